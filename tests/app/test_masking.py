@@ -148,3 +148,22 @@ def test_a_commands_own_log_has_none_either(written, monkeypatch):
     structlog.get_logger("a command's").error("a", reason="No route to +22236123456.")
     assert "…3456" in out.getvalue()
     assert "36123456" not in out.getvalue()
+
+
+def test_a_traceback_has_no_word_of_its_exceptions(written):
+    """Which may be a message's text, a code, or a password."""
+    log, out = written()
+    code, password = "-".join("123456"), "-".join("hunter2")  # the source's lines are told
+    try:
+        try:
+            raise ValueError(f"your code is {code}")
+        except ValueError as error:
+            raise KeyError(password) from error
+    except KeyError:
+        log.exception("something")
+    logging.getLogger("a library").error("something", exc_info=RuntimeError(password))
+    told = out.getvalue()
+    assert "ValueError" in told
+    assert "RuntimeError" in told
+    assert code not in told
+    assert password not in told

@@ -1,12 +1,15 @@
 """The command line against a service that runs: a small operator behind a real control socket."""
 
+import os
+import re
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 import structlog
@@ -28,6 +31,7 @@ def organization(number: int) -> dict[str, Any]:
     return {
         "id": f"org_{number}", "name": f"Shop {number}", "status": "active", "balance": "12.50",
         "currency": "MRU", "pricePerSegment": None, "smartEncoding": False, "smsPerSecond": None,
+        "leanAnswers": False,
         "lowBalance": None,
         "spendCap": None,
         "operatorSpendCap": None,
@@ -272,3 +276,39 @@ def asked(service: Service, risala: Callable[..., Result]) -> Callable[..., Resu
         return risala(*arguments, "--data", str(service.data_dir))
 
     return run
+
+
+_STYLE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+@pytest.fixture
+def in_terminal() -> Callable[[int, list[str]], str]:
+    """Runs the command in this process, in a terminal of a width."""
+    return _in_terminal
+
+
+def _in_terminal(places: int, arguments: list[str]) -> str:
+    """What the command shows, without its colours."""
+    master, slave = os.openpty()
+    told = bytearray()
+
+    def read() -> None:
+        try:
+            while chunk := os.read(master, 65536):
+                told.extend(chunk)
+        except OSError:  # EIO: the other end is closed
+            pass
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        with (
+            open(slave, "w", encoding="utf-8") as terminal,
+            redirect_stdout(terminal),
+            mock.patch.dict(os.environ, {"COLUMNS": str(places)}),
+        ):
+            cli.main(arguments, prog_name="risala", standalone_mode=False)
+    finally:
+        reader.join()
+        os.close(master)
+    return _STYLE.sub("", told.decode()).replace("\r\n", "\n")

@@ -1,8 +1,10 @@
 """Every command beside a running service and without one: the same words, the same answers."""
 
 import json
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,6 +80,13 @@ ROWS = (
     Row("key disable", ("{key}",), (("enabled", False),)),
     Row("key enable", ("{key}",), (("enabled", True),)),
     Row("key delete", ("{key}",), (("id", "{key}"),)),
+    Row(
+        "credential create",
+        ("kannel", "--org", "{org}", "--username", "shop{n}", "--from", "RISALA"),
+        (("password", str), ("credential.username", "shop{n}"), ("credential.from", "RISALA")),
+    ),
+    Row("credential list", ("--org", "{org}"), (("credentials", list),)),
+    Row("credential revoke", ("{credential}",), (("revokedAt", str),)),
     Row("topup", ("{org}", "10"), (("balanceAfter", "109.50"), ("currency", "MRU"))),
     Row("topup", ("{org}", "1", "--reference", "BK {n}"), (("reference", "BK {n}"),)),
     Row("adjust", ("{org}", "-1.00", "--reason", "slip"), (("amount", "-1.00"), ("note", "slip"))),
@@ -244,6 +253,7 @@ ROWS = (
         alone=1,
         sentence="not running",
     ),
+    Row("smpp sessions", (), (("open", False), ("sessions", []))),
     Row("alerts", ("--all",), (("alerts", list), ("open", int), ("mutes", list))),
     Row("alerts mute", ("lane_down", "--for", "2h"), (("kind", "lane_down"), ("subject", None))),
     Row("alerts unmute", ("77",), (), alone=1, beside=1, sentence="no mute 77"),
@@ -316,6 +326,7 @@ ROWS = (
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
     Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
     Row("doctor", (), (("ok", True), ("checks", list))),
+    Row("upgrade", ("--check",), (("ready", True), ("checks", list))),
     Row("init", ("{file}",), (("path", "{file}"),)),
 )
 NOT_HERE = {
@@ -325,6 +336,13 @@ NOT_HERE = {
     "modem probe",
     "modem doctor",
     "openapi",
+    "completion",
+    "trigger",
+    "webhook listen",
+    "plugins new",
+    "standby watch",
+    "standby status",
+    "standby takeover",
     "tail",
 }
 """They are no questions to a service; tests of their own run them."""
@@ -394,6 +412,10 @@ class World:
             )
             names["org"], names["key"] = organization, key["key"]["id"]
             names["sender"], names["message"] = sender["id"], message["messageId"]
+            made = await reached.perform(
+                "credential.create", organization_id=organization, face="kannel"
+            )
+            names["credential"] = made["credential"]["id"]
             await self._prepare_verification(reached, names)
 
         settings = load_settings(
@@ -457,8 +479,9 @@ def test_a_command(world: World, row: Row, tmp_path: Path):
     expected = row.beside if world.running else row.alone
     assert done.exit_code == expected, done.output
     if expected:
-        assert row.sentence in done.stderr
         assert done.stderr.count("\n") == 1
+        if not done.stdout:  # else it has told what it found, and says what that means
+            assert row.sentence in json.loads(done.stderr)["message"]
         if not done.stdout:
             return
     else:
@@ -470,6 +493,40 @@ def test_a_command(world: World, row: Row, tmp_path: Path):
             assert isinstance(found, wanted)
         else:
             assert found == (wanted.format(**names) if isinstance(wanted, str) else wanted)
+
+
+REFUSED = (
+    (("org", "show", "org_none"), "NOT_FOUND", 404, {}),
+    (("topup", "{org}", "much"), "BAD_REQUEST", 400, {"issues": ["amount"]}),
+    (
+        ("send", "36123456", "Salam", "--org", "{org}", "--from", "Nobody"),
+        *("BAD_REQUEST", 400, {"code": "SENDER_NOT_APPROVED"}),
+    ),
+    (("send", "36123456", "Salam", "--org", "{poor}"), "PAYMENT_REQUIRED", 402, {}),
+    (("member", "remove", "{org}", "{user}"), "CONFLICT", 409, {}),
+    (("init", "{backup}"), "COMMAND_REFUSED", None, {}),
+)
+"""Commands that are refused, and the error of each: the same beside a service and alone."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("arguments", "code", "status", "data"), REFUSED)
+def test_a_refusal_in_json_is_that_of_the_api(
+    world: World, tmp_path: Path, arguments, code, status, data
+):
+    names = world.prepare(tmp_path)
+    names["poor"] = json.loads(world.run("org", "create", f"Poor {names['n']}").stdout)["id"]
+    told = [each.format(**names) for each in arguments]
+    plain, done = world.run(*told, as_json=False), world.run(*told)
+    assert (plain.exit_code, done.exit_code, done.stdout) == (1, 1, "")
+    error = json.loads(done.stderr)
+    assert set(error) == {"code", "status", "message", "data"}
+    assert (error["code"], error["status"]) == (code, status)
+    assert error["message"] == plain.stderr.rstrip("\n")
+    found = error["data"]
+    if "issues" in found:
+        found = {"issues": [".".join(issue["path"]) for issue in found["issues"]]}
+    assert found == data
 
 
 @pytest.mark.slow
@@ -484,6 +541,60 @@ def test_tables_for_people(world: World, tmp_path: Path, command):
     assert done.exit_code == 0, done.output
     assert len(done.stdout.splitlines()) > 1
     assert "\x1b" not in done.stdout
+
+
+LISTING = (
+    *("org list", "org show", "key list", "credential list", "ledger", "price", "price show"),
+    "sender list",
+    *("message list", "message show", "verify list", "verify get", "verify config"),
+    *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
+    *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
+    *("user show", "member list", "carriers", "carriers show", "carriers unmatched", "alerts"),
+    *("route", "plugins", "audit-log", "retention show", "kept show", "kept exports"),
+    *("kept deletions", "log", "doctor", "audit", "smpp sessions", "credential list"),
+)
+"""What shows tables, or names and values."""
+WHOLE = re.compile(
+    r"\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{32}\b"  # ids
+    r"|\+222\d{8}\b|\S+@example\.com"
+    r"|\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?"
+    r"|\b\d+\.\d\d MRU\b"
+)
+"""What must not be broken over two lines."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("places", [40, 60, 80, 200])
+def test_nothing_is_broken_in_a_narrow_terminal(world: World, tmp_path: Path, in_terminal, places):
+    if not world.running:
+        return  # the same words: the rows above say so
+    names = world.prepare(tmp_path)
+    first = {}
+    for row in ROWS:
+        first.setdefault(row.command, row)
+    for command in LISTING:
+        if "{hook}" in first[command].arguments:
+            arguments = [names["hook"]]
+        else:
+            arguments = [each.format(**names) for each in first[command].arguments]
+        told = [*command.split(), *arguments]
+        piped = world.run(*told, as_json=False)
+        assert piped.exit_code == 0, (command, piped.output)
+        shown = in_terminal(
+            places,
+            [*told, "--config", str(world.config), "--data", str(world.data)],
+        )
+        lines = shown.splitlines()
+        wanted = Counter(WHOLE.findall(piped.stdout))
+        found = Counter(token for line in lines for token in WHOLE.findall(line))
+        if command not in ("audit-log", "log", "doctor", "carriers"):  # they tell of this very look
+            assert found >= wanted, command
+        else:
+            assert sum(found.values()) >= sum(wanted.values()), command
+        for line in lines:
+            for token in WHOLE.finditer(line):  # a terminal breaks a longer line by itself
+                whole = token.start() // places == (token.end() - 1) // places
+                assert whole, (command, line)
 
 
 @pytest.mark.slow

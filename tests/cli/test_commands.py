@@ -104,9 +104,14 @@ from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, S
         (["message", "show", "sms_1"], "message.show", {"message_id": "sms_1"}),
         (["message", "cancel", "sms_1"], "message.cancel", {"message_id": "sms_1"}),
         (
-            ["org", "set", "--price", "0.40", "--no-smart-encoding"],
+            ["org", "set", "--price", "0.40", "--no-smart-encoding", "--lean-answers"],
             "org.set",
-            {"organization_id": "org_1", "price_per_segment": "0.40", "smart_encoding": False},
+            {
+                "organization_id": "org_1",
+                "price_per_segment": "0.40",
+                "smart_encoding": False,
+                "lean_answers": True,
+            },
         ),
         (
             [
@@ -257,19 +262,22 @@ def test_a_message_is_shown_with_its_timeline_and_cannot_drive_the_terminal(aske
 
 
 @pytest.mark.parametrize(
-    ("refusal", "sentence"),
+    ("refusal", "sentence", "code"),
     [
-        (NotFound("There is no message sms_9."), "There is no message sms_9."),
-        (InsufficientBalance("Top up first."), "Top up first."),
-        (Invalid("body", "too_long", "It is too long."), "It is too long."),
-        (StorageFailed(), "The service cannot store messages right now."),
+        (NotFound("There is no message sms_9."), "There is no message sms_9.", "NOT_FOUND"),
+        (InsufficientBalance("Top up first."), "Top up first.", "PAYMENT_REQUIRED"),
+        (Invalid("body", "too_long", "It is too long."), "It is too long.", "BAD_REQUEST"),
+        (StorageFailed(), "The service cannot store messages right now.", "SERVICE_UNAVAILABLE"),
     ],
 )
-def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sentence):
+def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sentence, code):
     operator.refuse = refusal
-    for more in ([], ["--json"]):
-        done = asked("message", "show", "sms_9", *more)
-        assert (done.exit_code, done.stdout, done.stderr) == (1, "", sentence + "\n")
+    done = asked("message", "show", "sms_9")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", sentence + "\n")
+    done = asked("message", "show", "sms_9", "--json")
+    assert (done.exit_code, done.stdout) == (1, "")
+    error = json.loads(done.stderr)
+    assert (error["code"], error["message"]) == (code, sentence)
 
 
 @pytest.mark.parametrize(

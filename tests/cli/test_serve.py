@@ -109,6 +109,14 @@ def serve(tmp_path) -> Iterator[Callable[..., Served]]:
         each.end()
 
 
+def blocks(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has this signal wait."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigBlk:"):
+            return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+    return False
+
+
 def get(url: str, **headers: str) -> httpx2.Response:
     return httpx2.get(url, headers=headers, trust_env=False, timeout=HANG_S)
 
@@ -125,7 +133,7 @@ class TestMetrics:
         forwarded = get(f"{url}/metrics", **{"x-forwarded-for": "203.0.113.9"})
         assert forwarded.status_code == 404
         assert forwarded.json()["code"] == "NOT_FOUND"
-        assert httpx2.post(f"{url}/metrics", trust_env=False).status_code == 405
+        assert httpx2.post(f"{url}/metrics", trust_env=False, timeout=HANG_S).status_code == 405
 
     def test_on_an_address_of_its_own(self, serve):
         served = serve(RISALA_HTTP__METRICS='{"host": "127.0.0.1", "port": 0}')
@@ -202,6 +210,17 @@ class TestReload:
         served.logged("settings.unchanged")
         assert served.stop() == 0
         assert not any("Traceback" in line for line in served.log)
+
+    def test_one_that_comes_while_it_starts_waits_until_it_is_heard(self, serve):
+        served = serve()
+        pid = served.process.pid
+        until(lambda: blocks(pid, signal.SIGHUP), "the process has begun")
+        for _ in range(3):
+            served.process.send_signal(signal.SIGHUP)
+        served.place("Risala is running at")
+        served.logged("settings.unchanged")
+        assert not blocks(pid, signal.SIGHUP)
+        assert served.stop() == 0
 
     def test_without_a_file_it_changes_nothing(self, serve):
         served = serve()
@@ -354,3 +373,23 @@ def test_a_backup_under_load_restores_to_a_service_with_clean_books(serve, risal
     assert asked("audit", data=tmp_path / "new")["clean"]
     assert asked("send", "36123456", "Salam", data=tmp_path / "new")["accepted"]
     assert again.stop() == 0
+
+
+@pytest.mark.slow
+def test_a_process_that_was_stopped_says_so_and_blames_nobody(serve):
+    """It was no driver that held it up, and no clock was set."""
+    served = serve()
+    served.until(lambda: served.out)
+    served.process.send_signal(signal.SIGSTOP)
+    with pytest.raises(subprocess.TimeoutExpired):
+        served.process.wait(3)  # as long as a driver may hold it up before it is named, and more
+    served.process.send_signal(signal.SIGCONT)
+    assert served.logged("process.stood_still")["for_s"] >= 2
+    command = [sys.executable, "-m", "risala", "doctor", "--json", "--data", served.data]
+    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
+    checks = {each["name"]: each["text"] for each in json.loads(told.stdout)["checks"]}
+    assert "The whole process was stopped once" in checks["loop"]
+    assert "clock is after all that is written" in checks["clock"]
+    assert served.stop() == 0
+    events = {json.loads(line)["event"] for line in served.log if line.startswith("{")}
+    assert not events & {"loop.blocked", "clock.set_back"}

@@ -51,6 +51,10 @@ def test_an_endpoint_is_made_changed_and_shown(webhook):
     assert "https://example.org/" in done.stdout
     assert "sms.delivered" in done.stdout
     assert "shop" not in done.stdout
+    done = webhook("update", endpoint["id"], "--signature-header", "X-Shop-Signature")
+    assert "X-Shop-Signature" in done.stdout
+    done = webhook("update", endpoint["id"], "--signature-header", "")
+    assert "X-Shop-Signature" not in done.stdout
 
 
 def test_the_life_of_an_endpoint(webhook):

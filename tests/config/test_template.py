@@ -10,7 +10,7 @@ import pytest
 from risala.config import schema
 from risala.config.document import render_reference
 from risala.config.load import load_settings
-from risala.config.model import Settings
+from risala.config.model import PoliciesSection, Settings, SinksSection
 from risala.config.template import render_template, toml
 
 REPOSITORY = Path(__file__).parents[2]
@@ -34,7 +34,7 @@ def uncommented(text):
 def all_settings():
     return [
         setting
-        for table in (*schema.tables(), schema.carrier_table())
+        for table in (*schema.tables(), *schema.tables_by_name(), schema.carrier_table())
         for setting in table.settings
     ]
 
@@ -43,9 +43,12 @@ def test_the_template_is_the_defaults(load):
     assert load(render_template()) == Settings()
 
 
-def test_the_template_uncommented_is_the_defaults_and_two_carriers(load):
+def test_the_template_uncommented_is_the_defaults_and_what_there_may_be_several_of(load):
     settings = load(uncommented(render_template()))
-    assert settings.model_copy(update={"carriers": ()}) == Settings()
+    several = {"carriers": (), "sinks": SinksSection(), "policies": PoliciesSection()}
+    assert settings.model_copy(update=several) == Settings()
+    assert settings.policies.by_name["prizes"].policy == "words"
+    assert settings.sinks.by_name["archive"].settings == {"folder": "/var/lib/risala/events"}
     assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback"]
     assert settings.carriers[0].settings["password_env"] == "MATTEL_PASSWORD"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from risala.config.faults import ConfigError, Fault
 from risala.config.kinds import bind_parts
 from risala.config.model import Settings
 from risala.http.server.server import BoundAddress
@@ -21,10 +23,19 @@ class ServiceAddresses:
     """None: the console is at the main address."""
     metrics: BoundAddress | None
     """None: so are the metrics, or there are none."""
+    smpp: tuple[BoundAddress, ...] = ()
+    """Where customers' SMPP software binds."""
 
     @property
     def all(self) -> list[BoundAddress]:
+        """Those that speak HTTP."""
         return [each for each in (self.api, self.console, self.metrics) if each is not None]
+
+    @property
+    def certificates(self) -> set[ServerTls]:
+        """The certificates that are shown."""
+        bound = (*self.all, *self.smpp)
+        return {each.tls for each in bound if each.tls is not None}
 
     @property
     def console_url(self) -> str | None:
@@ -53,4 +64,28 @@ def listen(settings: Settings, held: ExitStack) -> ServiceAddresses:
         console = bound(*bind_parts(http.console_bind), tls)
     if metrics.enabled and metrics.host is not None:
         measured = bound(metrics.host, metrics.port, None)
-    return ServiceAddresses(api, console, measured)
+    return ServiceAddresses(api, console, measured, tuple(_smpp(settings, tls, bound)))
+
+
+def _smpp(
+    settings: Settings,
+    tls: ServerTls | None,
+    bound: Callable[[str, int, ServerTls | None], BoundAddress],
+) -> Iterator[BoundAddress]:
+    """Listen for customers' SMPP software, where that is wanted.
+
+    Raises:
+        ConfigError: an address is to speak TLS, and there is no certificate.
+    """
+    server = settings.smpp_server
+    if not server.enabled:
+        return
+    for address in server.bind:
+        yield bound(*bind_parts(address), None)
+    if server.tls_bind and server.tls_certificate is not None:
+        tls = ServerTls(server.tls_certificate, server.tls_key, section="smpp_server")
+    for address in server.tls_bind:
+        if tls is None:
+            text = "needs tls_certificate beside it, or http.tls_certificate"
+            raise ConfigError([Fault("smpp_server.tls_bind", text, "smpp_server")])
+        yield bound(*bind_parts(address), tls)

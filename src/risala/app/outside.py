@@ -48,15 +48,30 @@ async def open_outside(
         for name, table in settings.payments.methods.items()
     }
     _refuse_misplaced(settings, methods)
+    sinks = {
+        name: plugins.build_sink(name, table) for name, table in settings.sinks.by_name.items()
+    }
+    policies = {
+        name: plugins.build_policy(name, table) for name, table in settings.policies.by_name.items()
+    }
+    faces = {
+        name: plugins.build_face(name, table) for name, table in settings.faces.enabled.items()
+    }
+    pages = plugins.build_pages()
     return Outside(
         await outer.enter_async_context(client),
         mailer,
         methods,
+        faces,
         url=listening.api.url,
         console_url=listening.console_url,
         answers=answers,
         alert_secret=_alert_secret(settings),
         plugins=plugins.plugins(),
+        plugin_faults=plugins.faults,
+        sinks=sinks,
+        policies=policies,
+        pages=pages,
     )
 
 
@@ -113,6 +128,29 @@ def _refuse_misplaced(settings: Settings, methods: Mapping[str, PaymentMethod]) 
         if method.caps is not None and settings.payments.codes_organization is None:
             text = "needs payments.codes_organization: nobody shows otherwise whose number paid"
             faults.append(_fault(name, "by_itself", text))
+    if faults:
+        raise ConfigError(faults)
+
+
+def refuse_shared(settings: Settings, methods: Mapping[str, PaymentMethod]) -> None:
+    """Refuse settings, read anew, that open a SIM which the running methods hear their bank by.
+
+    Methods change by a restart alone and carriers at once: what the bank writes would come to
+    customers, and what customers write would be read as the bank's.
+
+    Raises:
+        ConfigError: each such carrier.
+    """
+    heard = {each.carrier: name for name, each in methods.items() if isinstance(each, HearsTexts)}
+    faults = [
+        Fault(
+            f"carriers[{number}].receives_only",
+            f"must stay true until a restart: payments.{heard[each.name]} hears its bank by it",
+            "carriers",
+        )
+        for number, each in enumerate(settings.carriers)
+        if each.name in heard and not each.receives_only
+    ]
     if faults:
         raise ConfigError(faults)
 

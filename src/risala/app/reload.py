@@ -7,16 +7,18 @@ are the log's level, and the certificate of https, which is read again from its 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import structlog
 
+from risala.app.outside import refuse_shared
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.bell import Bell
 from risala.engine.gateway import Gateway
 from risala.engine.model.errors import EngineError
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
+from risala.plugins.payment import PaymentMethod
 
 log = structlog.get_logger(__name__)
 
@@ -25,20 +27,27 @@ class FileSource:
     """The file, the environment and the command line, as they are at each reading.
 
     See :class:`risala.engine.delivery.rereading.SettingsSource`.
+
+    Args:
+        methods: the payment methods that run, which only a restart changes.
     """
 
     def __init__(
         self,
         load: Callable[[], Settings],
         plugins: PluginManager,
+        methods: Mapping[str, PaymentMethod],
         take_over: Callable[[Settings], None],
     ) -> None:
         self._load = load
         self._plugins = plugins
+        self._methods = methods
         self._take_over = take_over
 
     def load(self) -> Settings:
-        return self._load()
+        settings = self._load()
+        refuse_shared(settings, self._methods)
+        return settings
 
     def build(self, carrier: CarrierSection) -> Driver:
         return self._plugins.build_driver(carrier)

@@ -16,33 +16,43 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from risala.app.fenced import LeaseGone, hold_lease
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level
+from risala.app.outlets import unharmed
 from risala.app.outside import open_outside
 from risala.app.reload import FileSource, reload_when_asked
+from risala.app.smpp import serve_smpp
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
+from risala.app.undumped import forbid_dumps
 from risala.app.upgrading import Show, unshown, upgrade_meanwhile
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.core import DATABASE
+from risala.engine.core import DATABASE, system_seams
 from risala.engine.door import open_gateway
 from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
 from risala.engine.outside import Outside
+from risala.engine.standby.keeper import TakeoverUnfinished
+from risala.engine.standby.lease import LeaseTaken
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
+from risala.http.common.client_address import ClientAddresses
+from risala.http.common.failed_keys import FailedKeys
 from risala.http.common.tally import AnswerTally
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.dashboard.app import create_dashboard
+from risala.http.faces.mount import add_faces
 from risala.http.operator.app import create_console
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
+from risala.plugins.face import GatewayFace
 from risala.plugins.manager import PluginManager
 
 if TYPE_CHECKING:
@@ -64,7 +74,16 @@ TEST_CARRIER: Final = CarrierSection(
     name="test", driver="test", prefixes=(), rate_per_s=1000, window_max=100
 )
 
-_EXPECTED: Final = (StorageUnusable, StorageFailed, ListenError, ConfigError, SupervisionFailed)
+_EXPECTED: Final = (
+    StorageUnusable,
+    StorageFailed,
+    ListenError,
+    ConfigError,
+    SupervisionFailed,
+    LeaseGone,
+    LeaseTaken,
+    TakeoverUnfinished,
+)
 
 
 def run_service(
@@ -80,8 +99,21 @@ def run_service(
     ``load`` reads the settings anew, for SIGHUP; ``file`` is where they were read from. ``show`` is
     for how far an upgrade is.
     """
+    with unharmed():
+        return _run(settings, demo=demo, load=load, show=show, file=file)
+
+
+def _run(
+    settings: Settings,
+    *,
+    demo: bool,
+    load: Callable[[], Settings] | None,
+    show: Show,
+    file: Path | None,
+) -> int:
     configure_logs(settings.log, quiet=demo)
     guard_last_words()
+    forbid_dumps()
     _allow_open_files()
     faulthandler.enable()
     # Most objects of a request live shortly and are in no cycle: fewer collections make the service
@@ -145,8 +177,8 @@ async def _serve(
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
             await signals.start(stop.wait_for_signals)
-            await upgrade_meanwhile(stop, listening.all, show)
-            if stop.asked.is_set():
+            fence = await _begin(outer, stop, listening, show)
+            if fence is None:
                 log.info("service.stopped")
                 return
             shown = _demo(data_dir) if demo else None
@@ -167,15 +199,22 @@ async def _serve(
                 outside = replace(outside, preparing=shown.preparing, mailer=mailer)
             if load is not None:
                 own = {"carriers": carriers, "mail": settings.mail, "payments": settings.payments}
-                source = _source(load, plugins, own if demo else None, listening)
+                source = _source(load, plugins, outside, own if demo else None, listening)
                 outside = replace(outside, source=source)
             engine = await outer.enter_async_context(
-                open_engine(settings, (*carriers, TEST_CARRIER), drivers, outside=outside)
+                open_engine(
+                    settings,
+                    (*carriers, TEST_CARRIER),
+                    drivers,
+                    system_seams(fence),
+                    outside=outside,
+                )
             )
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(reload_when_asked, stop.reload, engine.gateway)
                 async with trio.open_nursery() as faces:
-                    await _open_faces(faces, settings, engine, stop.asked, listening, tally)
+                    given = (settings, engine, stop.asked, listening, tally, outside.faces)
+                    await _open_faces(faces, *given)
                     if shown is not None:
                         await shown.begin(nursery, engine, listening)
                     else:
@@ -186,6 +225,18 @@ async def _serve(
     log.info("service.stopped")
 
 
+async def _begin(
+    outer: AsyncExitStack, stop: Stop, listening: ServiceAddresses, show: Show
+) -> Callable[[], None] | None:
+    """Bring the database over and hold the lease; what is to be called before each segment leaves.
+    None: a stop was ordered meanwhile."""
+    await upgrade_meanwhile(stop, listening.all, show)
+    if stop.asked.is_set():
+        return None
+    fence = await hold_lease(outer, stop, listening.all)
+    return None if stop.asked.is_set() else fence
+
+
 async def _open_faces(
     faces: trio.Nursery,
     settings: Settings,
@@ -193,6 +244,7 @@ async def _open_faces(
     stop: trio.Event,
     listening: ServiceAddresses,
     tally: AnswerTally,
+    others: Mapping[str, GatewayFace],
 ) -> None:
     """Serve the API, the control socket, and what has a place of its own: console and metrics."""
     gateway, api, metrics = engine.gateway, listening.api, listening.metrics
@@ -203,9 +255,18 @@ async def _open_faces(
         faces.start_soon(pages.live.run)
     own = listening.console
     shared = (dashboard,) if own is not None else (console, dashboard)
-    app = create_api(gateway, settings, pages=shared, notes=gateway.requests, tally=tally)
+    failed_keys = FailedKeys(ClientAddresses(settings.http.trusted_proxies), tally)
+    app = create_api(
+        gateway,
+        settings,
+        pages=shared,
+        notes=gateway.requests,
+        tally=tally,
+        failed_keys=failed_keys,
+    )
     if settings.http.metrics.enabled and metrics is None:
         add_metrics(app, gateway, everybody=False)
+    add_faces(app, gateway, settings, others, listening.api.url)
     await faces.start(partial(serve, app, sock=api.sock, tls=api.tls))
     if own is not None:
         await faces.start(partial(serve, console, sock=own.sock, tls=own.tls))
@@ -213,6 +274,9 @@ async def _open_faces(
     faces.start_soon(streams.run)
     control = partial(serve_control, gateway, settings.http, settings.storage.data_dir)
     await faces.start(partial(control, streams=streams, shutdown=stop))
+    if listening.smpp:
+        smpp = partial(serve_smpp, settings.smpp_server, engine, failed_keys, listening.smpp, stop)
+        await faces.start(smpp)
     if metrics is not None:
         measured = create_metrics(gateway, settings, app.tally)
         await faces.start(partial(serve, measured, sock=metrics.sock))
@@ -221,12 +285,14 @@ async def _open_faces(
 def _source(
     load: Callable[[], Settings],
     plugins: PluginManager,
+    outside: Outside,
     demo: Mapping[str, object] | None,
     listening: ServiceAddresses,
 ) -> FileSource:
     """Where the settings are read anew from.
 
     Args:
+        outside: what runs outside the engine.
         demo: what a demo has of its own, whatever the file says.
     """
 
@@ -236,10 +302,10 @@ def _source(
 
     def take_over(changed: Settings) -> None:
         set_level(changed.log, quiet=demo is not None)
-        if listening.api.tls is not None:
-            listening.api.tls.reload()
+        for certificate in listening.certificates:
+            certificate.reload()
 
-    return FileSource(read, plugins, take_over)
+    return FileSource(read, plugins, outside.payments, take_over)
 
 
 async def _lock(data_dir: Path) -> DataLock:
@@ -260,7 +326,8 @@ async def _lock(data_dir: Path) -> DataLock:
 def _load_plugins(settings: Settings) -> PluginManager:
     """All plugins; the faults of each are logged, and none stops the others."""
     plugins = PluginManager()
-    plugins.load(folder=settings.plugins.folder, disabled=settings.plugins.disabled)
+    given = settings.plugins
+    plugins.load(folder=given.folder, disabled=given.disabled, load_s=given.load_s)
     for fault in plugins.faults:
         log.error("plugin.broken", plugin=fault.name, reason=fault.reason)
     return plugins
@@ -299,6 +366,9 @@ def _say_ready(listening: ServiceAddresses, engine: Engine) -> None:
     print(f"Risala is running at {listening.api.url}", flush=True)
     if listening.console is not None:
         print(f"The console is at {listening.console.url}/operator/", flush=True)
+    for each in listening.smpp:
+        secured = " over TLS" if each.tls is not None else ""
+        print(f"Customers' SMPP software binds to {each.place}{secured}", flush=True)
     if listening.metrics is not None:
         print(f"Metrics are at {listening.metrics.url}/metrics", flush=True)
     for reason in engine.gateway.readiness().reasons:

@@ -4,6 +4,7 @@ settings."""
 from __future__ import annotations
 
 import faulthandler
+import math
 import os
 import signal
 import sys
@@ -46,17 +47,28 @@ class Stop:
         """Order a stop at the first signal, and end the process at the second. SIGHUP has the
         settings read anew."""
         with trio.open_signal_receiver(*_SIGNALS) as signals:
+            # One that came while we started has waited: see hold_reload.
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
             task_status.started()
             async for number in signals:
                 if number == signal.SIGHUP and not self._terminal_is_gone():
                     log.info("settings.reading")
                     self.reload.ring()
-                else:
+                # A window that is closed may tell twice, by the kernel and by its shell: that is
+                # nobody's impatience.
+                elif number != signal.SIGHUP or not self.asked.is_set():
                     self._stop(signal.Signals(number).name, 128 + number)
 
     def _terminal_is_gone(self) -> bool:
         """Whether the terminal window that we ran in was closed: that SIGHUP means the end."""
         return self._had_terminal and not _in_terminal()
+
+    def order(self, reason: str) -> None:
+        """Order a stop from within."""
+        if not self.asked.is_set():
+            log.info("service.stopping", reason=reason)
+            self._start_watchdog()
+            self.asked.set()
 
     def _stop(self, name: str, status: int) -> None:
         if self.asked.is_set():
@@ -67,12 +79,15 @@ class Stop:
         self.asked.set()
 
     def _start_watchdog(self) -> None:
-        limit_s = (
-            self.settings.http.graceful_stop_s + self.settings.engine.drain_s + WATCHDOG_SPARE_S
-        )
+        faces_s = max(self.settings.http.graceful_stop_s, self.settings.smpp_server.graceful_stop_s)
+        limit_s = faces_s + self.settings.engine.drain_s + WATCHDOG_SPARE_S
         watchdog = threading.Timer(limit_s, self._bite)
         watchdog.daemon = True
-        watchdog.start()
+        try:
+            watchdog.start()
+        except RuntimeError:  # the machine has no more threads; the kernel needs none
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(math.ceil(limit_s))
 
     @staticmethod
     def _bite() -> None:

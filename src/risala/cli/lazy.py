@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 
 class LazyCommands(MutableMapping[str, click.Command]):
@@ -43,3 +44,14 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
     def __len__(self) -> int:
         return len(self._places)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands' names are completed without importing the commands."""
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        return [
+            CompletionItem(name) for name in sorted(self.commands) if name.startswith(incomplete)
+        ]

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from risala import __version__
-from risala.cli.lazy import LazyCommands
+from risala.cli.lazy import LazyCommands, LazyGroup
 
 _CONTEXT: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 _ACCOUNTS: Final = "risala.cli.commands.accounts."
@@ -20,6 +20,7 @@ _PLACES: Final = {
     "init": _UPKEEP + "service:init",
     "org": _ACCOUNTS + "org:org",
     "key": _ACCOUNTS + "key:key",
+    "credential": _ACCOUNTS + "credential:credential",
     "sender": _ACCOUNTS + "sender:sender",
     "topup": _ACCOUNTS + "money:topup",
     "payment": _ACCOUNTS + "payment:payment",
@@ -31,12 +32,14 @@ _PLACES: Final = {
     "send": _MESSAGING + "messages:send",
     "message": _MESSAGING + "messages:message",
     "verify": _MESSAGING + "verify:verify",
-    "webhook": _MESSAGING + "webhook_log:webhook",
+    "webhook": _MESSAGING + "webhook_listen:webhook",
+    "trigger": _MESSAGING + "trigger:trigger",
     "inbound": _MESSAGING + "inbound:inbound",
     "log": _MESSAGING + "request_log:request_log",
     "tail": _MESSAGING + "tail:tail",
     "alerts": _UPKEEP + "alerts:alerts",
     "carriers": _UPKEEP + "carriers:carriers",
+    "smpp": _UPKEEP + "smpp:smpp",
     "route": _UPKEEP + "route:route",
     "plugins": _UPKEEP + "inspect:plugins",
     "audit": _UPKEEP + "inspect:audit",
@@ -46,14 +49,67 @@ _PLACES: Final = {
     "rotate-key": _UPKEEP + "server_key:rotate_key",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",
+    "standby": _UPKEEP + "standby:standby",
+    "upgrade": _UPKEEP + "upgrade:upgrade",
     "doctor": _UPKEEP + "doctor:doctor",
     "modem": _UPKEEP + "modem:modem",
     "simulate": "risala.cli.lab.simulate:simulate",
     "openapi": _UPKEEP + "openapi:openapi",
+    "completion": _UPKEEP + "completion:completion",
 }
 
 
-@click.group(commands=LazyCommands(_PLACES), context_settings=_CONTEXT)
+class RootGroup(LazyGroup):
+    """Our own commands, and those that plugins bring."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        from risala.cli.plugged import command_of, plugged
+
+        factory = plugged().factories.get(cmd_name)
+        return None if factory is None else command_of(factory)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted([*self.commands, *_of_plugins()])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        told = _of_plugins()
+        limit = formatter.width - 6 - max(map(len, [*self.commands, *told]))
+        rows = [
+            (name, told[name] if name in told else self.commands[name].get_short_help_str(limit))
+            for name in self.list_commands(ctx)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from risala.cli.plugged import plugged
+
+            if faults := plugged().faults:
+                unused = ", ".join(f"{name} ({reason})" for name, reason in faults)
+                text = f"{error.message} Plugins that are not used: {unused}."
+                raise click.UsageError(text, ctx) from error
+            raise
+
+
+def _of_plugins() -> dict[str, str]:
+    """The commands of plugins, each with what it is. Built-in plugins are not imported for it, and
+    others only where there are any."""
+    from risala.cli.plugged import KNOWN, are_there, plugged
+
+    if not are_there():
+        return dict(KNOWN)
+    return {name: factory.summary for name, factory in plugged().factories.items()}
+
+
+@click.group(cls=RootGroup, commands=LazyCommands(_PLACES), context_settings=_CONTEXT)
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(context: click.Context) -> None:
@@ -63,6 +119,11 @@ def cli(context: click.Context) -> None:
     The other commands work on the same data directory, whether the service runs or not.
 
     Exit codes: 0 done, 1 refused (one sentence on stderr), 2 wrong usage.
+
+    \b
+    Examples:
+      risala serve --demo
+      risala org list
     """
     if os.environ.get("NO_COLOR"):  # https://no-color.org; rich looks by itself
         context.color = False

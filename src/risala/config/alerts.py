@@ -25,6 +25,7 @@ AlertName = Literal[
     "inbound_unserved",
     "errors",
     "clock_jumped",
+    "sink_behind",
 ]
 """As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -102,5 +103,7 @@ class AlertsSection(Section):
     """Fewer errors than this are no reason."""
     clock_jump_s: Seconds = 60
     """A step of the machine's clock that is worth an alert."""
+    sink_behind_s: Seconds = 900
+    """An event may wait for its sink for so long."""
     history_days: Annotated[int, Field(ge=1, le=3650)] = 90
     """Days that alerts which are over are kept; at most 2000 of them."""

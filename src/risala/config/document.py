@@ -44,14 +44,18 @@ def render_reference() -> str:
     """The whole page."""
     parts = [_HEAD]
     parts += [_section(f"`[{'.'.join(table.path)}]`", table) for table in schema.tables()]
+    parts += [_section(f"`[{'.'.join(each.path)}]`", each) for each in schema.tables_by_name()]
     parts.append(_section("`[[carriers]]`", schema.carrier_table()))
     parts.append(_nested())
     return "\n".join(parts)
 
 
 def _section(title: str, table: schema.Table) -> str:
+    head = f"## {title}\n\n{_markdown(table.meaning)}\n"
+    if not table.settings:
+        return head
     rows = "\n".join(_rows(table.settings))
-    return f"## {title}\n\n{_markdown(table.meaning)}\n\n{_COLUMNS}\n{rows}\n"
+    return f"{head}\n{_COLUMNS}\n{rows}\n"
 
 
 def _nested() -> str:

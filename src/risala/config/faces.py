@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from risala.config.kinds import Bind, Network, PublicUrl, Section
 
@@ -72,3 +72,30 @@ class HttpSection(Section):
         if key is not None and info.data.get("tls_certificate", key) is None:
             raise ValueError("needs tls_certificate beside it")
         return key
+
+
+class FacesSection(Section):
+    """Other gateways' HTTP that is spoken beside the API: a table for each, such as
+    ``[faces.kannel]`` with ``enabled = true``. Those that are built in are ``kannel`` and
+    ``twilio``."""
+
+    # Each key is a face's own table; the plugin that brings the face validates it.
+    model_config = ConfigDict(extra="allow")
+
+    @model_validator(mode="after")
+    def _faces_are_tables(self) -> FacesSection:
+        for name, table in (self.__pydantic_extra__ or {}).items():
+            if not isinstance(table, dict):
+                raise ValueError(f"{name} must be a table, [faces.{name}]")
+            if not isinstance(table.get("enabled", False), bool):
+                raise ValueError(f"{name}.enabled must be true or false")
+        return self
+
+    @property
+    def enabled(self) -> dict[str, dict[str, Any]]:
+        """The table of each face that is switched on, without that switch."""
+        return {
+            name: {key: value for key, value in table.items() if key != "enabled"}
+            for name, table in (self.__pydantic_extra__ or {}).items()
+            if table.get("enabled", False)
+        }

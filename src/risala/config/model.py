@@ -17,14 +17,16 @@ from pydantic import Field
 
 from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
-from risala.config.faces import HttpSection, MetricsSection
+from risala.config.faces import FacesSection, HttpSection, MetricsSection
+from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.legal import LegalSection
-from risala.config.outward import MailSection, WebhooksSection
+from risala.config.outward import MailSection, StandbySection, WebhooksSection
 from risala.config.payments import PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
+from risala.config.smpp_server import SmppServerSection
 from risala.sms.address import Network
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "CarrierSection",
     "DeliverySection",
     "EngineSection",
+    "FacesSection",
     "HttpSection",
     "LegalSection",
     "LimitsSection",
@@ -43,6 +46,7 @@ __all__ = [
     "PaymentsSection",
     "PeopleSection",
     "PluginsSection",
+    "PoliciesSection",
     "PricingSection",
     "RequestLogSection",
     "RetentionSection",
@@ -51,6 +55,9 @@ __all__ = [
     "SendersSection",
     "ServiceSection",
     "Settings",
+    "SinksSection",
+    "SmppServerSection",
+    "StandbySection",
     "StorageSection",
     "WebhooksSection",
 ]
@@ -171,6 +178,9 @@ class PluginsSection(Section):
     """Python files here are loaded as plugins."""
     disabled: tuple[str, ...] = ()
     """Names of installed plugins to leave out; ``risala plugins`` lists them."""
+    load_s: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """How long one that is not built in may take to load. Beyond it, it is set aside, and the
+    service starts without it."""
 
 
 class Settings(Section):
@@ -180,6 +190,8 @@ class Settings(Section):
     """What the service calls itself."""
     http: HttpSection = HttpSection()
     """The API's and the dashboard's socket."""
+    faces: FacesSection = FacesSection()
+    """Other gateways' HTTP beside the API."""
     storage: StorageSection = StorageSection()
     """The data directory."""
     retention: RetentionSection = RetentionSection()
@@ -207,6 +219,14 @@ class Settings(Section):
     """Names that are marked for the operator."""
     alerts: AlertsSection = AlertsSection()
     """What operators are told of."""
+    sinks: SinksSection = SinksSection()
+    """Where every event goes."""
+    smpp_server: SmppServerSection = SmppServerSection()
+    """What customers' SMPP software binds to."""
+    policies: PoliciesSection = PoliciesSection()
+    """What may be sent."""
+    standby: StandbySection = StandbySection()
+    """A second machine that can take over."""
     log: LogSection = LogSection()
     """What is written to standard error."""
     plugins: PluginsSection = PluginsSection()

@@ -1,4 +1,4 @@
-"""Settings of what Risala itself connects to, beside carriers."""
+"""Settings of what Risala itself connects to or writes to, beside carriers."""
 
 from __future__ import annotations
 
@@ -47,3 +47,18 @@ class MailSection(Section):
     """The address that mails are from."""
     operator: str | None = None
     """Address that is told what concerns an organization without an address of its own."""
+
+
+class StandbySection(Section):
+    """A second machine that has a copy, a moment old, and can take over."""
+
+    directory: Path | None = None
+    """Where what is written is put for the standby: a directory of its own, on another disk or
+    another machine. Unset: nothing is put anywhere."""
+    every_s: Annotated[float, Field(ge=0.1, le=60)] = 1.0
+    """How often; so much, and what it takes to write, is lost with this machine."""
+    lease_directory: Path | None = None
+    """Where both machines see who of them may send: a directory on a third machine, or on the
+    standby. The service sends nothing while it cannot write there. Unset: there is no lease."""
+    lease_s: Annotated[int, Field(ge=3, le=600)] = 30
+    """Seconds without a renewal after which the service has ended itself."""

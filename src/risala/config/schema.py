@@ -149,11 +149,27 @@ class Table:
 
 
 def tables() -> Iterator[Table]:
-    """All tables in the order of the file, except the list of carriers."""
+    """All tables in the order of the file, except the list of carriers and what has tables of names
+    that the operator chooses."""
     for name, child in names_in(root()).items():
         node = resolve(child)
-        if node["type"] == "object":
+        if node["type"] == "object" and not _is_by_name(node):
             yield from _tables((name,), node | {"description": _own_words(child)})
+
+
+def tables_by_name() -> Iterator[Table]:
+    """Of what has tables of names that the operator chooses: one of each, called ``NAME``."""
+    for name, child in names_in(root()).items():
+        node = resolve(child)
+        if node["type"] == "object" and _is_by_name(node):
+            one = resolve(node["additionalProperties"])
+            path = (name, "NAME")
+            settings = (Setting((*path, key), resolve(each)) for key, each in _named(one))
+            yield Table(path, one, tuple(settings))
+
+
+def _is_by_name(node: Node) -> bool:
+    return not names_in(node) and isinstance(node.get("additionalProperties"), dict)
 
 
 def carrier_table() -> Table:

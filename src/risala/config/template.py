@@ -43,6 +43,23 @@ _CARRIERS: Final = """\
 #driver = "loopback"
 """
 
+_EXAMPLES: Final = {
+    "sinks": """\
+# Every event as a line in a file:
+#[sinks.archive]
+#sink = "jsonl"
+#[sinks.archive.jsonl]
+#folder = "/var/lib/risala/events"
+""",
+    "policies": """\
+# Nothing that promises a prize:
+#[policies.prizes]
+#policy = "words"
+#[policies.prizes.words]
+#refuse = ["you have won", "vous avez gagné"]
+""",
+}
+
 
 def render_template() -> str:
     """The whole file. It loads as it is, and with every setting uncommented."""
@@ -50,6 +67,7 @@ def render_template() -> str:
     for table in schema.tables():
         header = [*_explain(table.meaning), f"[{'.'.join(table.path)}]"]
         parts += ["\n".join(header) + "\n", *map(_setting, table.settings)]
+    parts += [_by_name(table) for table in schema.tables_by_name()]
     return "\n".join([*parts, _carriers()])
 
 
@@ -101,15 +119,26 @@ def toml(value: object) -> str | None:
     raise TypeError(f"no TOML for {type(value).__name__}")
 
 
+def _by_name(table: schema.Table) -> str:
+    """A kind of table of which there are as many as the operator likes."""
+    title = f"[{'.'.join(table.path)}]"
+    return f"{_listed(f'{title}: {table.meaning}', table)}\n\n{_EXAMPLES[table.path[0]]}"
+
+
 def _carriers() -> str:
-    table = schema.carrier_table()
-    lines = [*_explain("The ways out: one [[carriers]] table each, with a table of its driver's.")]
+    title = "The ways out: one [[carriers]] table each, with a table of its driver's."
+    return f"{_listed(title, schema.carrier_table())}\n\n{_CARRIERS}"
+
+
+def _listed(title: str, table: schema.Table) -> str:
+    """The settings of a table that is not there unless somebody writes it."""
+    lines = [*_explain(title)]
     for setting in table.settings:
         default = toml(setting.node.get("default"))
         usual = f" Default: {default}." if default is not None else ""
         wanted = limits(setting) if setting.node.get("type") != "object" else ""
         lines += _explain(f"{setting.name}: {setting.meaning} {wanted}{usual}", hanging=True)
-    return "\n".join(lines) + "\n\n" + _CARRIERS
+    return "\n".join(lines)
 
 
 def _explain(text: str, *, hanging: bool = False) -> Iterator[str]:

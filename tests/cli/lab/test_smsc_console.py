@@ -22,8 +22,8 @@ from patience import HANG_S
 from risala.cli.lab.smsc_console import SmscJsonView, SmscLineView, SmscLiveView, SmscTally
 from risala.cli.main import cli
 from risala.lab.smsc import simulator as s
+from risala.sms.message import Concatenation
 from risala.sms.receipt import ReceiptState
-from risala.sms.segment import Concatenation
 
 SCENARIOS = Path(__file__).parents[3] / "examples/scenarios"
 

@@ -33,7 +33,13 @@ _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "
 
 @click.group()
 def simulate() -> None:
-    """Simulated carriers to try things against."""
+    """Simulated carriers to try things against.
+
+    \b
+    Examples:
+      risala simulate smsc
+      risala simulate modem
+    """
 
 
 simulate.add_command(modem)
@@ -81,7 +87,11 @@ def smsc(
     lines: bool,
     as_json: bool,
 ) -> None:
-    """An SMSC (SMPP 3.4) that shows each message it receives. Ends with Ctrl-C."""
+    """An SMSC (SMPP 3.4) that shows each message it receives. Ends with Ctrl-C.
+
+    \b
+    Example: risala simulate smsc --port 2775 --receipt-delay-s 2
+    """
     from risala.cli.lab.smsc_console import SmscTally
     from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
     from risala.sms.receipt import ReceiptState
@@ -136,7 +146,7 @@ def _in_a_mood(
 
 
 def _tls(cert: Path | None, key: Path | None, client_ca: Path | None) -> ssl.SSLContext | None:
-    from risala.lab.smsc.tls import TlsFilesError, server_context
+    from risala.drivers.smpp.server_tls import TlsFilesError, server_context
 
     if cert is None:
         if key is not None or client_ca is not None:

@@ -74,6 +74,9 @@ def modem(
 
     Lines that are typed are done to it: "sms +22236123456 Hello", "signal 5", "vanish 10"; "help"
     tells all of them.
+
+    \b
+    Example: risala simulate modem --profile huawei --link /tmp/modem
     """
     import trio
 

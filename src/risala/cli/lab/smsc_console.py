@@ -18,7 +18,7 @@ from rich.text import Text
 from risala.cli.show import output
 from risala.drivers.smpp.protocol.status import status_of
 from risala.lab.smsc import simulator as s
-from risala.sms.segment import Concatenation
+from risala.sms.message import Concatenation
 
 MESSAGES_SHOWN: Final = 8
 RATE_WINDOW_S: Final = 5

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import httpcore2
 import httpx2
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 
@@ -39,12 +39,12 @@ class RemoteGateway:
         try:
             response = await self._client.post("/perform", json=request)
         except httpx2.TimeoutException:
-            raise CommandRefused(TIMED_OUT) from None
+            raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except httpx2.TransportError:
-            raise CommandRefused(WENT_AWAY) from None
+            raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
         payload = response.json()
         if response.status_code != 200:
-            raise CommandRefused(sentences_of(payload))
+            raise CommandRefused.by_api(payload)
         result: dict[str, Any] = payload["result"]
         return result
 
@@ -57,9 +57,9 @@ class RemoteGateway:
         try:
             response = await self._client.get("/readyz")
         except httpx2.TimeoutException:
-            raise CommandRefused(TIMED_OUT) from None
+            raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except httpx2.TransportError:
-            raise CommandRefused(WENT_AWAY) from None
+            raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
         # Of a service that is not at it the control socket has no such path.
         return str(response.json()["message"]) if response.status_code == 503 else None
 
@@ -118,6 +118,8 @@ class StreamEvent:
     data: dict[str, Any]
     id: str | None
     """The position to go on from after it; None: the position before still holds."""
+    text: str
+    """The data as they were sent: of an event the body, byte for byte, that webhooks carry."""
 
 
 def _told(block: bytes) -> StreamEvent | None:
@@ -125,7 +127,8 @@ def _told(block: bytes) -> StreamEvent | None:
     fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line)
     if "event" not in fields:
         return None
-    return StreamEvent(fields["event"], json.loads(fields["data"]), fields.get("id"))
+    text = fields["data"]
+    return StreamEvent(fields["event"], json.loads(text), fields.get("id"), text)
 
 
 def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -133,10 +136,10 @@ def _titled(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]
 
 
 def _refusal(status: int, body: bytes) -> Exception:
-    message = sentences_of(json.loads(body))
+    refused = CommandRefused.by_api(json.loads(body))
     if status == 503:
-        return NotListening(message)
-    return CommandRefused(_OLDER if "path" in message else message)
+        return NotListening(refused.message)
+    return CommandRefused(_OLDER) if "path" in refused.message else refused
 
 
 @asynccontextmanager

@@ -12,7 +12,7 @@ import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.performer import GatewaySession
-from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.refused import CommandRefused, refusals
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -102,6 +102,24 @@ class Options:
 
         return session.run(settings, work, quiet=self.json)
 
+    def ask_service(self, work: Callable[[GatewaySession], Awaitable[R]]) -> R | None:
+        """What the service that runs answers; None: none runs, or it is not known where it would.
+
+        The work waits for nothing but its operations' answers.
+
+        Raises:
+            CommandRefused: by the engine.
+        """
+        from risala.cli.reach import quick
+
+        directory = quick.data_dir(self.data, self.file)
+        if directory is None:
+            return None
+        with quick.connected(directory) as gateway:
+            if gateway is None:
+                return None
+            return quick.run(work(GatewaySession(gateway, running=True)))
+
 
 def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
     """Give a command the common options, as its first argument."""
@@ -124,6 +142,7 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> R:  # noqa: ANN401 -- click calls it by name
         options = Options(kwargs.pop("data"), kwargs.pop("config"), kwargs.pop("as_json"))
-        return command(options, *args, **kwargs)
+        with refusals(options.json):
+            return command(options, *args, **kwargs)
 
     return wrapper

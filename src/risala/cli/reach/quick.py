@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY, sentences_of
+from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 
@@ -73,12 +73,12 @@ class QuickGateway:
         try:
             status, told = _asked(self._connection, "POST", "/perform", body)
         except TimeoutError:
-            raise CommandRefused(TIMED_OUT) from None
+            raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except (OSError, http.client.HTTPException):
-            raise CommandRefused(WENT_AWAY) from None
+            raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
         payload = json.loads(told)
         if status != 200:
-            raise CommandRefused(sentences_of(payload))
+            raise CommandRefused.by_api(payload)
         result: dict[str, Any] = payload["result"]
         return result
 

@@ -48,7 +48,7 @@ class Unreachable(CommandRefused):
     """Somebody holds the data directory and does not answer."""
 
     def __init__(self, message: str, pid: int | None) -> None:
-        super().__init__(message)
+        super().__init__(message, code="SERVICE_UNAVAILABLE", status=503)
         self.pid = pid
 
 
@@ -109,7 +109,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
         except DataDirectoryBusy as error:
             busy = error
         except StorageUnusable as error:
-            raise CommandRefused(str(error)) from error
+            raise CommandRefused.unavailable(str(error)) from error
         else:
             try:
                 yield None
@@ -138,7 +138,10 @@ class _Refusing:
         try:
             return await self.gateway.perform(name, arguments, self.caller)
         except EngineError as error:
-            raise CommandRefused(str(error)) from error
+            # Imported here: nearly all commands end without a refusal, or ask a running service.
+            from risala.http.common.problems import problem_of
+
+            raise CommandRefused.by_api(problem_of(error).wire("")) from error
 
 
 @asynccontextmanager
@@ -157,15 +160,15 @@ async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySessi
                 _Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False
             )
     except StorageUnusable as error:
-        raise CommandRefused(str(error)) from error
+        raise CommandRefused.unavailable(str(error)) from error
     except BaseExceptionGroup as group:  # the journal's nursery wraps why it cannot be opened
         expected, rest = group.split((StorageUnusable, StorageFailed))
         if expected is None or rest is not None:
             raise
         why = _leaf(expected)
         if isinstance(why, StorageFailed):
-            raise CommandRefused(storage_sentence(path, why)) from group
-        raise CommandRefused(str(why)) from group
+            raise CommandRefused.unavailable(storage_sentence(path, why)) from group
+        raise CommandRefused.unavailable(str(why)) from group
 
 
 async def _bring_over(path: Path, *, quiet: bool) -> None:

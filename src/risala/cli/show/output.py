@@ -7,12 +7,15 @@ not control the operator's terminal.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import click
+
+from risala.cli.show import layout
 
 _DASH: Final = "–"
 
@@ -43,16 +46,28 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
     if not cells:
         click.echo(empty)
     elif sys.stdout.isatty():
-        _rich_table(columns, cells)
+        from rich.cells import cell_len
+
+        for line in layout.lines_of(
+            columns, cells, _places(), measure=cell_len, heading=_bold, label=_dim
+        ):
+            click.echo(line)
     else:
         _plain_table([[column.upper() for column in columns], *cells])
 
 
 def fields(pairs: Mapping[str, object]) -> None:
     """Names and values, one pair a line."""
+    told = [(name, clean(value)) for name, value in pairs.items()]
+    if sys.stdout.isatty():
+        from rich.cells import cell_len
+
+        for line in layout.pairs_of(told, _places(), measure=cell_len, label=_dim):
+            click.echo(line)
+        return
     width = max(map(len, pairs))
-    for name, value in pairs.items():
-        click.echo(f"{click.style(name.ljust(width), dim=True)}  {clean(value)}")
+    for name, value in told:
+        click.echo(f"{name.ljust(width)}  {value}")
 
 
 def money(amount: str, currency: str) -> str:
@@ -81,18 +96,17 @@ def _plain_table(rows: list[list[str]]) -> None:
         click.echo(line.rstrip())
 
 
-def _rich_table(columns: Sequence[str], cells: list[list[str]]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def _places() -> int:
+    """The terminal's width."""
+    return shutil.get_terminal_size().columns
 
-    grid = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
-    for column in columns:
-        grid.add_column(column, overflow="fold")
-    for row in cells:
-        grid.add_row(*(Text(cell) for cell in row))  # Text, so that rich reads no markup in it
-    Console().print(grid)
+
+def _dim(text: str) -> str:
+    return click.style(text, dim=True)
+
+
+def _bold(text: str) -> str:
+    return click.style(text, bold=True)
 
 
 def show(as_json: bool, payload: Mapping[str, Any]) -> bool:

@@ -30,7 +30,13 @@ def payment_texts(
     limit: int,
     before: int | None,
 ) -> None:
-    """What banks wrote and was not credited, the newest first, and why it was not."""
+    """What banks wrote and was not credited, the newest first, and why it was not.
+
+    \b
+    Examples:
+      risala payment texts
+      risala payment texts --all --method bankily --limit 20
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -72,7 +78,11 @@ def payment_texts(
 @click.argument("reason")
 @common
 def payment_dismiss(options: Options, text: str, reason: str) -> None:
-    """Say that nothing is to be done about TEXT; REASON stands in the audit trail."""
+    """Say that nothing is to be done about TEXT; REASON stands in the audit trail.
+
+    \b
+    Example: risala payment dismiss btx_… "A private transfer."
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.dismiss_text", text_id=text, reason=reason)
@@ -85,7 +95,11 @@ def payment_dismiss(options: Options, text: str, reason: str) -> None:
 @click.command("lines")
 @common
 def payment_lines(options: Options) -> None:
-    """How the texts of each payment method stand: its account's balance, and what texts credit."""
+    """How the texts of each payment method stand: its account's balance, and what texts credit.
+
+    \b
+    Example: risala payment lines
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.lines")
@@ -100,7 +114,11 @@ def payment_lines(options: Options) -> None:
 @click.argument("balance", metavar="BALANCE")
 @common
 def payment_reconcile(options: Options, method: str, balance: str) -> None:
-    """Say that the account of METHOD has BALANCE now: its texts go on from there."""
+    """Say that the account of METHOD has BALANCE now: its texts go on from there.
+
+    \b
+    Example: risala payment reconcile bankily 12500.00
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.reconcile", method=method, balance=balance)

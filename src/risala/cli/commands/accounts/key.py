@@ -18,7 +18,13 @@ Json = dict[str, Any]
 
 @click.group()
 def key() -> None:
-    """API keys."""
+    """API keys.
+
+    \b
+    Examples:
+      risala key create --org "My shop"
+      risala key list
+    """
 
 
 @key.command("create")
@@ -57,7 +63,13 @@ def key_create(
     origins: tuple[str, ...],
     addresses: tuple[str, ...],
 ) -> None:
-    """Make a key and print its value, once."""
+    """Make a key and print its value, once.
+
+    \b
+    Examples:
+      risala key create --org "My shop" --name web
+      risala key create --type publishable --origin https://shop.example
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -91,7 +103,11 @@ def key_create(
 )
 @common
 def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
-    """Give a key another value and print that, once."""
+    """Give a key another value and print that, once.
+
+    \b
+    Example: risala key rotate key_… --overlap 2h
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("key.rotate", key_id=key_id, overlap_s=overlap_s)
@@ -109,7 +125,11 @@ def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_end_old(options: Options, key_id: str) -> None:
-    """End the value that a rotated key had before, at once."""
+    """End the value that a rotated key had before, at once.
+
+    \b
+    Example: risala key end-old key_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("key.end_old", key_id=key_id)
@@ -127,7 +147,13 @@ def _at(iso: str) -> str:
 @org_option
 @common
 def key_list(options: Options, org: str | None) -> None:
-    """The keys of an organization."""
+    """The keys of an organization.
+
+    \b
+    Examples:
+      risala key list
+      risala key list --org "My shop"
+    """
     found = on_organization("key.list", options, org)
     if output.show(options.json, found):
         return
@@ -163,7 +189,11 @@ def _on_key(operation: str, done: str, options: Options, key_id: str) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_enable(options: Options, key_id: str) -> None:
-    """Let a disabled key work again."""
+    """Let a disabled key work again.
+
+    \b
+    Example: risala key enable key_…
+    """
     _on_key("key.enable", "enabled", options, key_id)
 
 
@@ -171,7 +201,11 @@ def key_enable(options: Options, key_id: str) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_disable(options: Options, key_id: str) -> None:
-    """Refuse a key (401) without deleting it."""
+    """Refuse a key (401) without deleting it.
+
+    \b
+    Example: risala key disable key_…
+    """
     _on_key("key.disable", "disabled", options, key_id)
 
 
@@ -181,7 +215,13 @@ def key_disable(options: Options, key_id: str) -> None:
 @click.option("--any", "lift", is_flag=True, help="Let any page use it.")
 @common
 def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: bool) -> None:
-    """Say whose pages a publishable key is for, after changing that to ORIGIN... where given."""
+    """Say whose pages a publishable key is for, after changing that to ORIGIN... where given.
+
+    \b
+    Examples:
+      risala key origins key_… https://shop.example
+      risala key origins key_… --any
+    """
     if lift and origins:
         raise click.UsageError("Give origins, or --any.")
     changes = {"allowed_origins": list(origins) or None} if lift or origins else {}
@@ -205,6 +245,11 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
     """Say from where a key may be used, after changing that to ADDRESS... where given.
 
     An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24.
+
+    \b
+    Examples:
+      risala key addresses key_… 203.0.113.7 2001:db8::/64
+      risala key addresses key_… --any
     """
     if lift and addresses:
         raise click.UsageError("Give addresses, or --any.")
@@ -224,5 +269,9 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
 @click.argument("key_id", metavar="KEY")
 @common
 def key_delete(options: Options, key_id: str) -> None:
-    """Refuse a key for ever."""
+    """Refuse a key for ever.
+
+    \b
+    Example: risala key delete key_…
+    """
     _on_key("key.delete", "deleted", options, key_id)

@@ -31,7 +31,13 @@ Json = dict[str, Any]
 def ledger(
     options: Options, organization: str | None, limit: int, before: int | None, by_hand: bool
 ) -> None:
-    """Each movement of ORG's balance, the newest first, with the balance after it."""
+    """Each movement of ORG's balance, the newest first, with the balance after it.
+
+    \b
+    Examples:
+      risala ledger
+      risala ledger "My shop" --by-hand --limit 20
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -78,7 +84,11 @@ def _reference(entry: Json) -> str:
 @click.option("--reason", required=True, help="Why; it stays in the ledger.")
 @common
 def adjust(options: Options, organization: str | None, amount: str, reason: str) -> None:
-    """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away."""
+    """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away.
+
+    \b
+    Example: risala adjust "My shop" -5.25 --reason "Topped up twice"
+    """
 
     async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await organization_id(session, organization)

@@ -39,7 +39,13 @@ def topup(
     reference: str | None,
     note: str | None,
 ) -> None:
-    """Add AMOUNT (100 or 99.50) to the balance of ORG (its id or name)."""
+    """Add AMOUNT (100 or 99.50) to the balance of ORG (its id or name).
+
+    \b
+    Examples:
+      risala topup 100
+      risala topup "My shop" 99.50 --reference BK-4711
+    """
 
     async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await organization_id(session, organization)
@@ -59,7 +65,13 @@ def topup(
 @click.pass_context
 @common
 def price(options: Options, context: click.Context) -> None:
-    """The price of a segment: the general one, and organizations' own."""
+    """The price of a segment: the general one, and organizations' own.
+
+    \b
+    Examples:
+      risala price
+      risala price set "My shop" 0.45
+    """
     if context.invoked_subcommand is None:
         _show(options, None)
 
@@ -68,7 +80,13 @@ def price(options: Options, context: click.Context) -> None:
 @optional_org
 @common
 def price_show(options: Options, organization: str | None) -> None:
-    """The general price, and each organization's own (or only ORG's)."""
+    """The general price, and each organization's own (or only ORG's).
+
+    \b
+    Examples:
+      risala price show
+      risala price show "My shop"
+    """
     _show(options, organization)
 
 
@@ -109,7 +127,13 @@ def _show(options: Options, organization: str | None) -> None:
 @organization_and_amount
 @common
 def price_set(options: Options, organization: str | None, amount: str) -> None:
-    """Give ORG its own price of a segment: AMOUNT, or `general` for everybody's again."""
+    """Give ORG its own price of a segment: AMOUNT, or `general` for everybody's again.
+
+    \b
+    Examples:
+      risala price set "My shop" 0.45
+      risala price set "My shop" general
+    """
     change = {"price_per_segment": None if amount == GENERAL else amount}
     found = change_organization(options, organization, change)
     if output.show(options.json, found):

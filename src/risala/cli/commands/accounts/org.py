@@ -28,7 +28,13 @@ GENERAL: Final = "general"
 
 @click.group()
 def org() -> None:
-    """Organizations: who sends, and who pays."""
+    """Organizations: who sends, and who pays.
+
+    \b
+    Examples:
+      risala org create "My shop"
+      risala org list
+    """
 
 
 @org.command("create")
@@ -36,7 +42,13 @@ def org() -> None:
 @click.option("--price", metavar="AMOUNT", help="Its own price of a segment, for example 0.45.")
 @common
 def org_create(options: Options, name: str, price: str | None) -> None:
-    """Make an organization."""
+    """Make an organization.
+
+    \b
+    Examples:
+      risala org create "My shop"
+      risala org create "My shop" --price 0.45
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("org.create", name=name, price_per_segment=price)
@@ -55,7 +67,13 @@ def org_create(options: Options, name: str, price: str | None) -> None:
 )
 @common
 def org_list(options: Options, search: str | None, status: str | None) -> None:
-    """All organizations."""
+    """All organizations.
+
+    \b
+    Examples:
+      risala org list
+      risala org list --search shop --status suspended
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await every_organization(session, search=search, status=status)
@@ -88,7 +106,13 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
 @optional_org
 @common
 def org_show(options: Options, organization: str | None) -> None:
-    """One organization."""
+    """One organization.
+
+    \b
+    Examples:
+      risala org show
+      risala org show "My shop" --json
+    """
     found = on_organization("org.show", options, organization)
     if not output.show(options.json, found):
         output.fields(_fields(found))
@@ -104,6 +128,7 @@ def _fields(found: Json) -> Json:
         "price per segment": money_of(found, "pricePerSegment") or "as for everybody",
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
         "smart encoding": found["smartEncoding"],
+        "lean answers": found["leanAnswers"],
         "low balance": money_of(found, "lowBalance") or "as for everybody",
         "spend cap a day": _cap(found),
         "spent today": money_of(found, "spentToday"),
@@ -132,6 +157,11 @@ def _cap(found: Json) -> str:
     default=None,
     help="Write curly quotes, dashes and the like as GSM characters, which take less room.",
 )
+@click.option(
+    "--lean-answers/--no-lean-answers",
+    default=None,
+    help="Answer programs about messages in seven fields and four states, as hosted services do.",
+)
 @click.option("--sms-per-s", metavar="RATE", help="Messages it may send a second, or `general`.")
 @click.option(
     "--low-balance",
@@ -152,18 +182,27 @@ def org_set(
     name: str | None,
     price: str | None,
     smart_encoding: bool | None,
+    lean_answers: bool | None,
     sms_per_s: str | None,
     low_balance: str | None,
     spend_cap: str | None,
     owner_spend_cap: str | None,
     time_zone: str | None,
 ) -> None:
-    """Change what is given; the rest stays."""
+    """Change what is given; the rest stays.
+
+    \b
+    Examples:
+      risala org set "My shop" --price 0.45 --low-balance 100
+      risala org set "My shop" --spend-cap none
+    """
     changes: Json = {}
     if name is not None:
         changes["name"] = name
     if smart_encoding is not None:
         changes["smart_encoding"] = smart_encoding
+    if lean_answers is not None:
+        changes["lean_answers"] = lean_answers
     if price is not None:
         changes["price_per_segment"] = None if price == GENERAL else price
     if sms_per_s is not None:
@@ -206,7 +245,11 @@ def _rate(text: str) -> float:
 @optional_org
 @common
 def org_suspend(options: Options, organization: str | None) -> None:
-    """Refuse its requests and hold its queue; validity runs on."""
+    """Refuse its requests and hold its queue; validity runs on.
+
+    \b
+    Example: risala org suspend "My shop"
+    """
     found = on_organization("org.suspend", options, organization)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is suspended.")
@@ -216,7 +259,11 @@ def org_suspend(options: Options, organization: str | None) -> None:
 @optional_org
 @common
 def org_resume(options: Options, organization: str | None) -> None:
-    """Undo a suspension."""
+    """Undo a suspension.
+
+    \b
+    Example: risala org resume "My shop"
+    """
     found = on_organization("org.resume", options, organization)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is active.")
@@ -230,6 +277,11 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
     """Delete an organization: keys, members and endpoints at once, then all that it wrote.
 
     Without --name, only what would go is shown. The ledger and the audit trail stay.
+
+    \b
+    Examples:
+      risala org delete "My shop"
+      risala org delete org_… --name "My shop"
     """
 
     async def work(session: GatewaySession) -> Json:

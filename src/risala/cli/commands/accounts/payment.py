@@ -28,6 +28,11 @@ def payment() -> None:
     """Payments that customers began to top up: an operator confirms those by mobile money.
 
     Cash and what came otherwise is credited by `risala topup`.
+
+    \b
+    Examples:
+      risala payment list
+      risala payment confirm pay_… --reference BK-4711
     """
 
 
@@ -40,7 +45,13 @@ def payment() -> None:
 def payment_list(
     options: Options, organization: str | None, decided: bool, limit: int, before: str | None
 ) -> None:
-    """What waits to be decided, the newest first; of ORG alone where it is given."""
+    """What waits to be decided, the newest first; of ORG alone where it is given.
+
+    \b
+    Examples:
+      risala payment list
+      risala payment list "My shop" --all --limit 10
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = None if organization is None else await organization_id(session, organization)
@@ -75,7 +86,11 @@ def payment_list(
 @payment_id
 @common
 def payment_show(options: Options, payment: str) -> None:
-    """All that is known of a payment."""
+    """All that is known of a payment.
+
+    \b
+    Example: risala payment show pay_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.show", payment_id=payment)
@@ -120,7 +135,13 @@ def payment_show(options: Options, payment: str) -> None:
 def payment_confirm(
     options: Options, payment: str, amount: str | None, reference: str | None, unchecked: bool
 ) -> None:
-    """Say that the money of PAYMENT is there: it is credited, once."""
+    """Say that the money of PAYMENT is there: it is credited, once.
+
+    \b
+    Examples:
+      risala payment confirm pay_…
+      risala payment confirm pay_… --amount 95 --reference BK-4711
+    """
 
     async def work(session: GatewaySession) -> tuple[Json, Json]:
         found = await session.perform(
@@ -146,7 +167,11 @@ def payment_confirm(
 @click.argument("reason")
 @common
 def payment_refuse(options: Options, payment: str, reason: str) -> None:
-    """Say that no money of PAYMENT came; the customer reads REASON."""
+    """Say that no money of PAYMENT came; the customer reads REASON.
+
+    \b
+    Example: risala payment refuse pay_… "No such transfer has come."
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.refuse", payment_id=payment, reason=reason)
@@ -160,7 +185,11 @@ def payment_refuse(options: Options, payment: str, reason: str) -> None:
 @payment_id
 @common
 def payment_poll(options: Options, payment: str) -> None:
-    """Ask the provider of PAYMENT at once how it stands."""
+    """Ask the provider of PAYMENT at once how it stands.
+
+    \b
+    Example: risala payment poll pay_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("payment.poll", payment_id=payment)

@@ -22,7 +22,13 @@ imports no engine."""
 
 @click.group()
 def sender() -> None:
-    """Senders: the names that organizations ask to send from."""
+    """Senders: the names that organizations ask to send from.
+
+    \b
+    Examples:
+      risala sender list
+      risala sender waive ACME
+    """
 
 
 @sender.command("request")
@@ -31,7 +37,11 @@ def sender() -> None:
 @org_option
 @common
 def sender_request(options: Options, name: str, description: str, org: str | None) -> None:
-    """Ask for NAME in an organization's place; messages leave from the default one meanwhile."""
+    """Ask for NAME in an organization's place; messages leave from the default one meanwhile.
+
+    \b
+    Example: risala sender request ACME --description "Receipts of the Acme shop" --org "My shop"
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -51,7 +61,13 @@ def sender_request(options: Options, name: str, description: str, org: str | Non
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
 @common
 def sender_list(options: Options, org: str | None) -> None:
-    """All requests and approved senders."""
+    """All requests and approved senders.
+
+    \b
+    Examples:
+      risala sender list
+      risala sender list --org "My shop"
+    """
 
     async def work(session: GatewaySession) -> Json:
         wanted = None if org is None else await organization_id(session, org)
@@ -121,7 +137,11 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
 @click.argument("given", metavar="SENDER")
 @common
 def sender_clear(options: Options, given: str) -> None:
-    """Have nothing against SENDER (its id or name): approved by itself at 2,000 in seven days."""
+    """Have nothing against SENDER (its id or name): approved by itself at 2,000 in seven days.
+
+    \b
+    Example: risala sender clear ACME
+    """
     found = _decide(options, "sender.clear", given)
     if not output.show(options.json, found):
         name = output.clean(found["name"])
@@ -136,7 +156,11 @@ def sender_clear(options: Options, given: str) -> None:
 @click.argument("given", metavar="SENDER")
 @common
 def sender_waive(options: Options, given: str) -> None:
-    """Approve SENDER (its id or name) at once, whatever the volume."""
+    """Approve SENDER (its id or name) at once, whatever the volume.
+
+    \b
+    Example: risala sender waive ACME
+    """
     found = _decide(options, "sender.waive", given)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is approved.")
@@ -148,7 +172,11 @@ def sender_waive(options: Options, given: str) -> None:
 @click.option("--reason", type=click.Choice(REASONS), required=True, help="Told to the customer.")
 @common
 def sender_deny(options: Options, given: str, reason: str) -> None:
-    """Refuse SENDER (its id or name)."""
+    """Refuse SENDER (its id or name).
+
+    \b
+    Example: risala sender deny ACME --reason misleading
+    """
     found = _decide(options, "sender.deny", given, reason=reason)
     if not output.show(options.json, found):
         output.said(f"{output.clean(found['name'])} is denied: {found['reason']}")

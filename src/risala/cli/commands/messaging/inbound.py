@@ -19,7 +19,13 @@ Json = dict[str, Any]
 
 @click.group()
 def inbound() -> None:
-    """Messages that come in: where they go, and who has opted out."""
+    """Messages that come in: where they go, and who has opted out.
+
+    \b
+    Examples:
+      risala inbound list
+      risala inbound route --keyword shop
+    """
 
 
 @inbound.command("list")
@@ -31,7 +37,13 @@ def inbound() -> None:
 def inbound_list(
     options: Options, org: str | None, sender: str | None, limit: int, before: str | None
 ) -> None:
-    """The messages that came in, the latest first."""
+    """The messages that came in, the latest first.
+
+    \b
+    Examples:
+      risala inbound list
+      risala inbound list --from 36123456
+    """
     given = {"from": sender, "limit": limit, "before": before}
 
     async def work(session: GatewaySession) -> Json:
@@ -63,7 +75,11 @@ def _tell_older(found: Json) -> None:
 @inbound.command("routes")
 @common
 def inbound_routes(options: Options) -> None:
-    """To whom messages go, in the order in which it is decided."""
+    """To whom messages go, in the order in which it is decided.
+
+    \b
+    Example: risala inbound routes
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("inbound.routes")
@@ -89,7 +105,13 @@ def inbound_routes(options: Options) -> None:
 def inbound_route(
     options: Options, org: str | None, number: str | None, keyword: str | None
 ) -> None:
-    """Give an organization what comes in; with neither option, all that no other route takes."""
+    """Give an organization what comes in; with neither option, all that no other route takes.
+
+    \b
+    Examples:
+      risala inbound route --org "My shop" --keyword shop
+      risala inbound route --number 1234
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
@@ -106,7 +128,11 @@ def inbound_route(
 @click.argument("route", metavar="ROUTE")
 @common
 def inbound_unroute(options: Options, route: str) -> None:
-    """Remove a route."""
+    """Remove a route.
+
+    \b
+    Example: risala inbound unroute 3
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("inbound.unroute", route_id=route)
@@ -134,7 +160,14 @@ def inbound_opt_outs(
     heed: bool | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
-    """Who has opted out of an organization's messages, after changing whether that is heeded."""
+    """Who has opted out of an organization's messages, after changing whether that is heeded.
+
+    \b
+    Examples:
+      risala inbound opt-outs
+      risala inbound opt-outs --number 36123456
+      risala inbound opt-outs --heed
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)
@@ -163,7 +196,11 @@ def inbound_opt_outs(
 @org_option
 @common
 def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
-    """Note that NUMBER wants no more messages, as they have said by another way."""
+    """Note that NUMBER wants no more messages, as they have said by another way.
+
+    \b
+    Example: risala inbound opt-out 36123456
+    """
     try:
         wanted = normalise_number(number)
     except ValueError as error:
@@ -183,7 +220,11 @@ def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
 @org_option
 @common
 def inbound_opt_in(options: Options, number: str, org: str | None) -> None:
-    """Take back the opt-out of NUMBER, who has asked for that by another way."""
+    """Take back the opt-out of NUMBER, who has asked for that by another way.
+
+    \b
+    Example: risala inbound opt-in 36123456
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, org)

@@ -56,7 +56,13 @@ def send(
     send_at: str | None,
     validity_s: int | None,
 ) -> None:
-    """Send BODY to the number TO (+22236123456, 36 12 34 56 …), on an organization's balance."""
+    """Send BODY to the number TO (+22236123456, 36 12 34 56 …), on an organization's balance.
+
+    \b
+    Examples:
+      risala send 36123456 "Your parcel is here."
+      risala send +22236123456 Salam --from ACME --at 08:30 --validity 2h
+    """
     try:
         number = normalise_number(to)
     except ValueError as error:
@@ -93,14 +99,24 @@ def send(
 
 @click.group()
 def message() -> None:
-    """Messages and what became of them."""
+    """Messages and what became of them.
+
+    \b
+    Examples:
+      risala message list --status failed --since 1d
+      risala message show sms_…
+    """
 
 
 @message.command("cancel")
 @click.argument("message_id", metavar="ID")
 @common
 def message_cancel(options: Options, message_id: str) -> None:
-    """Withdraw a message that has not left yet, and refund it."""
+    """Withdraw a message that has not left yet, and refund it.
+
+    \b
+    Example: risala message cancel sms_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("message.cancel", message_id=message_id)
@@ -146,7 +162,13 @@ def message_list(
     limit: int,
     before: str | None,
 ) -> None:
-    """An organization's messages, the newest first, without their texts."""
+    """An organization's messages, the newest first, without their texts.
+
+    \b
+    Examples:
+      risala message list
+      risala message list --status failed --since 1d --limit 100
+    """
     given: Json = {
         "mode": "test" if test else "live",
         "status": status,
@@ -206,7 +228,11 @@ def _number(text: str) -> str:
 @click.argument("message_id", metavar="ID")
 @common
 def message_show(options: Options, message_id: str) -> None:
-    """A message and its timeline, with each carrier's own words."""
+    """A message and its timeline, with each carrier's own words.
+
+    \b
+    Example: risala message show sms_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("message.show", message_id=message_id)

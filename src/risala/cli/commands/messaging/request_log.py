@@ -53,6 +53,12 @@ def request_log(
     """What an organization's keys asked, the newest first; or one REQUEST with its bodies.
 
     No text of a message, no code and no secret is in it, and of a phone number the last digits.
+
+    \b
+    Examples:
+      risala log --status 4xx --limit 20
+      risala log req_…
+      risala log --follow
     """
     if request_id is not None:
         _show_one(options, request_id, org)

@@ -51,6 +51,11 @@ def tail(options: Options, events: bool, org: str | None) -> None:
     When the service goes away it waits for it, and goes on where it was. With --json one object a
     line: its "kind" is life, event, ready (nothing is missing from here on), lagged (this reader
     was too slow; what it missed follows), reset (what is missing is too much) or away.
+
+    \b
+    Examples:
+      risala tail
+      risala tail --events --org "My shop" --json
     """
     data_dir = options.data_settings().storage.data_dir
 

@@ -27,7 +27,13 @@ imports no engine."""
 
 @click.group()
 def verify() -> None:
-    """One-time codes: send, check, and how an organization's codes look."""
+    """One-time codes: send, check, and how an organization's codes look.
+
+    \b
+    Examples:
+      risala verify send 36123456
+      risala verify check ver_… 493817
+    """
 
 
 @verify.command("send")
@@ -45,7 +51,13 @@ def verify_send(
     app_hash: str | None,
     origin: str | None,
 ) -> None:
-    """Send a code to the number TO (+22236123456, 36 12 34 56 …)."""
+    """Send a code to the number TO (+22236123456, 36 12 34 56 …).
+
+    \b
+    Examples:
+      risala verify send 36123456
+      risala verify send 36123456 --locale ar
+    """
     number = _number(to, "TO")
 
     async def work(session: GatewaySession) -> tuple[Json, bool]:
@@ -76,7 +88,11 @@ def verify_send(
 @click.argument("code")
 @common
 def verify_check(options: Options, verification_id: str, code: str) -> None:
-    """Judge a code: prints `approved` or `denied`. A wrong one counts as an attempt."""
+    """Judge a code: prints `approved` or `denied`. A wrong one counts as an attempt.
+
+    \b
+    Example: risala verify check ver_… 493817
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await session.perform("verify.get", verification_id=verification_id)
@@ -96,7 +112,11 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
 @click.argument("verification_id", metavar="ID")
 @common
 def verify_get(options: Options, verification_id: str) -> None:
-    """A verification: whose it is, how it stands, when it ends."""
+    """A verification: whose it is, how it stands, when it ends.
+
+    \b
+    Example: risala verify get ver_…
+    """
     found = _of_one(options, "verify.get", verification_id)
     if output.show(options.json, found):
         return
@@ -140,7 +160,13 @@ def verify_list(
     to: str | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
-    """An organization's verifications, the newest first."""
+    """An organization's verifications, the newest first.
+
+    \b
+    Examples:
+      risala verify list
+      risala verify list --status pending --since 1h
+    """
     given["mode"] = "test" if test else "live"
     given["to"] = None if to is None else _number(to, "--to")
 
@@ -183,7 +209,11 @@ def _number(text: str, hint: str) -> str:
 @click.argument("verification_id", metavar="ID")
 @common
 def verify_cancel(options: Options, verification_id: str) -> None:
-    """End a verification that is pending; one that has ended stays as it is."""
+    """End a verification that is pending; one that has ended stays as it is.
+
+    \b
+    Example: risala verify cancel ver_…
+    """
     found = _of_one(options, "verify.cancel", verification_id)
     if not output.show(options.json, found):
         output.said(f"The verification {found['id']} is {found['status']}.")
@@ -239,6 +269,11 @@ def verify_config(
     """Show how an organization's codes look, after changing what is given.
 
     Lists replace those that are set. An empty text goes back to the default.
+
+    \b
+    Examples:
+      risala verify config
+      risala verify config "My shop" --length 6 --expiry-minutes 10
     """
 
     async def work(session: GatewaySession) -> tuple[Json, str]:

@@ -28,7 +28,11 @@ _LOOK_S: Final = 0.2
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_test(options: Options, endpoint: str) -> None:
-    """Send an endpoint a test event and tell what it answered; exit code 1 if not 2xx."""
+    """Send an endpoint a test event and tell what it answered; exit code 1 if not 2xx.
+
+    \b
+    Example: risala webhook test whe_…
+    """
 
     async def work(session: GatewaySession) -> Json:
         import trio
@@ -73,7 +77,13 @@ def webhook_deliveries(
     limit: int,
     before: int | None,
 ) -> None:
-    """The latest deliveries to an endpoint, or every attempt at one EVENT."""
+    """The latest deliveries to an endpoint, or every attempt at one EVENT.
+
+    \b
+    Examples:
+      risala webhook deliveries whe_… --state failed
+      risala webhook deliveries whe_… evt_…
+    """
     if event is not None:
         _show_attempts(options, endpoint, event)
         return
@@ -146,7 +156,13 @@ def _answer(attempt: Json) -> object:
 )
 @common
 def webhook_replay(options: Options, endpoint: str, event: str | None, since: str | None) -> None:
-    """Deliver again one EVENT, or all events since TIME (08:30, 2h) whose delivery failed."""
+    """Deliver again one EVENT, or all events since TIME (08:30, 2h) whose delivery failed.
+
+    \b
+    Examples:
+      risala webhook replay whe_… evt_…
+      risala webhook replay whe_… --failed-since 2h
+    """
     if (event is None) == (since is None):
         raise click.UsageError("Give an event, or --failed-since and a time.")
     if event is not None:

@@ -25,7 +25,13 @@ _WHY: Final = {
 
 @click.group()
 def webhook() -> None:
-    """Webhooks: where events are delivered to."""
+    """Webhooks: where events are delivered to.
+
+    \b
+    Examples:
+      risala webhook create https://shop.example/hook
+      risala webhook list
+    """
 
 
 def _headers(
@@ -43,6 +49,12 @@ def _headers(
 def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that make and change an endpoint."""
     for option in (
+        click.option(
+            "--signature-header",
+            metavar="NAME",
+            help='A header for a second signature, "t=…,v1=…", and smsId beside messageId;'
+            " empty: none.",
+        ),
         click.option("--notify", metavar="MAIL", help="Who is told when it has to be disabled."),
         click.option(
             "--header",
@@ -80,8 +92,15 @@ def webhook_create(
     headers: dict[str, str] | None,
     description: str | None,
     notify: str | None,
+    signature_header: str | None,
 ) -> None:
-    """Make an endpoint and print its secret, once."""
+    """Make an endpoint and print its secret, once.
+
+    \b
+    Examples:
+      risala webhook create https://shop.example/hook
+      risala webhook create https://shop.example/hook --type "verify.*" --notify me@example.com
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -93,6 +112,7 @@ def webhook_create(
             headers=headers,
             description=description,
             notify=notify,
+            signature_header=signature_header,
         )
 
     _tell_secret(options, options.run(work))
@@ -113,7 +133,13 @@ def _tell_secret(options: Options, made: Json) -> None:
 @org_option
 @common
 def webhook_list(options: Options, org: str | None) -> None:
-    """An organization's endpoints."""
+    """An organization's endpoints.
+
+    \b
+    Examples:
+      risala webhook list
+      risala webhook list --org "My shop"
+    """
     found = on_organization("webhook.list", options, org)
     if output.show(options.json, found):
         return
@@ -138,7 +164,11 @@ def _state(endpoint: Json) -> str:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_show(options: Options, endpoint: str) -> None:
-    """One endpoint, and how much is owed to it."""
+    """One endpoint, and how much is owed to it.
+
+    \b
+    Example: risala webhook show whe_…
+    """
     found = _perform(options, "webhook.show", endpoint_id=endpoint)
     if not output.show(options.json, found):
         shown = found["endpoint"]
@@ -169,6 +199,7 @@ def _fields(shown: Json) -> Json:
         "headers": ", ".join(shown["headers"]) or None,
         "description": shown["description"] or None,
         "notify": shown["notify"],
+        "signature header": shown["signatureHeader"],
         "created": output.moment(shown["createdAt"]),
     }
 
@@ -193,14 +224,20 @@ def webhook_update(
     headers: dict[str, str] | None,
     description: str | None,
     notify: str | None,
+    signature_header: str | None,
 ) -> None:
-    """Change what is given; the rest stays. Types and headers replace those it had."""
+    """Change what is given; the rest stays. Types and headers replace those it had.
+
+    \b
+    Example: risala webhook update whe_… --url https://shop.example/new
+    """
     changes = {
         "url": url,
         "types": list(types) or None,
         "headers": headers,
         "description": description,
         "notify": notify,
+        "signature_header": signature_header,
     }
     if all(value is None for value in changes.values()):
         text = "Say what to change; `risala webhook update --help` has the options."
@@ -214,7 +251,11 @@ def webhook_update(
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_enable(options: Options, endpoint: str) -> None:
-    """Send it events again. What failed meanwhile: `risala webhook replay`."""
+    """Send it events again. What failed meanwhile: `risala webhook replay`.
+
+    \b
+    Example: risala webhook enable whe_…
+    """
     _switch(options, "webhook.enable", endpoint)
 
 
@@ -222,7 +263,11 @@ def webhook_enable(options: Options, endpoint: str) -> None:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_disable(options: Options, endpoint: str) -> None:
-    """Send it nothing; what is pending ends as failed."""
+    """Send it nothing; what is pending ends as failed.
+
+    \b
+    Example: risala webhook disable whe_…
+    """
     _switch(options, "webhook.disable", endpoint)
 
 
@@ -230,7 +275,11 @@ def webhook_disable(options: Options, endpoint: str) -> None:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_delete(options: Options, endpoint: str) -> None:
-    """Forget an endpoint and its secret; what is pending is dropped."""
+    """Forget an endpoint and its secret; what is pending is dropped.
+
+    \b
+    Example: risala webhook delete whe_…
+    """
     found = _perform(options, "webhook.delete", endpoint_id=endpoint)
     if not output.show(options.json, found):
         output.said(f"Deleted {endpoint}.")
@@ -247,7 +296,13 @@ def _switch(options: Options, operation: str, endpoint: str) -> None:
 @click.option("--at-once", is_flag=True, help="The old secret ends now, not in 24 hours.")
 @common
 def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
-    """Give it a new secret and print that; the old one signs too for 24 hours."""
+    """Give it a new secret and print that; the old one signs too for 24 hours.
+
+    \b
+    Examples:
+      risala webhook rotate whe_…
+      risala webhook rotate whe_… --at-once
+    """
     _tell_secret(
         options, _perform(options, "webhook.rotate", endpoint_id=endpoint, at_once=at_once)
     )

@@ -31,7 +31,11 @@ role_option = click.option(
 
 @click.group()
 def member() -> None:
-    """Members: which users belong to which organization, and as what."""
+    """Members: which users belong to which organization, and as what.
+
+    \b
+    Example: risala member add "My shop" me@example.com --role owner
+    """
 
 
 @member.command("add")
@@ -40,7 +44,11 @@ def member() -> None:
 @role_option
 @common
 def member_add(options: Options, organization: str, email: str, role: str) -> None:
-    """Make whoever has EMAIL a member of ORG; a user too, where there is none."""
+    """Make whoever has EMAIL a member of ORG; a user too, where there is none.
+
+    \b
+    Example: risala member add "My shop" me@example.com --role owner
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, organization)
@@ -57,7 +65,11 @@ def member_add(options: Options, organization: str, email: str, role: str) -> No
 @role_option
 @common
 def member_invite(options: Options, organization: str, email: str, role: str) -> None:
-    """Invite whoever reads EMAIL by a mail; they accept it once they have signed in."""
+    """Invite whoever reads EMAIL by a mail; they accept it once they have signed in.
+
+    \b
+    Example: risala member invite "My shop" you@example.com --role developer
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, organization)
@@ -73,7 +85,13 @@ def member_invite(options: Options, organization: str, email: str, role: str) ->
 @optional_org
 @common
 def member_list(options: Options, organization: str | None) -> None:
-    """An organization's members, and who is invited."""
+    """An organization's members, and who is invited.
+
+    \b
+    Examples:
+      risala member list
+      risala member list "My shop"
+    """
     found = on_organization("member.list", options, organization)
     if output.show(options.json, found):
         return
@@ -97,7 +115,11 @@ def member_list(options: Options, organization: str | None) -> None:
 @click.argument("role", type=ROLES)
 @common
 def member_role(options: Options, organization: str, email: str, role: str) -> None:
-    """Give a member another role."""
+    """Give a member another role.
+
+    \b
+    Example: risala member role "My shop" you@example.com viewer
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await _member(session, organization, email)
@@ -113,7 +135,11 @@ def member_role(options: Options, organization: str, email: str, role: str) -> N
 @click.argument("email")
 @common
 def member_remove(options: Options, organization: str, email: str) -> None:
-    """End a membership. The last owner stays."""
+    """End a membership. The last owner stays.
+
+    \b
+    Example: risala member remove "My shop" you@example.com
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await _member(session, organization, email)

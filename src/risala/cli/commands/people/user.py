@@ -21,7 +21,13 @@ language_option = click.option(
 
 @click.group()
 def user() -> None:
-    """Users: who signs in to the dashboard and the console."""
+    """Users: who signs in to the dashboard and the console.
+
+    \b
+    Examples:
+      risala user create me@example.com --operator
+      risala user list
+    """
 
 
 @user.command("create")
@@ -33,7 +39,11 @@ def user() -> None:
 def user_create(
     options: Options, email: str, operator: bool, name: str | None, language: str | None
 ) -> None:
-    """Make a user, who signs in by a code to EMAIL or by a link of `user sign-in`."""
+    """Make a user, who signs in by a code to EMAIL or by a link of `user sign-in`.
+
+    \b
+    Example: risala user create me@example.com --operator --language fr
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -51,7 +61,13 @@ def user_create(
 @click.option("--operators", is_flag=True, help="Only operators.")
 @common
 def user_list(options: Options, search: str | None, operators: bool) -> None:
-    """All users."""
+    """All users.
+
+    \b
+    Examples:
+      risala user list
+      risala user list --search example.com --operators
+    """
 
     async def work(session: GatewaySession) -> Json:
         found: list[Json] = []
@@ -92,7 +108,11 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
 @click.argument("email")
 @common
 def user_show(options: Options, email: str) -> None:
-    """One user, their organizations and where they are signed in."""
+    """One user, their organizations and where they are signed in.
+
+    \b
+    Example: risala user show me@example.com
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("user.show", email=email)
@@ -156,7 +176,11 @@ def user_set(
     language: str | None,
     operator: bool | None,
 ) -> None:
-    """Change what is given; the rest stays. Helps who lost access to their mailbox."""
+    """Change what is given; the rest stays. Helps who lost access to their mailbox.
+
+    \b
+    Example: risala user set me@example.com --language ar --no-operator
+    """
     given = {"new_email": new_email, "name": name, "language": language, "operator": operator}
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
@@ -175,7 +199,13 @@ def user_set(
 @click.option("--console", is_flag=True, help="To the operator's console, not the dashboard.")
 @common
 def user_sign_in(options: Options, email: str, console: bool) -> None:
-    """Print a link that signs them in once, within ten minutes. Whoever follows it is them."""
+    """Print a link that signs them in once, within ten minutes. Whoever follows it is them.
+
+    \b
+    Examples:
+      risala user sign-in me@example.com
+      risala user sign-in me@example.com --console
+    """
 
     async def work(session: GatewaySession) -> tuple[Json, bool]:
         made = await session.perform("user.sign_in", email=email, operator=console or None)
@@ -195,7 +225,11 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
 @click.option("--session", "session_id", metavar="ID", help="Only this one.")
 @common
 def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
-    """End all of their sessions, wherever they are signed in."""
+    """End all of their sessions, wherever they are signed in.
+
+    \b
+    Example: risala user sign-out me@example.com
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("user.sign_out", email=email, session_id=session_id)
@@ -213,6 +247,9 @@ def user_delete(options: Options, email: str) -> None:
     """Forget a user: name, address, sessions and memberships.
 
     Refused where an organization would be left without an owner.
+
+    \b
+    Example: risala user delete me@example.com
     """
 
     async def work(session: GatewaySession) -> Json:

@@ -33,7 +33,13 @@ def alerts(
     limit: int,
     before: str | None,
 ) -> None:
-    """What is wrong now, as the service itself has noticed it; the newest first."""
+    """What is wrong now, as the service itself has noticed it; the newest first.
+
+    \b
+    Examples:
+      risala alerts
+      risala alerts mute lane_down --subject mattel --for 2h
+    """
     if context.invoked_subcommand is not None:
         return
 
@@ -76,7 +82,11 @@ def _row(alert: Json) -> tuple[object, ...]:
 @click.argument("alert")
 @common
 def acknowledge(options: Options, alert: str) -> None:
-    """Say that somebody sees to an alert."""
+    """Say that somebody sees to an alert.
+
+    \b
+    Example: risala alerts acknowledge 12
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("alert.acknowledge", alert_id=alert)
@@ -103,6 +113,9 @@ def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
     """Tell nobody of alerts of KIND for a while; they are listed all the same.
 
     What is wrong still when the time is over is told then.
+
+    \b
+    Example: risala alerts mute lane_down --subject mattel --for 2h
     """
     minutes = max(1, -(-span_s // SECONDS_A_MINUTE))
 
@@ -119,7 +132,11 @@ def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
 @click.argument("mute")
 @common
 def unmute(options: Options, mute: str) -> None:
-    """End a mute before its time; MUTE is its id in the list."""
+    """End a mute before its time; MUTE is its id in the list.
+
+    \b
+    Example: risala alerts unmute 3
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("alert.unmute", mute_id=mute)

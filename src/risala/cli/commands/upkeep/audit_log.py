@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
-FACES: Final = ("cli", "control", "dashboard", "console", "system")
+FACES: Final = ("cli", "control", "dashboard", "console", "api", "smpp", "system")
 COLUMNS: Final = (
     *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
     *("before", "after"),
@@ -76,7 +76,13 @@ def audit_log(
     form: str | None,
     **filters: str | None,
 ) -> None:
-    """Who changed or looked into what, by which face, the latest first."""
+    """Who changed or looked into what, by which face, the latest first.
+
+    \b
+    Examples:
+      risala audit-log --limit 20
+      risala audit-log --operation topup --since 7d --csv
+    """
     if form is not None:
         options.run(lambda session: _export(session, form, organization, filters))
         return

@@ -34,6 +34,9 @@ def backup(options: Options, file: Path, force: bool) -> None:
     FILE.sha256 beside it holds its checksum: keep the two together.
 
     The settings and the server's key are not in it: keep copies of them elsewhere.
+
+    \b
+    Example: risala backup /var/backups/risala/today.db
     """
     from risala.engine.journal.upkeep import checksum
 
@@ -118,6 +121,9 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
 
     The database that is there stays beside it. Messages that waited when the backup was made may
     have been sent since: they end as failed, refunded, unless --resend-pending is given.
+
+    \b
+    Example: risala restore /var/backups/risala/today.db
     """
     settings = options.data_settings(creates=True)
     if not file.is_file():

@@ -20,13 +20,19 @@ Json = dict[str, Any]
 @click.pass_context
 @common
 def carriers(options: Options, context: click.Context) -> None:
-    """The carriers and how their links are."""
+    """The carriers and how their links are.
+
+    \b
+    Examples:
+      risala carriers
+      risala carriers pause mattel
+    """
     if context.invoked_subcommand is None:
         _carriers(options, "carriers", None)
 
 
 def _gate(name: str, help_text: str) -> None:
-    @carriers.command(name, help=help_text)
+    @carriers.command(name, help=f"{help_text}\n\n\b\nExample: risala carriers {name} mattel")
     @click.argument("carrier", metavar="NAME")
     @common
     def command(options: Options, carrier: str) -> None:
@@ -37,7 +43,11 @@ def _gate(name: str, help_text: str) -> None:
 @click.argument("carrier", metavar="NAME")
 @common
 def reconnect(options: Options, carrier: str) -> None:
-    """Drop a carrier's link and connect anew; nothing is lost."""
+    """Drop a carrier's link and connect anew; nothing is lost.
+
+    \b
+    Example: risala carriers reconnect mattel
+    """
     _carriers(options, "carriers.reconnect", carrier)
 
 
@@ -50,6 +60,9 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
     """Put another pace or weight over the settings' of a carrier, until `unset`.
 
     It holds at once and outlives a restart. The settings' file stays as it is.
+
+    \b
+    Example: risala carriers set mattel --rate 20 --weight 2
     """
     if rate is None and weight is None:
         raise click.UsageError("Give --rate, --weight, or both.")
@@ -63,14 +76,24 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
 @click.option("--weight", "field", flag_value="weight", help="Only the weight.")
 @common
 def unset(options: Options, carrier: str, field: str | None) -> None:
-    """Let the settings of a carrier hold again."""
+    """Let the settings of a carrier hold again.
+
+    \b
+    Examples:
+      risala carriers unset mattel
+      risala carriers unset mattel --rate
+    """
     _carriers(options, "carriers.end_override", carrier, field=field)
 
 
 @carriers.command("preview")
 @common
 def preview(options: Options) -> None:
-    """What the settings' file would change now; exit code 1 when it has faults."""
+    """What the settings' file would change now; exit code 1 when it has faults.
+
+    \b
+    Example: risala carriers preview
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("carriers.preview")
@@ -89,6 +112,9 @@ def apply(options: Options, hash_: str | None) -> None:
     """Obey the settings' file without a restart: carriers that are new, gone or others.
 
     The carriers that are as before notice nothing. One that is gone ends what it has begun first.
+
+    \b
+    Example: risala carriers apply
     """
 
     async def work(session: GatewaySession) -> Json:
@@ -154,7 +180,11 @@ def _field(change: Json) -> str:
 )
 @common
 def traffic(options: Options, carrier: str, limit: int) -> None:
-    """What went over a carrier's wire in the last minutes, without secrets, codes and texts."""
+    """What went over a carrier's wire in the last minutes, without secrets, codes and texts.
+
+    \b
+    Example: risala carriers traffic mattel --limit 20
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("carriers.traffic", carrier=carrier, limit=limit)
@@ -179,7 +209,13 @@ def traffic(options: Options, carrier: str, limit: int) -> None:
 @click.option("--before", type=int, metavar="RECEIPT", help="Only older ones than this one.")
 @common
 def unmatched(options: Options, carrier: str | None, limit: int, before: int | None) -> None:
-    """Receipts that matched no message, the latest first; of NAME, or of all carriers."""
+    """Receipts that matched no message, the latest first; of NAME, or of all carriers.
+
+    \b
+    Examples:
+      risala carriers unmatched
+      risala carriers unmatched mattel
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform(
@@ -213,7 +249,11 @@ _gate("drain", "Let a carrier finish what it has, and give it nothing new.")
 @click.argument("carrier", metavar="NAME")
 @common
 def show(options: Options, carrier: str) -> None:
-    """One carrier: what its driver tells of it, what it can be asked, the link's latest life."""
+    """One carrier: what its driver tells of it, what it can be asked, the link's latest life.
+
+    \b
+    Example: risala carriers show mattel
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("carriers.show", carrier=carrier)
@@ -290,7 +330,13 @@ def _unmatched(told: Json) -> None:
 @click.argument("arguments", nargs=-1)
 @common
 def ask(options: Options, carrier: str, command: str | None, arguments: tuple[str, ...]) -> None:
-    """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked."""
+    """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked.
+
+    \b
+    Examples:
+      risala carriers ask sim-1
+      risala carriers ask sim-1 balance
+    """
 
     async def work(session: GatewaySession) -> Json:
         if command is None:

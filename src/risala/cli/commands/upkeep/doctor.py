@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 @click.command()
 @common
 def doctor(options: Options) -> None:
-    """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure."""
+    """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure.
+
+    \b
+    Examples:
+      risala doctor
+      risala doctor --json
+    """
     from risala.engine.upkeep.doctor import Grade
 
     log_to_stderr()
@@ -41,16 +47,20 @@ def doctor(options: Options) -> None:
 
 def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
-    from risala.config.model import AlertsSection, StorageSection
+    from risala.config.model import AlertsSection, SmppServerSection, StorageSection
+    from risala.engine.upkeep import shipping
     from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
 
+    shipped_to: Path | None = None
     try:
         found = options.settings()
-        data_dir, limits = found.storage.data_dir, found.alerts
+        data_dir, limits, server = found.storage.data_dir, found.alerts, found.smpp_server
+        shipped_to = found.standby.directory
         settings = Finding("settings", Grade.OK, "The settings load.")
     except CommandRefused as error:
         # The data is looked at although the settings are wrong: often both have one cause.
         data_dir, limits = options.data or StorageSection().data_dir, AlertsSection()
+        server = SmppServerSection()
         settings = Finding("settings", Grade.FAIL, str(error))
 
     there = data_dir.is_dir()
@@ -59,9 +69,11 @@ def _examine(options: Options) -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
-        patient = replace(patient, limits=limits)
+        patient = replace(patient, limits=limits, smpp_server=server)
         with progress.shown(quiet=options.json) as shown:
-            return await trio.to_thread.run_sync(partial(examine, patient, shown))
+            checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
+        look = partial(shipping.finding, shipped_to, patient.now_ms, running=patient.running)
+        return [*checks, *await trio.to_thread.run_sync(look)]
 
     return [settings, *session.run_async(main)]
 
@@ -80,13 +92,21 @@ async def _patient(data_dir: Path) -> Patient:
             upgrading = await service.gateway.upgrading()
             if upgrading is not None:
                 return replace(patient, upgrading=upgrading)
-            found = await _ask(service.gateway, "carriers")
-            statistics = await _ask(service.gateway, "statistics")
-            return replace(patient, carriers=tuple(found["carriers"]), statistics=statistics)
+            return await _told(patient, service.gateway)
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:
         return patient  # the checks themselves tell what is wrong with the directory
+
+
+async def _told(patient: Patient, gateway: Any) -> Patient:  # noqa: ANN401 -- a Performer
+    """With what the running service says of itself, or why it could not."""
+    try:  # what is in memory first: the carriers are read from the database
+        patient = replace(patient, statistics=await _ask(gateway, "statistics"))
+        found = await _ask(gateway, "carriers")
+    except CommandRefused as error:
+        return replace(patient, untold=str(error))
+    return replace(patient, carriers=tuple(found["carriers"]))
 
 
 async def _ask(gateway: Any, operation: str) -> dict[str, Any]:  # noqa: ANN401 -- a Performer

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show import output
 
 if TYPE_CHECKING:
@@ -21,7 +22,11 @@ Json = dict[str, Any]
 @click.command()
 @common
 def audit(options: Options) -> None:
-    """Prove that balances, ledger and messages agree. Exit code 1 when they do not."""
+    """Prove that balances, ledger and messages agree. Exit code 1 when they do not.
+
+    \b
+    Example: risala audit
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("audit")
@@ -39,48 +44,118 @@ def audit(options: Options) -> None:
         raise CommandRefused(f"The audit found {len(report['faults'])} fault(s).")
 
 
-@click.command()
+@click.group(invoke_without_command=True)
+@click.pass_context
 @common
-def plugins(options: Options) -> None:
-    """The plugins that were found, what they bring, and what is wrong with them."""
+def plugins(options: Options, context: click.Context) -> None:
+    """The plugins that were found, what they bring, and what is wrong with them.
+
+    \b
+    Examples:
+      risala plugins
+      risala plugins new acme
+    """
+    if context.invoked_subcommand is None:
+        _plugins(options)
+
+
+@plugins.command("new")
+@click.argument("name")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--kind",
+    type=click.Choice(["driver", "payment", "mailer", "sink"]),
+    default="driver",
+    show_default=True,
+    help="What the plugin brings.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Tell in JSON what was written.")
+def plugins_new(name: str, folder: Path | None, kind: str, as_json: bool) -> None:
+    """Write a package for a plugin: something that runs, with tests that pass.
+
+    It goes to DIR, risala-NAME unless told; nothing that is there is written over.
+
+    \b
+    Examples:
+      risala plugins new acme
+      risala plugins new wave --kind payment
+    """
+    from risala.plugins.skeleton import SkeletonRefusedError, write_skeleton
+
+    with refusals(as_json):
+        try:
+            place, files = write_skeleton(name, kind, folder)
+        except SkeletonRefusedError as refused:
+            raise CommandRefused(str(refused)) from refused
+        written = {"folder": str(place), "files": [str(file) for file in files]}
+        if output.show(as_json, written):
+            return
+        for file in files:
+            click.echo(output.clean(str(file)))
+        output.said(f'Now, in {place}: pip install --editable ".[test]", and python -m pytest.')
+
+
+def _plugins(options: Options) -> None:
+    found = options.ask_service(_listed)
+    if found is None:
+        found = _loaded_here(options)
+    if output.show(options.json, found):
+        return
+    output.table(
+        ("Plugin", "From", "Version", "Contract", "Brings", "State"),
+        (
+            (each["name"], each["source"], each["version"], each["contract"], names, _state(each))
+            for each in found["plugins"]
+            for names in [", ".join(name for kind in _kinds(found) for name in each[kind])]
+        ),
+        empty="No plugin was found.",
+    )
+    for line in _remarks(found):
+        click.echo(output.clean(line))
+    click.echo()
+    output.table(
+        ("Driver", "What it is"),
+        ((driver["name"], driver["summary"]) for driver in found["drivers"]),
+        empty="No driver.",
+    )
+
+
+async def _listed(session: GatewaySession) -> Json:
+    return await session.perform("plugins.list")
+
+
+def _loaded_here(options: Options) -> Json:
+    """The plugins as a service would find them."""
+    from risala.plugins.census import wire
     from risala.plugins.manager import PluginManager
 
     log_to_stderr()
     settings = options.settings().plugins
     manager = PluginManager()
-    manager.load(folder=settings.folder, disabled=settings.disabled)
-    payload = {
-        "plugins": [asdict(each) for each in manager.plugins()],
-        "drivers": [
-            {"name": driver.name, "summary": driver.summary} for driver in manager.drivers.values()
-        ],
-        "mailers": [
-            {"name": mailer.name, "summary": mailer.summary} for mailer in manager.mailers.values()
-        ],
-        "payment_methods": [
-            {"name": method.name, "summary": method.summary}
-            for method in manager.payment_methods.values()
-        ],
-        "faults": [asdict(fault) for fault in manager.faults],
-    }
-    if output.show(options.json, payload):
-        return
-    output.table(
-        ("Plugin", "From", "Brings", "State"),
-        (
-            (
-                each.name,
-                each.source,
-                ", ".join((*each.drivers, *each.mailers, *each.payment_methods)),
-                "disabled" if each.disabled else each.fault or "loaded",
-            )
-            for each in manager.plugins()
-        ),
-        empty="No plugin was found.",
-    )
-    click.echo()
-    output.table(
-        ("Driver", "What it is"),
-        ((driver.name, driver.summary) for driver in manager.drivers.values()),
-        empty="No driver.",
-    )
+    manager.load(folder=settings.folder, disabled=settings.disabled, load_s=settings.load_s)
+    return wire(manager.plugins(), manager.faults, None)
+
+
+def _kinds(found: Json) -> list[str]:
+    """The keys of what plugins bring."""
+    own = ("plugins", "faults")
+    return [key for key, value in found.items() if isinstance(value, list) and key not in own]
+
+
+def _state(plugin: Json) -> str:
+    reason = plugin["fault"]
+    return plugin["state"] if reason is None else f"{plugin['state']}: {reason}"
+
+
+def _remarks(found: Json) -> Iterator[str]:
+    """What there is to see to, a line each."""
+    for each in found["plugins"]:
+        for warning in each["warnings"]:
+            yield f"{each['name']}: {warning}"
+        for thing in each["health"] or ():
+            if thing["text"] or thing["state"] not in ("up", "running"):
+                yield f"{each['name']}, {thing['name']}: {thing['state']}. {thing['text']}".rstrip()
+    named = {each["name"] for each in found["plugins"]}
+    for fault in found["faults"]:
+        if fault["name"] not in named:
+            yield f"{fault['name']}: {fault['reason']}"

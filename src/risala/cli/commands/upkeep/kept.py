@@ -37,14 +37,24 @@ _WHAT: Final = {
 
 @click.group()
 def kept() -> None:
-    """What an organization keeps, and for how long, as its owner chooses."""
+    """What an organization keeps, and for how long, as its owner chooses.
+
+    \b
+    Examples:
+      risala kept show
+      risala kept export "My shop"
+    """
 
 
 @kept.command("show")
 @optional_org
 @common
 def kept_show(options: Options, organization: str | None) -> None:
-    """How long an organization keeps its things."""
+    """How long an organization keeps its things.
+
+    \b
+    Example: risala kept show
+    """
     _tell(options, on_organization("kept.show", options, organization))
 
 
@@ -61,7 +71,13 @@ def kept_set(
     events: str | None,
     inbound: str | None,
 ) -> None:
-    """Keep something for fewer days than the operator does; what is not named stays."""
+    """Keep something for fewer days than the operator does; what is not named stays.
+
+    \b
+    Examples:
+      risala kept set "My shop" --texts 7
+      risala kept set "My shop" --texts operator
+    """
     given = {"texts": texts, "events": events, "inbound": inbound}
     changes = {name: _days(value) for name, value in given.items() if value is not None}
     if not changes:
@@ -84,7 +100,13 @@ def kept_set(
 @click.option("--yes", is_flag=True, help="Do it; without it, only what would go is shown.")
 @common
 def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> None:
-    """Take out what an organization knows of a number: texts, numbers, events, what came in."""
+    """Take out what an organization knows of a number: texts, numbers, events, what came in.
+
+    \b
+    Examples:
+      risala kept forget 36123456
+      risala kept forget 36123456 --yes
+    """
     whole = _whole(number)
 
     async def work(session: GatewaySession) -> Json:
@@ -117,7 +139,11 @@ def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> No
 @optional_org
 @common
 def kept_deletions(options: Options, organization: str | None) -> None:
-    """What was taken out, or is being taken out; the latest first."""
+    """What was taken out, or is being taken out; the latest first.
+
+    \b
+    Example: risala kept deletions
+    """
     found = on_organization("erasure.list", options, organization)
     if output.show(options.json, found):
         return
@@ -148,7 +174,11 @@ def kept_deletions(options: Options, organization: str | None) -> None:
 )
 @common
 def kept_export(options: Options, organization: str | None, target: Path | None) -> None:
-    """Have a file written with everything of an organization: an archive of JSON Lines."""
+    """Have a file written with everything of an organization: an archive of JSON Lines.
+
+    \b
+    Example: risala kept export "My shop" --to shop.zip
+    """
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, organization)
@@ -189,7 +219,11 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Jso
 @optional_org
 @common
 def kept_exports(options: Options, organization: str | None) -> None:
-    """Files with everything of an organization; the latest first."""
+    """Files with everything of an organization; the latest first.
+
+    \b
+    Example: risala kept exports
+    """
     found = on_organization("export.list", options, organization)
     if output.show(options.json, found):
         return

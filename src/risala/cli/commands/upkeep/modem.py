@@ -34,6 +34,9 @@ def modem() -> None:
 
     PORT is a device (/dev/serial/by-id/…), socket://host:port, or the name of a carrier of the
     settings, whose port, PIN and SMSC number are taken then.
+
+    \b
+    Example: risala modem probe
     """
 
 
@@ -79,6 +82,11 @@ def probe(options: Options, /, port: str | None, **asking: Any) -> None:  # noqa
 
     Exit code 1 where it cannot send, or no port answers. A port that the Risala service has is
     well, and is left to it.
+
+    \b
+    Examples:
+      risala modem probe
+      risala modem probe /dev/ttyUSB0 --pin-env SIM1_PIN --type-pin
     """
     log_to_stderr()
     if port is None:
@@ -101,6 +109,11 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
     """Check everything that keeps a modem from sending, and say what to do.
 
     Exit code 1 when a check fails.
+
+    \b
+    Examples:
+      risala modem doctor /dev/ttyUSB0
+      risala modem doctor sim-1
     """
     log_to_stderr()
     found = _examine(options, port, **asking)

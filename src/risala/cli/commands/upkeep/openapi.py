@@ -12,6 +12,9 @@ def openapi() -> None:
     """Print the OpenAPI 3.1 document of the API.
 
     A running service serves it at /openapi.json, and for people at /docs.
+
+    \b
+    Example: risala openapi
     """
     from risala.http.api.openapi.document import document
 

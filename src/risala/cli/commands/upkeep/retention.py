@@ -25,13 +25,21 @@ _WHAT: Final = {
 
 @click.group()
 def retention() -> None:
-    """How long things are kept (`[retention]` in the settings)."""
+    """How long things are kept (`[retention]` in the settings).
+
+    \b
+    Example: risala retention show
+    """
 
 
 @retention.command("show")
 @common
 def retention_show(options: Options) -> None:
-    """What is kept for how long, and the oldest that is there."""
+    """What is kept for how long, and the oldest that is there.
+
+    \b
+    Example: risala retention show
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await session.perform("retention.show")
@@ -57,7 +65,11 @@ def retention_show(options: Options) -> None:
 @retention.command("run")
 @common
 def retention_run(options: Options) -> None:
-    """Forget now what is older; the service does so by itself, every hour."""
+    """Forget now what is older; the service does so by itself, every hour.
+
+    \b
+    Example: risala retention run
+    """
 
     async def work(session: GatewaySession) -> Json:
         return await forget(session.perform)

@@ -60,7 +60,13 @@ def route(
     sender: str | None,
 ) -> None:
     """Where a message to NUMBER would go now, and why; without NUMBER, the numbers that no carrier
-    serves now."""
+    serves now.
+
+    \b
+    Examples:
+      risala route
+      risala route 36123456 --segments 2
+    """
     if number is None:
         _unserved(options)
         return

@@ -24,6 +24,9 @@ def rotate_key(options: Options, at_once: bool) -> None:
     """Take a new server key, also while the service runs.
 
     Codes, sign-ins and open pages from before stay valid for their life, by the old key.
+
+    \b
+    Example: risala rotate-key
     """
 
     async def work(session: GatewaySession) -> dict[str, Any]:

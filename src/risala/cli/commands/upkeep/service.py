@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from risala.cli.reach.options import CONFIG_NAME, Options, common
-from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show import output, progress
 
 
@@ -24,7 +24,13 @@ from risala.cli.show import output, progress
 )
 @common
 def serve(options: Options, demo: bool, host: str | None, port: int | None) -> None:
-    """Run the service until SIGINT or SIGTERM; SIGHUP reads the settings anew."""
+    """Run the service until SIGINT or SIGTERM; SIGHUP reads the settings anew.
+
+    \b
+    Examples:
+      risala serve --demo
+      risala serve --config /etc/risala/risala.toml --port 8080
+    """
     if demo and options.data is None:
         # Fresh, so that a demo never mixes with real data.
         options = replace(options, data=Path(tempfile.mkdtemp(prefix="risala-demo-")))
@@ -44,7 +50,20 @@ def serve(options: Options, demo: bool, host: str | None, port: int | None) -> N
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def init(path: Path, force: bool, as_json: bool) -> None:
-    """Write a commented settings file, PATH (default: ./risala.toml)."""
+    """Write a commented settings file, PATH (default: ./risala.toml).
+
+    \b
+    Examples:
+      risala init
+      risala init /etc/risala/risala.toml
+    """
+    with refusals(as_json):
+        _write_template(path, force=force)
+    if not output.show(as_json, {"path": str(path)}):
+        output.said(f"Wrote {path}. Every setting in it is explained, and set to its default.")
+
+
+def _write_template(path: Path, *, force: bool) -> None:
     from risala.config.template import render_template
 
     try:
@@ -55,5 +74,3 @@ def init(path: Path, force: bool, as_json: bool) -> None:
         raise CommandRefused(f"{path} is there already; --force writes over it.") from None
     except OSError as error:
         raise CommandRefused(f"{path} cannot be written: {error.strerror}.") from error
-    if not output.show(as_json, {"path": str(path)}):
-        output.said(f"Wrote {path}. Every setting in it is explained, and set to its default.")

@@ -78,7 +78,7 @@ def test_a_port_in_use_is_exit_code_1(risala):
     assert done.stderr.endswith("cannot be listened on.\n")
 
 
-TLS = Path(__file__).parents[1] / "drivers/smpp/tls"
+TLS = Path(__file__).parents[2] / "drivers/smpp/tls"
 
 
 @pytest.mark.slow

@@ -1,0 +1,118 @@
+"""``risala trigger``: an event that did not happen, for whoever writes what receives events."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.commands.messaging import forward
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.cli.reach.performer import GatewaySession
+
+TYPES: Final = (
+    "sms.sent",
+    "sms.delivered",
+    "sms.failed",
+    "sms.received",
+    "verify.sent",
+    "verify.approved",
+    "verify.failed",
+    "sender.approved",
+    "sender.denied",
+    "balance.low",
+    "webhook.test",
+)
+"""As the engine has them; a test holds the two together, so that help needs no engine."""
+
+
+@click.command()
+@click.argument("event", type=click.Choice(TYPES), metavar="EVENT")
+@click.option(
+    "--to",
+    "url",
+    metavar="URL",
+    callback=forward.address,
+    help="Post it there, once; without it, print the body.",
+)
+@click.option("--endpoint", metavar="ENDPOINT", help="Post it to this endpoint's URL.")
+@click.option("--secret", metavar="SECRET", help="Sign with this one (default: a new one).")
+@common
+def trigger(
+    options: Options, event: str, url: str | None, endpoint: str | None, secret: str | None
+) -> None:
+    """Make an example of EVENT, as the service itself would, with "test": true.
+
+    Nothing is stored, and ids in it are of nothing; without --endpoint no service is needed. An
+    endpoint's secret and headers of its own are not told: give the secret with --secret.
+    `risala webhook test` goes through the service, which has both.
+
+    \b
+    EVENT is one of
+      sms.sent sms.delivered sms.failed sms.received
+      verify.sent verify.approved verify.failed
+      sender.approved sender.denied balance.low webhook.test
+
+    \b
+    Examples:
+      risala trigger sms.delivered
+      risala trigger verify.approved --to http://127.0.0.1:3000/webhooks
+      risala trigger sms.failed --endpoint whe_… --secret whsec_…
+    """
+    if url is not None and endpoint is not None:
+        raise click.UsageError("Give --to or --endpoint, not both.")
+    if endpoint is not None:
+        url = _url_of(options, endpoint)
+    event_id, body = made(event)
+    if url is None:
+        click.echo(body)
+        return
+    key = forward.secret_of(secret)
+    handed = _hand(url, event_id, body, key)
+    told: dict[str, Any] = {
+        "id": event_id,
+        "type": event,
+        "secret": key,
+        "status": handed.status,
+        "error": handed.reason,
+        "tookMs": handed.took_ms,
+    }
+    if not output.show(options.json, told):
+        if secret is None:
+            click.echo(f"Secret: {key}")
+        output.said(f"{event} {event_id}: {output.clean(handed.words)}")
+    if not handed.accepted:
+        raise CommandRefused(f"{url} did not take it: {handed.words}.")
+
+
+def _url_of(options: Options, endpoint: str) -> str:
+    async def work(session: GatewaySession) -> str:
+        found = await session.perform("webhook.show", endpoint_id=endpoint)
+        return str(found["endpoint"]["url"])
+
+    return options.run(work)
+
+
+def made(event: str) -> tuple[str, str]:
+    """The event's id and its body."""
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.events import EventType, event_body
+    from risala.engine.model.ids import IdSource
+    from risala.engine.rules.webhooks.examples import PREFIXES, example
+
+    ids = IdSource(SystemClock())
+    identities = {prefix: ids.new(prefix) for prefix in PREFIXES}
+    at, event_id = time.time_ns() // 1_000_000, ids.new("evt")
+    found = example(EventType(event), at, identities["org"], identities)
+    return event_id, event_body(found, event_id)
+
+
+def _hand(url: str, event_id: str, body: str, key: str) -> forward.Handed:
+    import trio
+
+    return trio.run(forward.hand, url, event_id, body, key)

@@ -1,0 +1,153 @@
+"""Events brought to a developer's machine, as webhooks would bring them."""
+
+from __future__ import annotations
+
+import json
+import signal
+from contextlib import aclosing
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.commands.accounts.organizations import organization_id
+from risala.cli.commands.messaging import forward
+from risala.cli.commands.messaging.webhook_log import webhook
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    import trio
+
+    from risala.cli.reach.client import StreamEvent
+    from risala.cli.reach.performer import GatewaySession
+
+__all__ = ["webhook"]
+
+AGAIN_S: Final = 0.2
+"""Seconds between two looks for a service that went away."""
+
+
+@webhook.command("listen")
+@click.option(
+    "--forward",
+    "url",
+    metavar="URL",
+    required=True,
+    callback=forward.address,
+    help="Where to: http://127.0.0.1:3000/webhooks.",
+)
+@click.option(
+    "--events", metavar="TYPE,…", default="*", help="Only these: sms.failed, verify.* and so on."
+)
+@click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
+@click.option("--secret", metavar="SECRET", help="Sign with this one (default: a new one).")
+@common
+def webhook_listen(
+    options: Options, url: str, events: str, org: str | None, secret: str | None
+) -> None:
+    """Bring each event to URL while the service runs here, until Ctrl-C.
+
+    Every event comes once, with the headers and the signature of a real delivery; what was not
+    taken is told, and not tried again. The secret is printed first.
+
+    \b
+    Examples:
+      risala webhook listen --forward http://127.0.0.1:3000/webhooks
+      risala webhook listen --forward http://127.0.0.1:3000/ --events "sms.failed,verify.*"
+    """
+    key, wanted = forward.secret_of(secret), events.split(",")
+    data_dir = options.data_settings().storage.data_dir
+
+    async def work(session: GatewaySession) -> None:
+        import trio
+
+        if not session.running:
+            raise CommandRefused("The service is not running: there are no events to bring.")
+        whose = None if org is None else await organization_id(session, org)
+        listener = _Listener(url, key, wanted, options.json)
+        listener.begin()
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
+                await _follow(data_dir, whose, listener)
+
+    options.run(work, waits=True)
+
+
+async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401
+    async for _ in signals:
+        scope.cancel()
+
+
+async def _follow(data_dir: Path, organization: str | None, listener: _Listener) -> None:
+    import trio
+
+    from risala.cli.reach.client import NotListening, connect
+
+    position: str | None = None
+    while True:
+        try:
+            async with (
+                connect(data_dir) as service,
+                aclosing(service.tail("events", organization, position)) as stream,
+            ):
+                async for told in stream:
+                    position = told.id or position
+                    await listener.hear(told)
+        except NotListening:
+            listener.away()
+        await trio.sleep(AGAIN_S)
+
+
+class _Listener:
+    def __init__(self, url: str, secret: str, wanted: list[str], as_json: bool) -> None:
+        self._url = url
+        self._secret = secret
+        self._wanted = [pattern.strip() for pattern in wanted if pattern.strip()]
+        self._json = as_json
+        self._away = False
+
+    def begin(self) -> None:
+        if self._json:
+            _line({"kind": "listening", "secret": self._secret, "url": self._url})
+        else:
+            click.echo(f"Secret: {self._secret}")
+            click.echo(f"Events go to {self._url}; Ctrl-C ends it.")
+
+    async def hear(self, told: StreamEvent) -> None:
+        self._away = False
+        if told.kind in ("lagged", "reset"):
+            output.warned("Some events were missed: this reader was too slow.")
+        if told.kind != "event" or not self._is_wanted(told.data["type"]):
+            return
+        handed = await forward.hand(self._url, told.data["id"], told.text, self._secret)
+        if self._json:
+            _line(
+                {
+                    "kind": "event",
+                    "id": told.data["id"],
+                    "type": told.data["type"],
+                    "status": handed.status,
+                    "error": handed.reason,
+                    "tookMs": handed.took_ms,
+                }
+            )
+        else:
+            at = output.moment(told.data["createdAt"])
+            line = f"{at}  {told.data['type']}  {told.data['id']}  {output.clean(handed.words)}"
+            click.echo(click.style(line, fg=None if handed.accepted else "red"))
+
+    def away(self) -> None:
+        if not self._away:
+            self._away = True
+            output.warned("The service went away; waiting for it.")
+
+    def _is_wanted(self, kind: str) -> bool:
+        return any(fnmatchcase(kind, pattern) for pattern in self._wanted)
+
+
+def _line(payload: dict[str, Any]) -> None:
+    click.echo(json.dumps(payload, ensure_ascii=False))

@@ -1,0 +1,97 @@
+"""``risala upgrade --check``: what the new version would meet."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from risala import __version__
+from risala.cli.reach.logs import log_to_stderr
+from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.config.model import Settings
+    from risala.engine.upkeep.doctor import Finding
+
+DATABASE: Final = "risala.db"
+
+
+@click.command()
+@click.option("--check", is_flag=True, required=True, help="Look, and change nothing.")
+@common
+def upgrade(options: Options, check: bool) -> None:
+    """Look beforehand at what an upgrade to this version would meet; exit code 1 if not ready.
+
+    Run it with the new version while the old one still serves: it takes no lock, and writes
+    nothing. The upgrade itself needs no command: the new version makes it when it first starts.
+
+    \b
+    Example: risala upgrade --check
+    """
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.upkeep.doctor import Finding, Grade
+    from risala.engine.upkeep.upgrade_check import look
+
+    log_to_stderr()
+    try:
+        settings = options.settings()
+    except CommandRefused as error:
+        findings = [Finding("settings", Grade.FAIL, str(error))]
+        data_dir = _data_dir(options)
+    else:
+        findings = [_settings(), *_plugins(settings)]
+        data_dir = settings.storage.data_dir
+    findings += look(data_dir / DATABASE, SystemClock().now_ms())
+    bad = [each for each in findings if each.state is Grade.FAIL]
+    payload = {
+        "version": __version__,
+        "ready": not bad,
+        "checks": [asdict(each) for each in findings],
+    }
+    if not output.show(options.json, payload):
+        output.table(
+            ("Check", "", "What it means"),
+            ((each.name, each.state, each.text) for each in findings),
+            empty="",
+        )
+    if bad:
+        names = ", ".join(each.name for each in bad)
+        raise CommandRefused(f"Not ready for Risala {__version__}: {names}.")
+
+
+def _data_dir(options: Options) -> Path:
+    """Where the data is, although the settings have faults."""
+    from risala.cli.reach import quick
+
+    return options.data or quick.data_dir(None, options.file) or Path(quick.DATA_DIR)
+
+
+def _settings() -> Finding:
+    from risala.engine.upkeep.doctor import Finding, Grade
+
+    return Finding("settings", Grade.OK, "This version knows every setting that is set.")
+
+
+def _plugins(settings: Settings) -> list[Finding]:
+    """Whether all plugins load, and take the tables of the settings that are theirs."""
+    from risala.engine.upkeep.doctor import Finding, Grade
+    from risala.plugins.manager import PluginManager
+    from risala.plugins.tables import PluginConfigError
+
+    manager = PluginManager()
+    manager.load(folder=settings.plugins.folder, disabled=settings.plugins.disabled)
+    faults = [f"{each.name}: {each.reason}" for each in manager.faults]
+    for carrier in settings.carriers:
+        if carrier.enabled:
+            try:
+                manager.build_driver(carrier)
+            except PluginConfigError as error:
+                faults.append(str(error))
+    if faults:
+        return [Finding("plugins", Grade.FAIL, " ".join(faults))]
+    return [Finding("plugins", Grade.OK, "All plugins load, and take their settings.")]
