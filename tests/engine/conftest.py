@@ -16,8 +16,9 @@ import pytest
 import trio
 from sqlite_utils import Database
 
+from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.core import Seams
+from risala.engine.core import Seams, unfenced
 from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
@@ -120,6 +121,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         balance: str = "1000",
         inline: bool = True,
         outside: Outside = NO_OUTSIDE,
+        fence: Callable[[], None] = unfenced,
         **sections: Any,
     ) -> AsyncIterator[House]:
         carriers = carriers or (carrier(),)
@@ -129,7 +131,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
             delivery=delivery or DeliverySection(),
             **sections,
         )
-        seams = Seams(clock, IdSource(clock), inline_journal=inline)
+        seams = Seams(clock, IdSource(clock), inline_journal=inline, fence=fence)
         async with open_engine(settings, carriers, drivers, seams, outside) as engine:
             house = House(engine, drivers, None)
             house.principal = await house.organization(balance)

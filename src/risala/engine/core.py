@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,12 +13,14 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
+from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.journal.store.writer import Journal
@@ -35,20 +37,28 @@ DATABASE: Final = "risala.db"
 ACTORS_STOP_S: Final = 5.0
 
 
+def unfenced() -> None:
+    """Nobody else may send: there is nothing to ask for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """The clock, the ids and the threads, which a test replaces by its own."""
+    """The clock, the ids, the threads and the disk, which a test replaces by its own."""
 
     clock: Clock
     ids: IdSource
     inline_journal: bool = False
     watch_loop: bool = False
     """Watch from a thread whether the loop stands still; not under a mock clock."""
+    disk: SimulatedDisk | None = None
+    """What a simulation writes to; None: the machine's own, and a thread that waits for it."""
+    fence: Callable[[], None] = unfenced
+    """Called before each segment leaves; it does not return where another machine may send."""
 
 
-def system_seams() -> Seams:
+def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
     clock = SystemClock()
-    return Seams(clock, IdSource(clock), watch_loop=True)
+    return Seams(clock, IdSource(clock), watch_loop=True, fence=fence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +69,7 @@ class Core:
     seams: Seams
     journal: Journal
     accounts: Accounts
+    credentials: Credentials
     requests: RequestLog
     server_keys: ServerKeys
     supervisor: Supervisor
@@ -89,6 +100,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,
         inline=seams.inline_journal,
+        disk=seams.disk,
     )
     async with trio.open_nursery() as outermost:
         await outermost.start(journal.run)
@@ -97,6 +109,9 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
                 accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
+                credentials = Credentials(
+                    accounts, journal, journal.reader(), seams.clock, seams.ids
+                )
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
                 requests = RequestLog(
@@ -104,11 +119,19 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                 )
                 try:
                     yield Core(
-                        settings, seams, journal, accounts, requests, server_keys, supervisor
+                        settings,
+                        seams,
+                        journal,
+                        accounts,
+                        credentials,
+                        requests,
+                        server_keys,
+                        supervisor,
                     )
                 finally:
                     with trio.move_on_after(ACTORS_STOP_S, shield=True):
                         await accounts.flush_touched()
+                        await credentials.flush_touched()
                         await supervisor.stop()
                     await requests.close()
                     inner.cancel_scope.cancel()

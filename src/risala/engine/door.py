@@ -18,6 +18,7 @@ from risala.engine.core import Core, Owners, Seams, open_core, start_owners, sys
 from risala.engine.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
+from risala.engine.intake.policies import Policies
 from risala.engine.journal import keys
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
@@ -67,6 +68,7 @@ async def open_door(
         owners.limits,
         owners.billing,
         ailing,
+        Policies(settings.policies.by_name, outside.policies, core.seams.clock),
     )
     sources = Sources(settings, recorder, reader, ids, core.accounts, intake, core.codes, ends)
     sessions = await core.supervisor.start(
@@ -82,6 +84,7 @@ async def open_door(
             reader=reader,
             ids=ids,
             accounts=core.accounts,
+            credentials=core.credentials,
             senders=senders,
             intake=intake,
             billing=owners.billing,
@@ -97,8 +100,10 @@ async def open_door(
                 trio.current_time(),
                 outside.settings_file,
                 outside.plugins,
+                outside.plugin_faults,
             ),
             server_keys=core.server_keys,
+            pages=outside.pages,
         )
     )
 

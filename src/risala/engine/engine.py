@@ -28,12 +28,14 @@ from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage,
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
 from risala.engine.door import open_door, people_of
+from risala.engine.follow.cursors import EventCursors
 from risala.engine.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
+from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.errors import Draining
-from risala.engine.outside import NO_OUTSIDE, Outside, build_outward
+from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, in_words
 from risala.engine.overview import Running, statistics
 from risala.engine.payments.desk import Desk
 from risala.engine.payments.lines import BankLines
@@ -62,12 +64,19 @@ class Engine:
     """A running engine; see :func:`open_engine`."""
 
     def __init__(
-        self, gateway: Gateway, board: Board, scheduler: Ref[SchedulerMessage], lineup: Lineup
+        self,
+        gateway: Gateway,
+        board: Board,
+        scheduler: Ref[SchedulerMessage],
+        lineup: Lineup,
+        cursors: EventCursors,
     ) -> None:
         self._board = board
         self._lineup = lineup
         self.gateway = gateway
         self.scheduler = scheduler
+        self.cursors = cursors
+        """For those who must be given every event."""
 
     async def wait_ready(self) -> None:
         """Return once some carrier is up."""
@@ -121,14 +130,17 @@ async def open_engine(
         lines = BankLines(outside.payments)
         lineup = build_lineup(core, sending, router, scheduler, carriers, lines.hearing)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
-        watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes))
+        others = in_words(outside)
+        watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
         outward = build_outward(settings, recorder, outside, core.derived)
         people = people_of(core, owners, recorder, outside, outward.post.look)
         commands = DriverCommands(board.lanes)
 
         def running(intake: Intake) -> Delivery:
-            told = core.requests.numbers
-            numbers = partial(statistics, recorder, intake, board, core.supervisor, watch, told)
+            told, sinks = core.requests.numbers, outward.sinks.standings
+            numbers = partial(
+                statistics, recorder, intake, board, core.supervisor, watch, told, sinks
+            )
             live, hint = outward.live, outward.hint_webhook
             anew = build_rereading(core, outside.source, carriers, lineup, intake.retune)
             return Running(
@@ -163,7 +175,7 @@ async def open_engine(
         again = partial(_look_again, sending, gateway.services)
         await start("clock", partial(keep_elapsed, clock, recorder, again))
         await _start_chores(core, gateway)
-        engine = Engine(gateway, board, scheduler, lineup)
+        engine = Engine(gateway, board, scheduler, lineup, outward.cursors)
         try:
             yield engine
         finally:
@@ -178,11 +190,17 @@ async def _start_chores(core: Core, gateway: Gateway) -> None:
     start, services = core.supervisor.start_service, gateway.services
     look_back = LookBack(services.recorder, services.intake.opt_outs.changed)
     await start("opt-outs", look_back.run)
+    if services.intake.policies.are_there:
+        await start("policies", services.intake.policies.run, policy=DRIVER_POLICY)
     await start("erasing", Erasing(services).run)
     inline = core.seams.inline_journal
     await start("exporting", Exporting(services, inline=inline).run)
     await start("web sessions", services.people.sessions.keep_touching)
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
+    shipping = core.settings.standby
+    if shipping.directory is not None:
+        shipper = Shipper(core.journal, shipping.directory, core.seams.clock, shipping.every_s)
+        await start("shipping", shipper.run, policy=DRIVER_POLICY)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     await _start_payments(core, gateway.payments)
 
@@ -216,6 +234,7 @@ async def _start_services(
     start, recorder, board = core.supervisor.start_service, sending.recorder, sending.board
     await start("storage", core.journal.keep_probing)
     await start("accounts", core.accounts.keep_touching)
+    await start("credentials", core.credentials.keep_touching)
     await start("requests", core.requests.run, policy=DRIVER_POLICY)
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)

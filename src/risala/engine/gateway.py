@@ -7,12 +7,13 @@ running service and without one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
+from risala.engine.faces.door import FaceDoor
 from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import verifications
@@ -32,16 +33,20 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.told import What
 from risala.engine.operations import perform
+from risala.engine.operations.webhooks import endpoint_faults
 from risala.engine.payments.desk import Desk
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
+from risala.plugins.page import ConsolePages
 
 
 class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
+        self.faces = FaceDoor(services)
+        """For those who come in by another face than the API."""
 
     @property
     def people(self) -> People:
@@ -57,6 +62,11 @@ class Gateway:
     def payments(self) -> Desk:
         """Payments: for providers' callbacks, and the checkout that is only played."""
         return self.services.payments
+
+    @property
+    def console_pages(self) -> ConsolePages:
+        """Pages that plugins bring to the operator's console."""
+        return self.services.pages
 
     # -- for API clients
 
@@ -111,24 +121,28 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        view = messages.view(self.services.reader, message_id)
-        if (
-            view is None
-            or view.organization_id != principal.organization_id
-            or view.mode is not principal.mode
-            or view.kind != "sms"
-        ):
+        view = messages.own_view(
+            self.services.reader, message_id, principal.organization_id, principal.mode
+        )
+        if view is None:
             raise NotFound("There is no message with this id.")
         return view
+
+    def is_lean(self, principal: Principal) -> bool:
+        """Whether messages are answered in seven fields and four states."""
+        return self.services.accounts.organization(principal.organization_id).lean_answers
 
     async def send_code(self, principal: Principal, command: SendCode) -> str:
         """Send a one-time code and open its session; the session's id.
 
         Raises:
             Invalid: an ``appHash``, ``origin`` or ``locale`` that is not registered or known.
-            RateLimited, InsufficientBalance, Forbidden: refused; nothing was stored.
-            Overloaded, Draining, StorageFailed: not now; nothing was stored.
+            RateLimited, InsufficientBalance, Forbidden, PolicyRefused: refused; nothing was stored.
+            Overloaded, Draining, PolicyFailed, StorageFailed: not now; nothing was stored.
         """
+        policies = self.services.intake.policies
+        if policies.are_there_for_codes:
+            await policies.rule_code(principal, command.to)
         verification_id: str = await self.services.sessions.ask(Open(principal, command))
         return verification_id
 
@@ -160,6 +174,11 @@ class Gateway:
             self.services.reader, principal.organization_id, principal.mode.value, verification_id
         )
         return view_of(row, self.services.recorder.clock.now_ms())
+
+    def endpoint_faults(self, members: Mapping[str, object]) -> Sequence[FieldFault]:
+        """What the operations on webhook endpoints would refuse of these fields, as far as each has
+        the type that it must have: asked before, so that all faults of a body are named at once."""
+        return endpoint_faults(self.services, members)
 
     # -- for everybody
 

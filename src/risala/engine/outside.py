@@ -15,6 +15,8 @@ from risala.engine.alerts.calls import AlertCalls, AlertCallSources
 from risala.engine.alerts.measure import Answers
 from risala.engine.alerts.telling import Telling
 from risala.engine.delivery.rereading import SettingsSource
+from risala.engine.faces.callbacks import CallbackSources, FaceCallbacks
+from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
@@ -24,11 +26,16 @@ from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.services import Preparing, Services, nothing_to_prepare
+from risala.engine.sinks.sinks import Sinks
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
+from risala.plugins.face import CallsBack, GatewayFace
 from risala.plugins.mail import Mailer
-from risala.plugins.manager import PluginInfo
+from risala.plugins.manager import PluginFault, PluginInfo
+from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentMethod
+from risala.plugins.policy import MessagePolicy
+from risala.plugins.sink import EventSink
 
 POLICY = RestartPolicy(restarts_max=None)
 """Webhooks and mails are started again for ever: their faults must not end the sending of
@@ -42,6 +49,8 @@ class Outside:
     mailer: Mailer | None = None
     payments: Mapping[str, PaymentMethod] = field(default_factory=dict)
     """The methods that organizations top up by, by name."""
+    faces: Mapping[str, GatewayFace] = field(default_factory=dict)
+    """Other gateways' HTTP that is spoken beside the API, by name."""
     preparing: Preparing = nothing_to_prepare
     """Asked whenever somebody wants to know whether the service is ready."""
     settings_file: Path | None = None
@@ -58,10 +67,29 @@ class Outside:
     """Where the settings are read anew from; None: they stay as they are."""
     plugins: Sequence[PluginInfo] = ()
     """Those that were found when the service started, for its operator."""
+    plugin_faults: Sequence[PluginFault] = ()
+    """Why some of them are not used."""
+    sinks: Mapping[str, EventSink] = field(default_factory=dict)
+    """The event sinks of the settings, by name."""
+    policies: Mapping[str, MessagePolicy] = field(default_factory=dict)
+    """The message policies of the settings, by name."""
+    pages: ConsolePages = field(default_factory=dict)
+    """The pages of the console that plugins bring."""
 
 
 NO_OUTSIDE: Final = Outside()
 """For an engine that nobody outside hears of."""
+
+
+def in_words(outside: Outside) -> Mapping[str, object]:
+    """What plugins brought besides drivers, by what it is called where it holds up the loop."""
+    return {
+        **{f"the mailer {type(each).__name__}": each for each in (outside.mailer,) if each},
+        **{f"the payment method {name}": each for name, each in outside.payments.items()},
+        **{f"the event sink {name}": each for name, each in outside.sinks.items()},
+        **{f"the policy {name}": each for name, each in outside.policies.items()},
+        **{f"the console page {name}": each.page for name, each in outside.pages.items()},
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +97,8 @@ class Outward:
     """The parts that follow the events, and deliver them."""
 
     feed: Feed
+    cursors: EventCursors
+    sinks: Sinks
     live: Live
     webhooks: Webhooks | None
     """None where nothing makes calls (``Outside.outbound``)."""
@@ -78,6 +108,7 @@ class Outward:
     alert_calls: AlertCalls | None
     answers: Answers | None
     recorder: Recorder
+    outside: Outside
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Look at an endpoint's deliveries now."""
@@ -95,8 +126,29 @@ class Outward:
             await start("webhooks", self.webhooks.run)
         if self.alert_calls is not None:
             await start("calls about alerts", self.alert_calls.run)
+        if (callbacks := self._callbacks(services)) is not None:
+            await start("faces' callbacks", callbacks.run)
         await start("alerts", Alerts(services, jumps, self.answers, self.telling).run)
+        await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
+
+    def _callbacks(self, services: Services) -> FaceCallbacks | None:
+        """What calls customers of faces back; None: no face does."""
+        faces = {
+            name: face for name, face in self.outside.faces.items() if isinstance(face, CallsBack)
+        }
+        if not faces or self.outside.outbound is None:
+            return None
+        sources = CallbackSources(
+            faces=faces,
+            credentials=services.credentials,
+            cursors=self.cursors,
+            recorder=self.recorder,
+            reader=self.recorder.journal.reader(),
+            outbound=self.outside.outbound,
+            kept_days=services.settings.retention.events_days,
+        )
+        return FaceCallbacks(sources)
 
 
 def public_url(settings: Settings, outside: Outside) -> str:
@@ -137,7 +189,8 @@ def build_outward(
                     outside.alert_secret,
                 )
             )
-    listeners = () if webhooks is None else (webhooks.look,)
+    cursors = EventCursors(recorder, journal.reader())
+    listeners = (cursors.look,) if webhooks is None else (cursors.look, webhooks.look)
     feed = Feed(journal.reader(), journal.committed, listeners)
     live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
     rings = (post.look,) if alert_calls is None else (post.look, alert_calls.look)
@@ -145,5 +198,16 @@ def build_outward(
         settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None
     )
     return Outward(
-        feed, live, webhooks, notices, post, telling, alert_calls, outside.answers, recorder
+        feed,
+        cursors,
+        Sinks(settings.sinks.by_name, outside.sinks, cursors, recorder.clock),
+        live,
+        webhooks,
+        notices,
+        post,
+        telling,
+        alert_calls,
+        outside.answers,
+        recorder,
+        outside,
     )

@@ -31,13 +31,7 @@ from risala.engine.delivery.route_tester import (
     tell_route,
     tell_unserved,
 )
-from risala.engine.delivery.scheduler import (
-    Board,
-    ResumeOrganization,
-    SchedulerMessage,
-    SetGate,
-    SuspendOrganization,
-)
+from risala.engine.delivery.scheduler import Board, Heed, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
@@ -199,11 +193,8 @@ class Running:
     def _clock(self) -> Clock:
         return next(iter(self._board.lanes.values())).recorder.clock
 
-    async def suspend(self, organization_id: str) -> None:
-        await self._scheduler.ask(SuspendOrganization(organization_id))
-
-    async def resume(self, organization_id: str) -> None:
-        await self._scheduler.ask(ResumeOrganization(organization_id))
+    async def heed(self, organization_id: str) -> None:
+        await self._scheduler.ask(Heed(organization_id))
 
     def hint_webhook(self, endpoint_id: str) -> None:
         self._hint_webhook(endpoint_id)
@@ -285,11 +276,8 @@ class Alone:
         carriers = self._in_force
         return _unserved(self._reader, Router(carriers), carriers, judge_nothing)
 
-    async def suspend(self, organization_id: str) -> None:
-        """Does nothing: no message is given out anyway."""
-
-    async def resume(self, organization_id: str) -> None:
-        """Does nothing: the next start of the service finds what waits."""
+    async def heed(self, organization_id: str) -> None:
+        """Does nothing: the next start of the service finds who is held, and what waits."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Does nothing: the next start of the service finds what is due."""
@@ -383,8 +371,10 @@ def statistics(
     supervisor: Supervisor,
     watch: LoopWatch,
     requests: Callable[[], dict[str, Any]],
+    sinks: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """All numbers that are kept in memory; costs no read of the database."""
+    """All numbers that are kept in memory; of the database only how far event sinks are, where
+    there are any, is read."""
     journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
     return {
         "gateway": asdict(intake.statistics()),
@@ -393,6 +383,8 @@ def statistics(
         "journal": journal | {"queue_max": queue_max},
         "loop": watch.statistics(),
         "requests": requests(),
+        "sinks": sinks(),
+        "policies": intake.policies.standings(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
             {"name": name, **asdict(statistics_of(lane))}

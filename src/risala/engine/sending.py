@@ -85,6 +85,7 @@ def build_sending(
             recorder=recorder,
             scribe=scribe,
             hooks=hooks,
+            fence=core.seams.fence,
             breaker=Breaker(delivery.breaker_failures, delivery.breaker_open_s),
             throttle=throttle,
             counts=Counts() if former is None else former.counts,

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
+from risala.engine.accounts.credentials import Credentials
 from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
@@ -18,6 +19,7 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.delivery.rereading import Rereading
+from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.carriers.overrides import Override
@@ -34,7 +36,8 @@ from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
-from risala.plugins.manager import PluginInfo
+from risala.plugins.manager import PluginFault, PluginInfo
+from risala.plugins.page import ConsolePages
 
 
 class Delivery(Protocol):
@@ -121,11 +124,8 @@ class Delivery(Protocol):
     def unserved(self) -> dict[str, Any]:
         """Which numbers no carrier serves now, and how many messages wait for that."""
 
-    async def suspend(self, organization_id: str) -> None:
-        """Give no more messages of an organization to carriers."""
-
-    async def resume(self, organization_id: str) -> None:
-        """Give an organization's waiting messages to carriers again."""
+    async def heed(self, organization_id: str) -> None:
+        """Hold an organization's messages, or give them to carriers again, as it stands now."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Look at an endpoint's deliveries now."""
@@ -168,6 +168,7 @@ class Birth:
     """None: there is none."""
     plugins: Sequence[PluginInfo]
     """All that were found, usable or not."""
+    plugin_faults: Sequence[PluginFault] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +180,7 @@ class Services:
     reader: sqlite3.Connection
     ids: IdSource
     accounts: Accounts
+    credentials: Credentials
     senders: Senders
     intake: Intake
     billing: Ref[BillingMessage]
@@ -191,5 +193,8 @@ class Services:
     preparing: Preparing
     birth: Birth
     server_keys: ServerKeys
+    pages: ConsolePages = field(default_factory=dict)
+    """Of plugins, for the console."""
     errands: Errands = field(default_factory=Errands)
+    esmes: Esmes = field(default_factory=Esmes)
     looks: Looks = field(default_factory=Looks)

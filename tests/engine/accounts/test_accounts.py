@@ -33,7 +33,7 @@ async def create(house, key_type=KeyType.SECRET, mode=Mode.LIVE):
         (KeyType.PUBLISHABLE, Mode.TEST, "pk_test_"),
     ],
 )
-async def test_a_key_tells_who_asks(house, key_type, mode, prefix):
+async def test_a_key_tells_who_asks(house, key_type, mode, prefix, autojump_clock):
     created = await create(house, key_type, mode)
     assert created.value.startswith(prefix)
     assert len(created.value) == len(prefix) + 32
@@ -43,7 +43,7 @@ async def test_a_key_tells_who_asks(house, key_type, mode, prefix):
     assert (principal.key_id, principal.type, principal.mode) == (created.key.id, key_type, mode)
 
 
-async def test_no_value_is_on_the_disk_or_made_twice(house):
+async def test_no_value_is_on_the_disk_or_made_twice(house, autojump_clock):
     values = [(await create(house)).value for _ in range(20)]
     assert len(set(values)) == 20
     dump = "".join(house.gateway.services.reader.iterdump())
@@ -54,19 +54,19 @@ async def test_no_value_is_on_the_disk_or_made_twice(house):
     "value",
     ["", " ", "sk_live_", "sk_live_" + "x" * 32, "x" * 128, "x" * 129, "x" * 10_000, "é\0\ud800"],
 )
-async def test_what_is_no_key_is_refused(house, value):
+async def test_what_is_no_key_is_refused(house, value, autojump_clock):
     with pytest.raises(Unauthorized):
         house.gateway.authenticate(value)
 
 
-async def test_a_key_is_compared_exactly(house):
+async def test_a_key_is_compared_exactly(house, autojump_clock):
     value = (await create(house)).value
     for other in (value.swapcase(), value[:-1], value + "x", f" {value}", value.upper()):
         with pytest.raises(Unauthorized):
             house.gateway.authenticate(other)
 
 
-async def test_disable_enable_and_delete_count_at_once(house):
+async def test_disable_enable_and_delete_count_at_once(house, autojump_clock):
     created = await create(house)
     for _ in range(2):
         house.gateway.authenticate(created.value)
@@ -83,7 +83,7 @@ async def test_disable_enable_and_delete_count_at_once(house):
             await house.gateway.perform(operation, {"key_id": created.key.id})
 
 
-async def test_a_suspension_counts_at_once_for_all_keys_and_no_others(house):
+async def test_a_suspension_counts_at_once_for_all_keys_and_no_others(house, autojump_clock):
     mine = [(await create(house)).value for _ in range(3)]
     other = await house.organization()
     theirs = await house.gateway.services.accounts.create_key(
@@ -102,7 +102,7 @@ async def test_a_suspension_counts_at_once_for_all_keys_and_no_others(house):
         house.gateway.authenticate(value)
 
 
-async def test_a_price_counts_at_once(house):
+async def test_a_price_counts_at_once(house, autojump_clock):
     organization = {"organization_id": house.principal.organization_id}
     await house.send()
     await house.gateway.perform("org.set", {**organization, "price_per_segment": "2"})
@@ -110,7 +110,9 @@ async def test_a_price_counts_at_once(house):
     assert await house.balance() == "997.50"
 
 
-async def test_a_key_that_is_disabled_while_requests_ask_for_it_never_comes_back(house):
+async def test_a_key_that_is_disabled_while_requests_ask_for_it_never_comes_back(
+    house, autojump_clock
+):
     """The cache may not keep what it read before the change became durable."""
     created = await create(house)
 
@@ -130,7 +132,7 @@ async def test_a_key_that_is_disabled_while_requests_ask_for_it_never_comes_back
         await change("key.enable")
 
 
-async def test_the_cache_is_bounded(house, monkeypatch):
+async def test_the_cache_is_bounded(house, monkeypatch, autojump_clock):
     monkeypatch.setattr(module, "KEYS_CACHED_MAX", 3)
     values = [(await create(house)).value for _ in range(8)]
     for value in values * 2:
@@ -166,7 +168,7 @@ async def test_last_used_is_written_down_from_time_to_time_and_at_the_end(open_h
         assert key["lastUsedAt"] > first
 
 
-async def test_a_refused_key_was_not_used(house):
+async def test_a_refused_key_was_not_used(house, autojump_clock):
     created = await create(house)
     await house.gateway.perform("key.disable", {"key_id": created.key.id})
     with pytest.raises(Unauthorized):
@@ -178,12 +180,12 @@ async def test_a_refused_key_was_not_used(house):
 
 
 @pytest.mark.parametrize("name", ["", " \t ", "x" * 101])
-async def test_names_are_checked(house, name):
+async def test_names_are_checked(house, name, autojump_clock):
     with pytest.raises(Invalid):
         await house.gateway.perform("org.create", {"name": name})
 
 
-async def test_names_are_folded_and_long_ones_of_keys_refused(house):
+async def test_names_are_folded_and_long_ones_of_keys_refused(house, autojump_clock):
     made = await house.gateway.perform("org.create", {"name": "  La   Poste\n"})
     assert made["name"] == "La Poste"
     arguments = {"organization_id": made["id"], "type": "secret", "name": "x" * 101}
@@ -220,7 +222,7 @@ async def test_a_rotated_key_has_two_values_for_a_while(house, autojump_clock):
     assert (listed.old_last4, listed.old_until) == (None, None)
 
 
-async def test_a_value_that_leaked_ends_at_once(house):
+async def test_a_value_that_leaked_ends_at_once(house, autojump_clock):
     created = await create(house)
     house.gateway.authenticate(created.value)
     made = await rotate(house, created.key.id, overlap_s=0)
@@ -234,7 +236,7 @@ async def test_a_value_that_leaked_ends_at_once(house):
     house.gateway.authenticate(later["value"])
 
 
-async def test_of_three_values_the_oldest_is_over(house):
+async def test_of_three_values_the_oldest_is_over(house, autojump_clock):
     created = await create(house)
     second = (await rotate(house, created.key.id))["value"]
     third = (await rotate(house, created.key.id))["value"]
@@ -244,7 +246,7 @@ async def test_of_three_values_the_oldest_is_over(house):
         house.gateway.authenticate(value)
 
 
-async def test_an_old_value_is_disabled_with_its_key_and_deleted_with_it(house):
+async def test_an_old_value_is_disabled_with_its_key_and_deleted_with_it(house, autojump_clock):
     created = await create(house)
     await rotate(house, created.key.id)
     house.gateway.authenticate(created.value)
@@ -257,14 +259,14 @@ async def test_an_old_value_is_disabled_with_its_key_and_deleted_with_it(house):
 
 
 @pytest.mark.parametrize("overlap_s", [-1, 7 * 86_400 + 1, "1", True])
-async def test_an_old_value_holds_for_a_week_at_most(house, overlap_s):
+async def test_an_old_value_holds_for_a_week_at_most(house, overlap_s, autojump_clock):
     created = await create(house)
     with pytest.raises(Invalid):
         await rotate(house, created.key.id, overlap_s=overlap_s)
     await rotate(house, created.key.id, overlap_s=7 * 86_400)
 
 
-async def test_addresses_count_from_the_next_request_on(house):
+async def test_addresses_count_from_the_next_request_on(house, autojump_clock):
     created = await create(house)
     assert house.gateway.authenticate(created.value).allowed_addresses is None
     given = {"key_id": created.key.id, "allowed_addresses": ["203.0.113.7", "2001:db8:7::/48"]}
@@ -280,7 +282,7 @@ async def test_addresses_count_from_the_next_request_on(house):
     assert house.gateway.authenticate(created.value).allowed_addresses is None
 
 
-async def test_a_clock_set_back_does_not_lengthen_an_old_value(house):
+async def test_a_clock_set_back_does_not_lengthen_an_old_value(house, autojump_clock):
     created = await create(house)
     await rotate(house, created.key.id, overlap_s=3600)
     journal, accounts = house.gateway.services.recorder.journal, house.gateway.services.accounts

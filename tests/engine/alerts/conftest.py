@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -15,7 +15,13 @@ import pytest
 import trio
 
 from risala.config.alerts import AlertsSection
-from risala.config.model import CarrierSection, MailSection, Settings, StorageSection
+from risala.config.model import (
+    CarrierSection,
+    MailSection,
+    Settings,
+    SinksSection,
+    StorageSection,
+)
 from risala.engine.core import Seams
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
@@ -28,6 +34,7 @@ from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.contract import Health, HealthState
 from risala.plugins.mail import Mail
+from risala.plugins.sink import SinkEvent, SinkUnavailableError
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.message import Inbound
 
@@ -74,6 +81,18 @@ class OpsReceiver:
         return [json.loads(call.body) for call in self.calls]
 
 
+class SomeSink:
+    """An event sink that takes all, unless it is down."""
+
+    def __init__(self) -> None:
+        self.is_down = False
+
+    async def take(self, events: Sequence[SinkEvent]) -> None:
+        await trio.lowlevel.checkpoint()
+        if self.is_down:
+            raise SinkUnavailableError("It is down.")
+
+
 @dataclass
 class Watched:
     """A running service, and what a test needs to break of it."""
@@ -86,6 +105,7 @@ class Watched:
     answers: Counter[int]
     data_dir: Path
     principal: Principal
+    sink: SomeSink
     _numbers: Any = field(default_factory=count)
 
     async def do(self, name: str, /, **given: Any) -> dict[str, Any]:
@@ -153,7 +173,7 @@ OpenWatched = Callable[..., AbstractAsyncContextManager[Watched]]
 @pytest.fixture
 def open_watched(tmp_path: Path) -> OpenWatched:
     """Opens (and opens again) the engine on one data directory, with one operator."""
-    clock, mails, ops = SetClock(), Mailbox(), OpsReceiver()
+    clock, mails, ops, sink = SetClock(), Mailbox(), OpsReceiver(), SomeSink()
     answers: Counter[int] = Counter()
     known: list[Principal] = []
 
@@ -164,6 +184,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
             storage=StorageSection(data_dir=tmp_path),
             mail=MailSection(operator=SPARE),
             alerts=AlertsSection.model_validate(given),
+            sinks=SinksSection.model_validate({"archive": {"sink": "some"}}),
         )
         driver = FakeDriver()
         fields = {"name": "fake", "driver": "fake", "prefixes": ["+2223"], "rate_per_s": 1000}
@@ -174,6 +195,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
             url="https://sms.example",
             answers=answers.copy,
             alert_secret=SECRET,
+            sinks={"archive": sink},
         )
         seams = Seams(clock, IdSource(clock), inline_journal=True)
         async with open_engine(settings, (carrier,), {"fake": driver}, seams, outside) as engine:
@@ -184,7 +206,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
                 user = {"email": OPERATOR, "operator": True, "language": "en"}
                 await engine.gateway.perform("user.create", user)
                 known.append(Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE))
-            parts = (clock, mails, ops, answers, tmp_path, known[0])
+            parts = (clock, mails, ops, answers, tmp_path, known[0], sink)
             yield Watched(engine.gateway, driver, *parts)
 
     return open_one

@@ -77,6 +77,8 @@ class Week:
 
     async def networks_fail(self) -> None:
         watched, first = self.watched, self.watched.clock.now_ms() // HOUR_MS
+        watched.sink.is_down = True
+        await watched.send()
         for hour in (first, first + 1):
             await watched.traffic(hour, 100, 30)
             await watched.codes(hour * HOUR_MS, 60, 10)
@@ -85,6 +87,7 @@ class Week:
 
     async def networks_are_well(self) -> None:
         watched, first = self.watched, self.watched.clock.now_ms() // HOUR_MS
+        watched.sink.is_down = False
         for hour in range(first, first + 3):
             await watched.traffic(hour, 100, 95)
             await watched.codes(hour * HOUR_MS, 60, 48)

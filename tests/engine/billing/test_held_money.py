@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.billing.accounts import HeldMoney
+from risala.engine.billing.accounts import ACCOUNTS_MAX, HeldMoney
 from risala.engine.billing.claims import Release, Reservation, Reserve, Settle
 from risala.engine.journal.rows import Entered, Standing
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
@@ -182,3 +182,26 @@ def test_never_negative_and_in_the_end_what_the_ledger_says(plan: list[tuple[str
     if ledger.balance > 0:
         assert reserve(money, ledger.balance + 1) is None
         assert reserve(money, ledger.balance)
+
+
+def test_who_asked_longest_ago_is_forgotten_but_for_who_has_a_price_held():
+    ledger = Ledger(1_000)
+    looked: list[str] = []
+
+    def look(organization_id: str, day: int) -> Standing:
+        looked.append(organization_id)
+        return ledger.look(organization_id, day)
+
+    money = HeldMoney(look)
+    held = money.reserve(Reserve("org_held", 100, DAY, None))
+    for number in range(ACCOUNTS_MAX):
+        name = f"org_{number}"
+        money.release(Release(money.reserve(Reserve(name, 1, DAY, None))))
+    assert money.held_amount("org_held") == 100
+    looked.clear()
+    money.release(Release(money.reserve(Reserve(f"org_{ACCOUNTS_MAX - 1}", 1, DAY, None))))
+    money.release(Release(held))
+    assert money.held_amount("org_held") == 0
+    assert looked == []
+    money.reserve(Reserve("org_0", 1, DAY, None))
+    assert looked == ["org_0"]

@@ -10,7 +10,7 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.engine.delivery.lane import questions
-from risala.engine.delivery.lane.calls import LATE_MAX, LATE_S, SPARE_S, fault_of, limit_of
+from risala.engine.delivery.lane.calls import LATE_MAX, LATE_S, SPARE_S, limit_of
 from risala.engine.delivery.lane.standing import TRUST_AGAIN_S
 from risala.engine.delivery.queries import ASK_AFTER_S
 from risala.plugins.contract import (
@@ -25,6 +25,7 @@ from risala.plugins.contract import (
     Uncertain,
     Unsent,
 )
+from risala.plugins.fits import fault_of
 from risala.plugins.testing.fake_driver import FakeDriver
 
 SUBMIT_S = 10.0

@@ -55,12 +55,12 @@ async def ask(open_house, quick):
         yield ask_it
 
 
-async def test_an_answer(ask):
+async def test_an_answer(ask, quick):
     assert (await ask("say", "one", "two"))["answer"] == {"balance": 42.5, "word": "one two"}
     assert ask.driver.asked == [("say", ("one", "two"))]
 
 
-async def test_what_is_offered_and_what_was_asked_is_shown(ask):
+async def test_what_is_offered_and_what_was_asked_is_shown(ask, quick):
     await ask("say", "4711")
     shown = await ask.house.gateway.perform("carriers.show", {"carrier": "fake"})
     assert [each["name"] for each in shown["commands"]] == ["balance", "say"]
@@ -73,14 +73,14 @@ async def test_what_is_offered_and_what_was_asked_is_shown(ask):
 @pytest.mark.parametrize(
     ("words", "sentence"), [(("no",), "The carrier says no."), (("bug",), "the log has the cause")]
 )
-async def test_a_refusal_and_a_bug_are_sentences(ask, words, sentence):
+async def test_a_refusal_and_a_bug_are_sentences(ask, words, sentence, quick):
     with pytest.raises(Conflict, match=sentence) as caught:
         await ask("say", *words)
     assert "secret" not in str(caught.value)
     assert (await ask("balance"))["answer"]["balance"] == 42.5
 
 
-async def test_what_there_is_not(ask):
+async def test_what_there_is_not(ask, quick):
     with pytest.raises(Invalid, match="balance, say"):
         await ask("dance")
     with pytest.raises(NotFound):
@@ -142,7 +142,7 @@ async def test_a_hanging_command_holds_up_no_message(ask, quick):
         assert trio.current_time() - began_s < 10
 
 
-async def test_numbers_of_a_driver_are_metrics_and_its_attention_is_the_doctor_s(ask):
+async def test_numbers_of_a_driver_are_metrics_and_its_attention_is_the_doctor_s(ask, quick):
     details = {"signal_dbm": -73, "operator": "Mauritel", "attention": "Top it up."}
     ask.driver.context.health(Health(HealthState.UP, "Ready.", details))
     text = ask.house.gateway.metrics().decode()

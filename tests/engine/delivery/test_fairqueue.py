@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue
+from risala.engine.delivery.fairqueue import ROWS_MAX, SPARE, FairQueue
 from risala.engine.journal.store import names
 
 ROUTE = "+222"
@@ -264,3 +264,13 @@ def test_rows_of_a_route_that_is_none_any_more_are_let_go(make_line):
 def _reroute(conn, message_id, route):
     number = names.number(conn, route)
     conn.execute("UPDATE message SET route = ? WHERE id = ?", (number, message_id))
+
+
+def test_ever_earlier_messages_leave_nothing_behind(make_line):
+    line = make_line()
+    line.organization("one")
+    last = line.book.now_ms + 86_400_000
+    for earlier_ms in range(500):
+        line.queue.hint(ROUTE, 1, line.names["one"], last - earlier_ms)
+    assert len(line.queue._future) <= 2 + SPARE
+    assert line.queue.next_due() == last - 499

@@ -73,6 +73,25 @@ def test_a_loop_that_stands_still_is_told_with_the_stack_and_again_at_twice_the_
     assert look(watch, 105.2) == []
 
 
+@pytest.mark.parametrize(
+    ("plugins", "who"),
+    [(("the event sink archive",), "A plugin, the event sink archive,"), ((), "Something")],
+)
+def test_what_is_no_driver_is_told_of_too(plugins, who):
+    watch = LoopWatch(LoopsClock(), lambda frame: Suspicion((), frame, plugins))
+    watch._beat_s = 100.0
+    (told,) = look(watch, 100 + BLOCKED_S)
+    assert told["text"].startswith(f"{who} holds up the whole service")
+
+
+def test_a_loop_whose_thread_is_gone_is_no_longer_looked_at(watch):
+    with capture_logs() as logs:
+        watch.look(100 + BLOCKED_S, -1)
+        watch.look(100 + 2 * BLOCKED_S, -1)
+    assert logs == []
+    assert watch.statistics()["blockages"] == 0
+
+
 def test_only_the_last_ones_are_kept_and_all_are_counted(watch):
     for _ in range(KEPT_MAX + 5):
         watch.look(watch._beat_s + BLOCKED_S, threading.get_ident())
@@ -145,6 +164,22 @@ def test_of_two_carriers_with_one_driver_it_is_the_one_on_the_stack():
     run = "def submit(self): catch()\nsubmit(driver)"
     found = suspicion_of(frame_in("acme", run, driver=known["two"].driver), known)
     assert found.carriers == ("two",)
+
+
+def test_what_plugins_brought_besides_drivers_is_named_in_words():
+    others = {
+        "the event sink archive": driver_of("queue.sink"),
+        "the event sink copy": driver_of("queue.sink"),
+        "the policy words": driver_of("words"),
+    }
+    found = suspicion_of(frame_in("words", "catch()"), lanes(third="acme"), others)
+    assert (found.carriers, found.plugins) == ((), ("the policy words",))
+    found = suspicion_of(frame_in("queue.tools", "catch()"), lanes(third="acme"), others)
+    assert found.plugins == ("the event sink archive", "the event sink copy")
+    run = "def take(self): catch()\ntake(sink)"
+    frame = frame_in("queue.sink", run, sink=others["the event sink copy"])
+    assert suspicion_of(frame, {}, others).plugins == ("the event sink copy",)
+    assert suspicion_of(frame_in("acme", "catch()"), lanes(third="acme"), others).plugins == ()
 
 
 # -- with its thread ---------------------------------------------------------------------------

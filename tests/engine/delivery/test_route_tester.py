@@ -50,6 +50,24 @@ async def test_those_of_one_tier_share_by_weight(open_house, carrier, quick):
         assert sorted(reasons(told).values()) == ["chosen", "shares"]
 
 
+async def test_a_carrier_of_a_network_is_found_by_it_and_one_of_a_prefix_by_that(
+    open_house, carrier, quick
+):
+    tables = (
+        carrier("mattel", networks=["mattel"]),
+        carrier("fine", networks=["mattel"], prefixes=["+222361"]),
+        carrier("off", enabled=False),
+    )
+    async with open_house(*tables) as house:
+        for to, fine in (("+22237123456", "network"), (MATTEL, "prefix")):
+            told = await ask(house, to)
+            matches = {each["carrier"]: each["match"]["code"] for each in told["candidates"]}
+            assert matches == {"fine": fine, "mattel": "network"}
+            assert told["others"] == [
+                {"carrier": "off", "reason": {"code": "disabled", "values": {}}}
+            ]
+
+
 async def test_what_speaks_against_each_is_told(open_house, carrier, quick):
     drivers = {name: FakeDriver() for name in ("a", "b", "c")}
     tables = (carrier("a"), carrier("b", priority=1), carrier("c", priority=2))

@@ -27,7 +27,17 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages import (
     reads as messages,
 )
-from risala.engine.journal.pages import figures, inbound, statement
+from risala.engine.journal.pages import (
+    deliveries,
+    figures,
+    inbound,
+    lists,
+    sessions,
+    statement,
+)
+from risala.engine.journal.pages.inbound import ReceivedFilter
+from risala.engine.journal.pages.lists import MessageFilter
+from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.payments import payments, references
@@ -41,6 +51,7 @@ from risala.engine.journal.upkeep import (
 )
 from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.errors import Conflict, InsufficientBalance
+from risala.engine.model.ids import key_of
 from risala.engine.model.kept import KeptDays
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
@@ -170,6 +181,32 @@ def what_alerts_look_at(book):
     waiting.unserved(conn, 10)
 
 
+def what_programs_list(book):
+    """By each filter, from the newest on, and on from a cursor each way."""
+    conn, organization_id = book.conn, book.organization()
+    message_id = book.accept(organization_id)
+    key = key_of(message_id)
+    filters: tuple[dict[str, object], ...] = (
+        *({}, {"status": "pending"}, {"status": "delivered"}, {"recipient": NUMBER}),
+        *({"sender": "Shop"}, {"since": 1, "until": book.now_ms}),
+    )
+    for wanted in (MessageFilter(organization_id, "live", kind="sms", **each) for each in filters):
+        for way in ({}, {"before": key}, {"after": key}):
+            lists.page(conn, wanted, limit=20, **way)
+    timed, numbered = (book.now_ms, "ver_1"), (7,)
+    for before, after in ((None, None), (timed, None), (None, timed)):
+        steps = Steps(20, before=before, after=after)
+        for recipient in (None, NUMBER):
+            wanted = SessionFilter(organization_id, "live", book.now_ms, "pending", recipient)
+            sessions.page(conn, wanted, steps)
+    for before, after in ((None, None), (numbered, None), (None, numbered)):
+        deliveries.page(conn, "whe_1", "failed", Steps(20, before=before, after=after))
+    kinds = frozenset({0})
+    for way in ({}, {"before": 5}, {"after": 5}):
+        wanted = StatementFilter(organization_id=organization_id, kinds=kinds, since=1, until=9)
+        statement.page(conn, wanted, limit=20, **way)
+
+
 def _begun(asked, conn):
     return erasures.begin(conn, *asked)
 
@@ -184,7 +221,12 @@ def _take_out(name, conn):
 
 @pytest.mark.parametrize(
     ("live", "least"),
-    [(a_life_of_everything, 50), (an_end_of_everything, 40), (what_alerts_look_at, 10)],
+    [
+        (a_life_of_everything, 50),
+        (an_end_of_everything, 40),
+        (what_alerts_look_at, 10),
+        (what_programs_list, 30),
+    ],
 )
 def test_no_step_of_a_life_walks_through_a_table_that_grows(book, live, least):
     run: dict[str, None] = {}
@@ -225,14 +267,14 @@ def test_what_came_in_and_who_opted_out_is_found_by_an_index_in_its_order(book):
     run: list[str] = []
     book.conn.set_trace_callback(run.append)
     for steps in (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",))):
-        inbound.received(book.conn, organization_id, None, steps)
-        inbound.received(book.conn, organization_id, "+22236000001", steps)
-        inbound.received(book.conn, None, None, steps)
+        for time in ((None, None), (1, None), (None, 9), (1, 9)):
+            for whose in ((organization_id, None), (organization_id, "+22236000001"), (None, None)):
+                inbound.received(book.conn, ReceivedFilter(*whose, "1234", *time), steps)
     for steps in (Steps(9), Steps(9, before=(5, "x")), Steps(9, after=(5, "x"))):
         inbound.opted_out(book.conn, organization_id, None, steps)
         inbound.opted_out(book.conn, organization_id, "+22236000001", steps)
     book.conn.set_trace_callback(None)
-    assert len(run) == 30
+    assert len(run) == 84
     for sql in run:
         plan = [step for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
         assert not [step for step in plan if re.match("SCAN (inbound|opt_outs)", step)], sql

@@ -21,6 +21,8 @@ from risala.engine.limits.claims import (
     TakeSms,
 )
 from risala.engine.limits.limits import (
+    BUCKETS_MAX,
+    HISTORIES_MAX,
     HOUR_MS,
     NETWORK_AGAIN_S,
     Limits,
@@ -270,3 +272,39 @@ def test_the_guards_are_switched_on_while_it_runs_and_off_again():
     assert world.reserve("+22246000001", NOW_MS + 1) == NETWORK_AGAIN_S
     world.actor.decide(SetCodeGuards(guards_of(LimitsSection())))
     assert world.reserve("+22246000001", NOW_MS + 1) == 0
+
+
+def test_what_is_given_back_for_a_number_that_is_forgotten_changes_nothing():
+    world = World(sms_per_s=1)
+    slot = CodeSlot("org_1", "+22236000001", NOW_MS)
+    world.actor.decide(ReserveCode(slot, 5, 100))
+    world.actor.decide(DoubtCode(slot))
+    world.actor.decide(ReleaseCode(slot))
+    world.actor.decide(GiveBackSms("org_nobody", 1))
+    assert world.reserve("+22236000001", NOW_MS + 1) == 0
+    assert [world.take_sms() for _ in range(2)] == [0, 1]
+
+
+def test_buckets_that_have_filled_up_again_are_forgotten_when_there_are_many():
+    world = World(sms_per_s=1)
+    for number in range(BUCKETS_MAX):
+        world.actor.decide(TakeSms(f"org_{number:06}", None, 1))
+    world.now_s = 60
+    world.actor.decide(TakeSms("org_0", None, 1))
+    world.actor.decide(TakeSms("org_1", None, 1))
+    assert len(world.memory.buckets) == 2
+    assert world._wait(TakeSms("org_0", None, 1)) == 1
+
+
+@pytest.mark.slow
+def test_the_hour_that_was_asked_for_longest_ago_is_forgotten_and_read_again():
+    world = World()
+    first, there = "+22236000000", HISTORIES_MAX - 1  # the organization's own hour is one of them
+    for number in range(there):
+        assert world.reserve(f"+2223{6_000_000 + number}", NOW_MS, organization=there + 1) == 0
+    asked = world.past.asked
+    assert asked == HISTORIES_MAX
+    world.past.accepted.append(CodeSlot("org_1", first, NOW_MS))
+    assert world.reserve("+22237000000", NOW_MS, organization=there + 2) == 0
+    assert world.reserve(first, NOW_MS + 1, phone=1, organization=there + 3) == 3600
+    assert (world.limit, world.past.asked) == ("phone", asked + 2)

@@ -32,7 +32,7 @@ def trail(house):
     return audit_log.lines(house.gateway.services.reader, 100, action="message.export")
 
 
-async def test_all_parts_are_all_messages_and_one_line(house, ask):
+async def test_all_parts_are_all_messages_and_one_line(house, ask, autojump_clock):
     part = await ask(to="+22236123456")
     texts = [each["body"] for each in part["messages"]]
     while part["older"] is not None:
@@ -48,7 +48,7 @@ async def test_all_parts_are_all_messages_and_one_line(house, ask):
     [{"status": "failed"}, {"export": "1"}, {"who": "omar"}, {"mode": "test"}],
     ids=["other filters", "no export", "somebody else's", "other mode"],
 )
-async def test_a_part_without_its_line_is_refused(house, ask, changes):
+async def test_a_part_without_its_line_is_refused(house, ask, changes, autojump_clock):
     first = await ask()
     with pytest.raises(Invalid) as refused:
         await ask(**{"before": first["older"], "export": first["export"], **changes})
@@ -63,7 +63,7 @@ async def test_an_old_export_is_begun_anew(house, ask, autojump_clock):
         await ask(before=first["older"], export=first["export"])
 
 
-async def test_two_at_once_have_a_line_each(house, ask):
+async def test_two_at_once_have_a_line_each(house, ask, autojump_clock):
     one, two = await ask(), await ask(status="pending")
     assert one["export"] != two["export"]
     await ask(before=one["older"], export=one["export"])

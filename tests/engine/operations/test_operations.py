@@ -27,7 +27,7 @@ def organization(house):
 
 
 @pytest.mark.parametrize("name", ["", "org", "org.destroy", "ORG.LIST", "__class__", "audit "])
-async def test_an_unknown_operation_is_not_found(house, name):
+async def test_an_unknown_operation_is_not_found(house, name, autojump_clock):
     with pytest.raises(NotFound):
         await house.gateway.perform(name, {})
 
@@ -58,7 +58,9 @@ async def test_an_unknown_operation_is_not_found(house, name):
     ],
 )
 @pytest.mark.parametrize("wrong", [..., None, "", 7, True, [], {}], ids=repr)
-async def test_what_is_required_is_text_and_not_empty(house, organization, operation, names, wrong):
+async def test_what_is_required_is_text_and_not_empty(
+    house, organization, operation, names, wrong, autojump_clock
+):
     good = {
         **organization,
         "name": "Shop",
@@ -100,7 +102,7 @@ async def test_what_is_required_is_text_and_not_empty(house, organization, opera
     ],
 )
 async def test_what_is_not_there_is_not_found_and_nothing_is_written(
-    house, own_commits, operation, arguments
+    house, own_commits, operation, arguments, autojump_clock
 ):
     commits = own_commits(house)
     with pytest.raises(NotFound):
@@ -108,7 +110,9 @@ async def test_what_is_not_there_is_not_found_and_nothing_is_written(
     assert commits == []
 
 
-async def test_the_ledger_tells_what_was_credited_once_and_what_was_corrected(house, organization):
+async def test_the_ledger_tells_what_was_credited_once_and_what_was_corrected(
+    house, organization, autojump_clock
+):
     paid = {**organization, "amount": "10", "reference": "  BK  778 ", "note": "at the desk"}
     entry = await house.gateway.perform("topup", paid)
     assert (entry["reference"], entry["note"]) == ("BK 778", "at the desk")
@@ -134,7 +138,7 @@ async def test_the_ledger_tells_what_was_credited_once_and_what_was_corrected(ho
 
 
 @pytest.mark.parametrize("amount", ["0", "-0", "+-1", "--1", "1e3", "-", "- 1", "1.234"])
-async def test_adjustments_that_are_none(house, organization, amount):
+async def test_adjustments_that_are_none(house, organization, amount, autojump_clock):
     slip = {**organization, "amount": amount, "reason": "slip"}
     with pytest.raises(Invalid) as refused:
         await house.gateway.perform("adjust", slip)
@@ -151,7 +155,9 @@ async def test_adjustments_that_are_none(house, organization, amount):
         ("ledger.list", {"before": "7"}, "before"),
     ],
 )
-async def test_references_and_notes_have_a_measure(house, organization, operation, fields, path):
+async def test_references_and_notes_have_a_measure(
+    house, organization, operation, fields, path, autojump_clock
+):
     with pytest.raises(Invalid) as refused:
         await house.gateway.perform(operation, {**organization, "amount": "1", **fields})
     assert refused.value.path == path
@@ -167,7 +173,7 @@ async def test_references_and_notes_have_a_measure(house, organization, operatio
         ("999999999999", "999999999999.00"),
     ],
 )
-async def test_amounts_are_decimal_text(house, organization, amount, minor):
+async def test_amounts_are_decimal_text(house, organization, amount, minor, autojump_clock):
     entry = await house.gateway.perform("topup", {**organization, "amount": amount})
     assert (entry["kind"], entry["amount"]) == ("topup", minor)
 
@@ -191,7 +197,7 @@ async def test_amounts_are_decimal_text(house, organization, amount, minor):
         "9" * 13,
     ],
 )
-async def test_what_is_no_amount_is_refused(house, organization, amount):
+async def test_what_is_no_amount_is_refused(house, organization, amount, autojump_clock):
     with pytest.raises(Invalid):
         await house.gateway.perform("topup", {**organization, "amount": amount})
     assert await house.balance() == "1000.00"
@@ -213,14 +219,16 @@ async def test_what_is_no_amount_is_refused(house, organization, amount):
         {"idempotency_key": "x" * 8 + "\0"},
     ],
 )
-async def test_a_send_by_hand_is_checked_like_any_other(house, organization, change):
+async def test_a_send_by_hand_is_checked_like_any_other(
+    house, organization, change, autojump_clock
+):
     arguments = {**organization, "to": TO, "body": "x", **change}
     with pytest.raises(Invalid):
         await house.gateway.perform("send", arguments)
     assert await house.balance() == "1000.00"
 
 
-async def test_a_send_by_hand(house, organization):
+async def test_a_send_by_hand(house, organization, autojump_clock):
     arguments = {**organization, "to": TO, "body": "x", "idempotency_key": "by-hand-1"}
     first = await house.gateway.perform("send", arguments)
     assert first["accepted"]
@@ -232,7 +240,7 @@ async def test_a_send_by_hand(house, organization):
         await house.gateway.perform("send", {**organization, "to": TO, "body": "y"})
 
 
-async def test_suspending_twice_and_resuming_twice_is_no_fault(house, organization):
+async def test_suspending_twice_and_resuming_twice_is_no_fault(house, organization, autojump_clock):
     for operation, status in (("org.suspend", "suspended"), ("org.resume", "active")):
         for _ in range(2):
             shown = await house.gateway.perform(operation, organization)
@@ -257,7 +265,7 @@ async def test_a_command_without_a_service_has_no_carriers_to_pause(tmp_path):
 
 
 async def test_a_caller_who_hangs_up_leaves_the_cache_as_new_as_the_journal(
-    house, organization, monkeypatch
+    house, organization, monkeypatch, autojump_clock
 ):
     """The change is durable though its asker is gone: it must count all the same."""
     created = await house.gateway.perform("key.create", {**organization, "type": "secret"})
@@ -319,7 +327,7 @@ async def test_nonsense_is_refused_and_never_a_crash(open_house, autojump_clock)
         assert (await perform("audit", {}))["clean"]
 
 
-async def test_an_edit_says_which_version_it_has_seen(house, organization):
+async def test_an_edit_says_which_version_it_has_seen(house, organization, autojump_clock):
     """Two people open the same form: the second to save is told, and undoes nothing unawares."""
     perform = house.gateway.perform
     key = await perform("key.create", {**organization, "type": "publishable"})
@@ -353,7 +361,7 @@ async def test_an_edit_says_which_version_it_has_seen(house, organization):
 
 
 @pytest.mark.parametrize("name", [" ", "x" * 101])
-async def test_a_name_is_checked_when_it_is_changed_too(house, organization, name):
+async def test_a_name_is_checked_when_it_is_changed_too(house, organization, name, autojump_clock):
     with pytest.raises(Invalid):
         await house.gateway.perform("org.set", {**organization, "name": name})
     changed = await house.gateway.perform("org.set", {**organization, "name": "  La  Poste "})
@@ -364,7 +372,7 @@ ELSEWHERE = {name for name in OPERATIONS if name.startswith(("webhook", "backup"
 """Operations with effects outside the journal have tests of their own."""
 
 
-async def test_a_name_is_judged_before_it_is_asked_for(house, organization):
+async def test_a_name_is_judged_before_it_is_asked_for(house, organization, autojump_clock):
     for name, told in (
         ("PROMO", {"fault": None, "marks": ["generic"]}),
         ("Bankily", {"fault": None, "marks": ["protected"]}),
@@ -378,14 +386,14 @@ async def test_a_name_is_judged_before_it_is_asked_for(house, organization):
     assert found["fault"] == "taken"
 
 
-async def test_the_volume_that_approves_is_told(house, organization):
+async def test_the_volume_that_approves_is_told(house, organization, autojump_clock):
     await house.gateway.perform("send", {**organization, "to": TO, "body": "x"})
     found = await house.gateway.perform("sender.volume", organization)
     assert found == {"daily": 1, "weekly": 1, "needed": 2000, "days": 30, "names": []}
 
 
 async def test_what_leaves_under_a_name_is_counted_and_since_when_it_is_cleared(
-    house, organization
+    house, organization, autojump_clock
 ):
     asked = {**organization, "name": "Baraka", "description": "Orders"}
     made = await house.gateway.perform("sender.request", asked)
@@ -404,7 +412,7 @@ async def test_what_leaves_under_a_name_is_counted_and_since_when_it_is_cleared(
     assert denied["clearedAt"] is None
 
 
-async def test_a_test_message_by_hand_costs_nothing(house, organization):
+async def test_a_test_message_by_hand_costs_nothing(house, organization, autojump_clock):
     before = await house.balance()
     sent = await house.gateway.perform(
         "send", {**organization, "to": "+22236123400", "body": "x", "mode": "test"}
@@ -414,7 +422,7 @@ async def test_a_test_message_by_hand_costs_nothing(house, organization):
     assert await house.balance() == before
 
 
-async def test_a_text_is_counted_as_it_would_be_sent(house, organization):
+async def test_a_text_is_counted_as_it_would_be_sent(house, organization, autojump_clock):
     async def estimate(body):
         return await house.gateway.perform("message.estimate", {**organization, "body": body})
 
@@ -433,7 +441,9 @@ async def test_a_text_is_counted_as_it_would_be_sent(house, organization):
     assert float(found["price"]) > 0
 
 
-async def test_events_of_a_message_are_told_with_their_deliveries(house, organization):
+async def test_events_of_a_message_are_told_with_their_deliveries(
+    house, organization, autojump_clock
+):
     message_id = await house.send()
     await house.wait_status(message_id, "sent")
     found = await house.gateway.perform("message.events", {"message_id": message_id})

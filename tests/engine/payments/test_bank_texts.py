@@ -17,6 +17,8 @@ from risala.engine.journal.upkeep import retention
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.outside import Outside
 from risala.plugins.contract import Inbound
+from risala.plugins.payment import PaymentSettled
+from risala.plugins.payment_texts import TextKind, TextReading
 from risala.plugins.testing.fake_driver import FakeDriver
 
 NUMBER = "+22236123456"
@@ -315,14 +317,28 @@ async def test_no_customer_sees_any_of_it(open_bank, quick):
         assert [each["text"] for each in await bank.texts()].count("twice") == 1
 
 
-async def test_a_bug_of_a_method_is_a_text_that_nobody_reads(open_bank, quick):
+@pytest.mark.parametrize(
+    "settled",
+    [
+        None,
+        PaymentSettled("bankily", "--", 50_000, "MRU"),
+        PaymentSettled("bankily", "BK-1", 0, "MRU"),
+        PaymentSettled("bankily", "BK-1", 50_000, "EUR"),
+        KeyError("amount"),
+    ],
+    ids=["nothing", "no reference", "no amount", "another currency", "a bug"],
+)
+async def test_a_bug_of_a_method_is_a_text_that_nobody_reads(open_bank, quick, settled):
     def stumble(message):
-        raise KeyError("amount")
+        if isinstance(settled, Exception):
+            raise settled
+        return TextReading(TextKind.CREDIT, settled)
 
     async with open_bank() as bank:
         bank.house.gateway.payments._have.methods["bankily"].heard = stumble
         await bank.paid()
         assert await bank.whys() == [("unmatched", "no_pattern")]
+        assert await bank.shop.balance() == "0.00"
 
 
 def test_words_are_forgotten_and_what_was_read_stays(book):

@@ -25,6 +25,7 @@ from risala.plugins.payment import (
     PaymentMethodError,
     PaymentOffer,
     PaymentPending,
+    PaymentRefused,
     PaymentReport,
     PaymentSettled,
 )
@@ -300,6 +301,8 @@ async def test_a_report_without_our_id_is_matched_by_its_reference(open_shop, qu
         till.reports = (PaymentReport(PaymentSettled("till", "t 1", 20_000, "MRU")),)
         await desk.callback("till", callback)
         assert await house.balance() == "1200.00"
+        await desk.callback("till", callback)  # the provider tells again
+        assert await house.balance() == "1200.00"
         till.reports = (PaymentReport(PaymentSettled("till", "t 2", 20_000, "MRU")),)
         with pytest.raises(NotFound):
             await desk.callback("till", callback)
@@ -461,3 +464,20 @@ async def test_the_audit_proves_payments_by_the_ledger(open_shop, quick):
         await journal.commit(lambda conn: conn.execute("UPDATE payments SET paid = 1") and None)
         (fault,) = audit(house.gateway.services.reader).faults
         assert payment["id"] in fault
+
+
+async def test_a_report_of_another_method_s_payment_or_of_nothing_is_refused(open_shop, quick):
+    async with open_shop() as house:
+        till, desk = open_shop.methods["till"], house.gateway.payments
+        theirs = await begin(house, "bankily")
+        callback = PaymentCallback({}, {}, b"", desk.now_ms())
+        settled = PaymentSettled("till", "T-9", 50_000, "MRU")
+        for report in (
+            PaymentReport(settled, theirs["id"]),
+            PaymentReport(PaymentRefused("declined", {"en": "No."})),
+        ):
+            till.reports = (report,)
+            with pytest.raises(NotFound, match="no such payment"):
+                await desk.callback("till", callback)
+        assert desk.payment(theirs["id"]).state == "waiting"
+        assert await house.balance() == "1000.00"

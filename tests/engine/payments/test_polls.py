@@ -145,3 +145,12 @@ async def test_a_reference_that_another_was_credited_by_waits_for_the_operator(
         assert (waits["byOperator"], waits["askedAgainAt"]) == (True, None)
         assert await shop.balance() == "500.00"
         assert_books_agree(house)
+
+
+async def test_a_method_that_is_not_offered_any_more_is_asked_no_more(open_shop, open_house, quick):
+    async with open_shop() as house:
+        payment = await (await found_shop(house)).begin("till")
+    async with open_house() as house:
+        await trio.sleep(60)
+        found = house.gateway.payments.payment(payment["id"])
+        assert (found.state, found.poll_at) == ("waiting", None)

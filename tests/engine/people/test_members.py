@@ -102,6 +102,38 @@ async def test_an_invitation_can_be_taken_back_and_sent_again(town, autojump_clo
     assert (await town.as_member("member.list", owner, shop))["invitations"] == []
 
 
+async def test_nobody_floods_mailboxes_with_invitations(town, autojump_clock):
+    """Neither many of them from one organization, nor one of them from many."""
+    shop, owner = await shop_of(town)
+    for number in range(50):
+        email = f"person{number}@b.example"
+        await town.as_member("member.invite", owner, shop, email=email, role="viewer")
+    with pytest.raises(RateLimited, match="Your organization sent too many"):
+        await town.as_member("member.invite", owner, shop, email=C, role="viewer")
+    other = (await town.as_user("org.found", owner, name="Other"))["id"]
+    for _ in range(10):
+        await town.as_member("member.invite", owner, other, email=B, role="viewer")
+    third = (await town.as_user("org.found", owner, name="Third"))["id"]
+    for spelled in (B, B.upper()):
+        with pytest.raises(RateLimited, match="to this e-mail address") as refused:
+            await town.as_member("member.invite", owner, third, email=spelled, role="viewer")
+        assert refused.value.limit == "address"
+    await town.as_member("member.invite", owner, third, email=C, role="viewer")
+    await trio.sleep(refused.value.retry_after_s)
+    await town.as_member("member.invite", owner, third, email=B, role="viewer")
+
+
+async def test_an_invitation_is_taken_back_by_its_own_organization(town, autojump_clock):
+    shop, owner = await shop_of(town)
+    invited = await town.as_member("member.invite", owner, shop, email=B, role="viewer")
+    stranger = await town.sign_in(C)
+    other = (await town.as_user("org.found", stranger, name="Another"))["id"]
+    with pytest.raises(NotFound):
+        await town.as_member("member.uninvite", stranger, other, invitation_id=invited["id"])
+    listed = (await town.as_member("member.list", owner, shop))["invitations"]
+    assert [each["id"] for each in listed] == [invited["id"]]
+
+
 async def test_only_owners_see_who_is_invited(town, autojump_clock):
     shop, owner, viewer = await shop_of(town, (B, "viewer"))
     await town.as_member("member.invite", owner, shop, email=C, role="viewer")

@@ -35,6 +35,15 @@ async def test_fourteen_idle_days_end_a_session_and_use_keeps_it(town, autojump_
     assert town.people.session(kept.token, CUSTOMER) is None
 
 
+async def test_a_token_is_good_for_its_own_kind_of_pages(town, autojump_clock):
+    await town.do("user.create", email=A, operator=True)
+    for kind, other in ((CUSTOMER, OPERATOR), (OPERATOR, CUSTOMER)):
+        token = (await town.sign_in(A, kind)).token
+        assert town.people.session(token, other) is None
+        assert town.people.session(token, kind) is not None  # and from now on it is remembered
+        assert town.people.session(token, other) is None
+
+
 async def test_use_is_remembered_over_a_restart(open_town, autojump_clock):
     async with open_town() as town:
         signed_in = await town.sign_in(A)

@@ -272,3 +272,13 @@ async def test_pages_are_read_by_an_index(open_log, ask, autojump_clock, tmp_pat
         assert index in plan[0][3], plan
         assert len(plan) == 1, plan
     conn.close()
+
+
+async def test_a_text_that_no_file_can_keep_costs_nobody_their_notes(open_log, ask, autojump_clock):
+    log = open_log()
+    theirs = ask(log, THEIRS)
+    mine = ask(log, asked=b'{"to":"+2223612345\\ud800","body":"hello"}', status=400)
+    await log.flush()
+    assert await log.one(theirs) is not None
+    assert (await log.one(mine)).asked == '{"to":"…345\ufffd","body":"‹5›"}'
+    await log.close()

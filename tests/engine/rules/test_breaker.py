@@ -33,8 +33,8 @@ def test_it_opens_after_so_many_failures_in_a_row_and_says_so_once():
 def test_a_success_between_starts_the_count_anew():
     breaker = Breaker(3, 30.0)
     for _ in range(5):
-        breaker.failed(0.0)
-        breaker.failed(0.0)
+        assert not breaker.failed(0.0)
+        assert not breaker.failed(0.0)
         breaker.succeeded()
     assert breaker.open_until_s is None
     assert breaker.allows(0.0)

@@ -46,10 +46,17 @@ def test_codes_go_to_the_networks_and_prefixes_that_are_named(guards, number, se
         ([900, 800, 700, 0], 100),
         ([3599, 0], 30),  # in a second the first is no longer of this hour
         ([3590, 3589, 0], 30),
+        ([3550, 0], 50),  # as soon as the first is no longer of this hour, though 60 are doubled
     ],
 )
 def test_the_wait_doubles_with_each_code_of_the_hour(ages_s, wait_s):
     assert GROWING.wait_ms([NOW - age * S for age in ages_s], NOW) == wait_s * S
+
+
+def test_a_cooldown_of_an_hour_is_one():
+    guards = CodeGuards(cooldown_ms=HOUR_MS)
+    assert guards.wait_ms([NOW - 1000], NOW) == HOUR_MS - 1000
+    assert guards.wait_ms([NOW - 2000, NOW - 1000], NOW) == HOUR_MS - 1000
 
 
 @given(

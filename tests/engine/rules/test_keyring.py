@@ -55,6 +55,7 @@ def test_a_file_says_what_was_written(first, rotations):
         f"{'ab' * 32} 1 2",
         f"{'ab' * 32}\n{'cd' * 32}",
         f"{'ab' * 32} 1\n{'cd' * 32} 0",
+        f"{'ab' * 32} 1\n{'cd' * 32} 0 5 9",
         f"{'ab' * 32}\nnonsense 0 5",
     ],
 )

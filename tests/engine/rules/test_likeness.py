@@ -6,7 +6,7 @@ import pytest
 
 from risala.config.senders import SendersSection
 from risala.engine.rules.likeness import is_generic, resembles
-from risala.engine.rules.sender_marks import Marker, Owned
+from risala.engine.rules.sender_marks import Mark, Marker, Owned
 
 SETTINGS = SendersSection()
 
@@ -34,6 +34,12 @@ SETTINGS = SendersSection()
         ("WesternUni", "Western Union"),
         ("Societe Gen", "Société Générale"),
         ("\u0391cme", "ACME"),
+        ("myAcmexyz", "Acmex"),
+        ("Weste", "Western Union"),
+        ("Maxttel", "Mattel"),
+        ("Maxtel", "Mattel"),
+        ("Bnakily", "Bankily"),
+        ("Bankiyl", "Bankily"),
     ],
 )
 def test_names_that_could_be_taken_for_another(name, other):
@@ -52,20 +58,70 @@ def test_names_that_could_be_taken_for_another(name, other):
         ("Acme", "\u0631\u0633\u0627\u0644\u0629"),
         ("Acme", "!!"),
         ("Matt", "Mattel"),
+        ("myAcmyz", "Acmy"),
+        ("West", "Western Union"),
+        ("Maxxttel", "Mattel"),
+        ("Maxxel", "Mattel"),
+        ("Bnakxly", "Bankily"),
+        ("Bnakil", "Bankily"),
+        ("Acm3s", "Acmo"),
+        ("!!", "??"),
+        ("!!", "Mattel"),
     ],
 )
 def test_names_that_are_names_of_their_own(name, other):
     assert not resembles(name, other)
 
 
-@pytest.mark.parametrize("name", ["INFO", "1NF0", "Sms Info", "SMSALERT", "Code 24", "A", "X 1"])
+@pytest.mark.parametrize(
+    "name", ["INFO", "1NF0", "Sms Info", "SMSALERT", "Code 24", "A", "X 1", "AB"]
+)
 def test_generic_names(name):
     assert is_generic(name, SETTINGS.generic)
 
 
-@pytest.mark.parametrize("name", ["Acme", "Acme Info", "Infinity", "Nouakchott"])
+@pytest.mark.parametrize("name", ["Acme", "Acme Info", "Infinity", "Nouakchott", "ABC"])
 def test_names_that_are_somebodys(name):
     assert not is_generic(name, SETTINGS.generic)
+
+
+def test_a_generic_word_may_be_a_letter():
+    assert is_generic("X Info", ("x", "info"))
+    assert not is_generic("Y Info", ("x", "info"))
+
+
+def test_a_mark_says_whose_name_it_is(new_sender):
+    marker = Marker(SendersSection(generic=("acme",), protected=("Acme Bank",)), "ACME")
+    owned = [
+        Owned("org_a", "Acme Trading", "Acme"),
+        Owned("org_a", "Acme Trading", "ACME"),
+        Owned("org_a", "Acme Trading", "Acme"),
+        Owned("org_b", "Other", "Acme"),
+    ]
+    resembling = "It resembles"
+    assert marker.marks(new_sender("Acme"), owned) == [
+        Mark("generic", "It is a generic name, which anybody could go by."),
+        Mark("default", f"{resembling} 'ACME', the service's own sender.", "ACME"),
+        Mark(
+            "organization",
+            f"{resembling} 'Acme' of Acme Trading (org_a).",
+            "Acme",
+            "org_a",
+            "Acme Trading",
+        ),
+        Mark(
+            "organization",
+            f"{resembling} 'ACME' of Acme Trading (org_a).",
+            "ACME",
+            "org_a",
+            "Acme Trading",
+        ),
+        Mark("organization", f"{resembling} 'Acme' of Other (org_b).", "Acme", "org_b", "Other"),
+    ]
+    (protected,) = marker.marks(new_sender("AcmeBank7"), ())[-1:]
+    assert protected == Mark(
+        "protected", f"{resembling} 'Acme Bank' (senders.protected in the settings).", "Acme Bank"
+    )
 
 
 def test_another_organizations_names_are_told_apart_from_ones_own(new_sender):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.model.lines import Kind, Line
+from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Circumstances, Decision, Step, decide, wait_ms
 from risala.sms.cause import Cause
@@ -87,13 +87,45 @@ def test_refused_for_now_stays_with_the_carrier_that_has_other_parts():
     assert decide(now(), PARTLY).route == "@mattel"
 
 
+@pytest.mark.parametrize("cause", [Cause.NO_ANSWER, Cause.LINK_LOST])
+def test_uncertain_keeps_what_the_carrier_said_and_whether_the_link_was_lost(cause):
+    decision = decide(Uncertain("TIMEOUT", "It was lost.", "1a", cause), AT)
+    assert (decision.raw, decision.carrier_id) == ("TIMEOUT", "1a")
+    assert decision.line == Line(Kind.UNCERTAIN, cause, {"note": "It was lost."})
+    assert decision.lost_link is (cause is Cause.LINK_LOST)
+
+
+@pytest.mark.parametrize(("gives_receipts", "line"), [(True, SENT), (False, SENT_UNREPORTED)])
+def test_a_line_that_gives_no_receipts_says_so(gives_receipts, line):
+    at = replace(AT, gives_receipts=gives_receipts)
+    assert decide(Accepted("1a", "OK"), at).sent == line
+
+
+def test_a_refusal_says_what_the_carrier_said():
+    said = {"note": "Bad sender."}
+    refused = Refused(Scope.CARRIER, "ESME_RINVSRCADR", "Bad sender.", Cause.SENDER_REFUSED)
+    rerouted = decide(refused, AT)
+    assert rerouted.raw == "ESME_RINVSRCADR"
+    assert rerouted.line == Line(Kind.REROUTED, Cause.SENDER_REFUSED, said)
+    failed = decide(replace(refused, scope=Scope.FINAL), AT)
+    assert failed.line == Line(Kind.FAILED, Cause.SENDER_REFUSED, said)
+    assert decide(now(), AT).raw == "ESME_RSYSERR"
+
+
+def test_a_message_whose_time_is_over_fails_with_the_last_refusal():
+    decision = decide(now(), replace(AT, valid_until=NOW))
+    values = {"last": "CARRIER_FAULT", "note": "Sick."}
+    assert decision.line == Line(Kind.FAILED, Cause.VALIDITY_OVER, values)
+    assert decision.raw == "ESME_RSYSERR"
+
+
 @pytest.mark.parametrize("refusals", [3, 4, 100])
 def test_refused_for_now_once_too_often_fails(refusals):
     decision = decide(now(), replace(AT, refusals=refusals))
     assert (decision.step, decision.segment_state) == (Step.FAIL, SegmentState.REFUSED)
     assert (decision.line.cause, decision.raw) == (Cause.RETRIES_EXHAUSTED, "ESME_RSYSERR")
     values = {"refusals": refusals + 1, "last": "CARRIER_FAULT", "note": "Sick."}
-    assert decision.line.values == values
+    assert decision.line == Line(Kind.FAILED, Cause.RETRIES_EXHAUSTED, values)
 
 
 @pytest.mark.parametrize(("left_ms", "step"), [(5000, Step.FAIL), (5001, Step.REQUEUE)])

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS, RoleVerdict, judge
+from risala.engine.rules.roles import (
+    DEVELOPERS,
+    OPERATORS,
+    OWNERS,
+    USERS,
+    VIEWERS,
+    RoleVerdict,
+    judge,
+)
 
 MEMBERS = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 SETS = st.sampled_from([OPERATORS, OWNERS, DEVELOPERS, VIEWERS])
@@ -30,6 +38,14 @@ def test_a_member_may_what_the_role_may_in_their_own_organization(role, roles, o
 def test_the_operator_may_everything_everywhere(roles, organization_id):
     operator = Caller("amina", Face.CLI, Role.OPERATOR)
     assert judge(operator, roles, organization_id) is RoleVerdict.ALLOWED
+
+
+@pytest.mark.parametrize("organization_id", [None, "org_1"])
+def test_somebody_who_is_signed_in_may_only_what_is_for_users(organization_id):
+    user = Caller("amina@shop.example", Face.DASHBOARD, Role.USER, user_id="usr_1")
+    assert judge(user, USERS, organization_id) is RoleVerdict.ALLOWED
+    for roles in (OPERATORS, OWNERS, DEVELOPERS, VIEWERS):
+        assert judge(user, roles, organization_id) is RoleVerdict.FORBIDDEN
 
 
 def test_prices_are_for_everybody_though_they_are_of_no_organization():

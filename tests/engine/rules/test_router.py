@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.rules.router import TEST_ROUTE, Router, pinned
+from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router, pinned
 
 
 def tiers(router, recipient):
@@ -95,3 +95,45 @@ def test_the_fingerprint_changes_when_the_queues_must_be_sorted_anew(carrier, ch
     before = Router([carrier("a"), carrier("b", prefixes=("+2224",))])
     after = Router([carrier(**{"name": "a", **changed}), carrier("b", prefixes=("+2224",))])
     assert (before.fingerprint == after.fingerprint) is same
+
+
+def test_a_route_knows_its_key(carrier):
+    router = Router([carrier("a"), carrier("m", networks=("mattel",), prefixes=("+22236",))])
+    for key, route in router.routes.items():
+        assert route.key == key
+    assert set(router.routes) == {
+        "+222", "+22236", "+222/mattel", "+22236/mattel", "/mattel", "@a", "@m", TEST_ROUTE,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("prefix", "meets"),
+    [
+        ("+222", True), ("+2223", True), ("+22230", True), ("+22236", True), ("+222365", True),
+        ("+22239", True), ("+22235", False), ("+2224", False), ("+22246", False),
+        ("+22220", False),
+    ],
+)  # fmt: skip
+def test_a_prefix_has_a_route_of_a_network_where_a_number_may_have_both(carrier, prefix, meets):
+    router = Router([carrier("p", prefixes=(prefix,)), carrier("m", networks=("mattel",))])
+    assert (f"{prefix}/mattel" in router.routes) is meets
+
+
+def test_the_lowest_numbers_of_a_network_have_their_route_too(carrier):
+    router = Router([carrier("p", prefixes=("+22220",)), carrier("c", networks=("chinguitel",))])
+    assert router.carriers_for("+22220123456") == ["p", "c"]
+
+
+def test_where_a_message_may_wait(carrier):
+    router = Router([carrier("a")])
+    for key in ("+222", "@a", UNSERVED, TEST_ROUTE):
+        assert router.is_route(key)
+    assert not router.is_route("@gone")
+    assert not router.is_route("+2223")
+
+
+def test_after_a_change_other_carriers_decide(carrier):
+    router = Router([carrier("a")])
+    router.rearrange([carrier("b", prefixes=("+2223",))])
+    assert tiers(router, "+22235000000") == (("b",),)
+    assert router.route_key("+22245000000") == UNSERVED

@@ -195,14 +195,44 @@ def test_a_carrier_that_says_it_is_busy_gets_less_once_a_second(load_percent, sh
     assert throttle.ready_at_s() <= START_S, "it is no reason to be silent"
 
 
-def test_a_carrier_at_its_best_keeps_its_pace_and_one_with_room_gets_more():
+@pytest.mark.parametrize("load_percent", [BEST_LOAD_PERCENT, HIGH_LOAD_PERCENT - 1])
+def test_a_carrier_at_its_best_keeps_its_pace_and_one_with_room_gets_more(load_percent):
     throttle = Throttle(100, START_S)
     throttle.heed(100, START_S)
-    for second in range(20):
-        throttle.heed(BEST_LOAD_PERCENT, START_S + second / 100)
-    held = throttle.rate_per_s(START_S + 0.19)
-    assert held == pytest.approx(50, abs=1)
-    assert throttle.rate_per_s(START_S + RECOVERY_S) == 100
+    for tick in range(1, 201):
+        throttle.heed(load_percent, START_S + tick / 10)
+    now_s = START_S + 20
+    assert throttle.rate_per_s(now_s) == pytest.approx(50)
+    throttle.heed(BEST_LOAD_PERCENT - 1, now_s)
+    assert throttle.rate_per_s(now_s + RECOVERY_S / 4) == pytest.approx(75)
+    # What it grew meanwhile is kept when the carrier comes to its best again.
+    throttle.heed(load_percent, now_s + RECOVERY_S / 4)
+    throttle.heed(load_percent, now_s + RECOVERY_S / 4 + 1)
+    assert throttle.rate_per_s(now_s + RECOVERY_S / 4 + 1) == pytest.approx(75)
+
+
+def test_a_lane_that_was_throttled_is_retuned_to_the_same_share():
+    throttle = Throttle(100, START_S)
+    throttle.slow_down(START_S)
+    throttle.retune(40, START_S)
+    assert throttle.rate_per_s(START_S) == pytest.approx(20)
+    throttle.retune(200, START_S)
+    assert throttle.rate_per_s(START_S) == pytest.approx(100)
+
+
+def test_a_token_that_is_given_back_is_one_token():
+    throttle = Throttle(4, START_S)
+    assert throttle.take(START_S + 9)
+    ready_s = throttle.ready_at_s()
+    throttle.give_back()
+    assert throttle.ready_at_s() == pytest.approx(ready_s - 0.25)
+
+
+@pytest.mark.parametrize(("drawn", "pause_s"), [(0.0, 0.5), (0.5, 1.0), (1.0, 1.5)])
+def test_a_pause_is_shorter_or_longer_by_chance(drawn, pause_s):
+    throttle = Throttle(100, START_S, lambda: drawn)
+    throttle.slow_down(START_S)
+    assert throttle.ready_at_s() == pytest.approx(START_S + pause_s)
 
 
 def test_a_busy_carrier_is_never_left_without_anything():
@@ -258,3 +288,11 @@ def test_a_quick_lane_that_is_made_slow_owes_what_it_owed():
     assert throttle.take(START_S)
     throttle.retune(0.1, START_S + 0.05)
     assert throttle.ready_at_s() == pytest.approx(START_S + 0.05 + 5)
+
+
+def test_what_it_grew_before_the_first_word_on_its_load_is_kept():
+    throttle = Throttle(100, START_S)
+    throttle.slow_down(START_S)
+    now_s = START_S + RECOVERY_S / 4
+    throttle.heed(BEST_LOAD_PERCENT, now_s)
+    assert throttle.rate_per_s(now_s) == pytest.approx(75)

@@ -5,7 +5,7 @@ from collections import deque
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from risala.engine.rules.windows import SlidingWindows, Window
+from risala.engine.rules.windows import History, SlidingWindows, Window
 
 ROOMY = 50_000
 
@@ -17,6 +17,14 @@ class TestWindows:
         assert windows.take("a", 999) == 1
         assert windows.take("a", 1000) == 0
         assert windows.take("a", 1001) == 9
+
+    def test_the_wait_is_known_beforehand_and_asking_takes_nothing(self):
+        windows = SlidingWindows([Window(1, 1000)], ROOMY)
+        assert windows.wait_ms("a", 0) == 0
+        assert len(windows) == 0
+        windows.take("a", 0)
+        assert [windows.wait_ms("a", at) for at in (0, 400, 999, 1000)] == [1000, 600, 1, 0]
+        assert windows.wait_ms("b", 400) == 0
 
     def test_a_refused_event_takes_nothing(self):
         windows = SlidingWindows([Window(1, 1000)], ROOMY)
@@ -68,3 +76,30 @@ class TestWindows:
             else:
                 assert fits(now + wait, times)
                 assert not fits(now + wait - 1, times)
+
+
+class TestHistory:
+    def test_the_wait_is_that_of_the_event_in_the_way(self):
+        history = History([300, 100, 200], 1000)
+        assert [history.wait_ms(most, 900) for most in (4, 3, 2, 1)] == [0, 200, 300, 400]
+        assert history.wait_ms(0, 900) == 1000
+
+    def test_what_is_as_old_as_the_span_is_forgotten(self):
+        history = History([100, 200, 300], 1000)
+        assert list(history.times(1099)) == [100, 200, 300]
+        assert list(history.times(1100)) == [200, 300]
+        assert history.wait_ms(2, 1199) == 1
+        assert history.wait_ms(2, 1200) == 0
+        assert len(history) == 1
+
+    def test_events_come_and_are_taken_back(self):
+        history = History([], 1000)
+        for at in (300, 100, 200, 200):
+            history.add(at)
+        history.take_back(200)
+        history.take_back(150)
+        history.take_back(50)
+        assert list(history.times(300)) == [100, 200, 300]
+        history.take_back(100)
+        history.take_back(300)
+        assert list(history.times(300)) == [200]

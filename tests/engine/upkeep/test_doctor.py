@@ -14,6 +14,7 @@ import pytest
 
 from old_books import write_old_books
 from risala.config.alerts import AlertsSection
+from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup_note import BackupNote
@@ -51,6 +52,16 @@ def lane(
     name: str = "mattel", state: str = "up", gate: str = "open", **more: Any
 ) -> dict[str, Any]:
     return {"name": name, "state": state, "gate": gate, **more}
+
+
+def test_a_service_that_cannot_tell_how_it_is_is_not_called_well(patient):
+    told = {"journal": {"ailment": "The disk that holds the database is full."}}
+    untold = replace(patient, running=True, untold="The database cannot be read.")
+    assert found(untold, "standing").state is Grade.FAIL
+    assert found(untold, "standing").text.endswith("how it is: The database cannot be read.")
+    names = {check.name for check in examine(untold, silent)}
+    assert names.isdisjoint({"journal", "carriers", "loop"})  # nothing is said that nobody knows
+    assert found(replace(untold, statistics=told), "journal").state is Grade.FAIL
 
 
 def test_all_is_well(patient, book):
@@ -92,6 +103,15 @@ def test_file_systems(patient, monkeypatch, kind, state):
 def test_disk(patient, monkeypatch, free, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert found(patient, "disk").state is state
+
+
+def test_a_wal_that_nothing_is_folded_in_of_is_told(patient, monkeypatch):
+    (patient.data_dir / "risala.db-wal").write_bytes(b"x" * 1000)
+    assert "wal" not in {each.name for each in examine(patient, lambda *_: None)}
+    monkeypatch.setattr(doctor, "WAL_WARN_BYTES", 1000)
+    told = found(patient, "wal")
+    assert told.state is Grade.WARN
+    assert "risala.db-wal has grown" in told.text
 
 
 def test_the_disk_is_low_from_where_the_settings_say(patient, monkeypatch):
@@ -238,6 +258,11 @@ def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
         return found(replace(patient, running=True, statistics=statistics), "loop")
 
     assert loop().state is Grade.OK
+    stop = {"at": "2026-01-03T00:00:00.000Z", "for_s": 60.1}
+    stopped = {"loop": {"blockages": 0, "latest": [], "stops": 2, "lastStop": stop}}
+    told = found(replace(patient, running=True, statistics=stopped), "loop")
+    assert told.state is Grade.OK
+    assert "stopped 2 times, on 2026-01-03T00:00:00.000Z for 60.1 s" in told.text
     for part in ("once", "2.5 s", "no driver", "a/b.py:1 in f"):
         assert part in loop(times[0]).text
     assert loop(*times).state is Grade.WARN
@@ -309,3 +334,64 @@ def test_a_log_of_requests_that_is_ill_is_told(patient, requests, told):
     said = [each for each in examine(ill, silent) if each.name == "request log"]
     assert [each.state for each in said] == ([] if told is None else [Grade.WARN])
     assert told is None or told in said[0].text
+
+
+SINK = {"name": "log", "state": "running", "text": "", "behind": 0, "missed": 0, "missedAt": None}
+
+
+@pytest.mark.parametrize(
+    ("sinks", "told"),
+    [
+        ([], []),
+        ([SINK], [(Grade.OK, "All take what they are given.")]),
+        (
+            [{**SINK, "state": "failing", "text": "It is down.", "behind": 7}, SINK],
+            [(Grade.WARN, "The event sink log takes nothing, and 7 events wait: It is down.")],
+        ),
+        (
+            [{**SINK, "missed": 3, "missedAt": "2026-01-01T00:00:00.000Z"}],
+            [
+                (
+                    Grade.WARN,
+                    "The event sink log lost 3 events, the last on 2026-01-01T00:00:00.000Z",
+                )
+            ],
+        ),
+    ],
+)
+def test_how_event_sinks_do_is_told(patient, sinks, told):
+    seen = replace(patient, running=True, statistics={"sinks": sinks})
+    said = [each for each in examine(seen, silent) if each.name == "event sinks"]
+    assert [each.state for each in said] == [state for state, _ in told]
+    assert all(each.text.startswith(text) for each, (_, text) in zip(said, told, strict=True))
+
+
+def test_a_policy_that_failed_is_told(patient):
+    well = {"name": "words", "failed": 0, "last_error": None}
+    ill = {**well, "failed": 3, "last_error": "It took longer than 1 s."}
+    for policies, state, text in (
+        ([well], Grade.OK, "All say what may be sent."),
+        ([well, ill], Grade.WARN, "The policy words failed 3 times since the start, and what it"),
+    ):
+        seen = replace(patient, running=True, statistics={"policies": policies})
+        (said,) = [each for each in examine(seen, silent) if each.name == "policies"]
+        assert said.state is state
+        assert said.text.startswith(text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "state"),
+    [
+        ({"enabled": True}, Grade.OK),
+        ({"enabled": True, "bind": ["localhost:2775", "[::1]:2775"]}, Grade.OK),
+        ({"enabled": True, "bind": [], "tls_bind": ["0.0.0.0:3550"]}, Grade.OK),
+        ({"enabled": True, "bind": ["0.0.0.0:2775"]}, Grade.WARN),
+    ],
+)
+def test_smpp_that_crosses_the_network_as_it_is(patient, settings, state):
+    server = SmppServerSection.model_validate(settings)
+    assert found(replace(patient, smpp_server=server), "smpp server").state is state
+
+
+def test_an_smpp_server_that_is_closed_is_nobodys_matter(patient):
+    assert "smpp server" not in [check.name for check in examine(patient, silent)]

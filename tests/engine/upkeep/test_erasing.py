@@ -120,7 +120,7 @@ async def world(open_world, autojump_clock):
         yield opened
 
 
-async def test_a_number_leaves_every_table_but_the_wish_not_to_be_written_to(world):
+async def test_a_number_leaves_every_table_but_the_wish_not_to_be_written_to(world, autojump_clock):
     digits = NUMBER[1:]
     assert {"message", "verifications", "inbound", "webhook_delivery"} <= set(world.where(digits))
     asked = await world.do("number.forget", number=NUMBER, **world.mine)
@@ -137,7 +137,7 @@ async def test_a_number_leaves_every_table_but_the_wish_not_to_be_written_to(wor
     assert digits not in repr(world.reader.execute("SELECT * FROM audit_log").fetchall())
 
 
-async def test_money_books_and_what_is_pending(world):
+async def test_money_books_and_what_is_pending(world, autojump_clock):
     before = world.kept()
     shown = await world.do("number.show", number=NUMBER, **world.mine)
     assert shown == {
@@ -205,7 +205,9 @@ def test_what_is_with_a_carrier_is_waited_for(book):
     assert book.one("SELECT recipient FROM message") == "forgotten"
 
 
-async def test_the_same_number_twice_is_one_deletion_and_there_are_not_too_many(world):
+async def test_the_same_number_twice_is_one_deletion_and_there_are_not_too_many(
+    world, autojump_clock
+):
     conn_of = world.house.gateway.services.recorder.journal.commit
     now_ms = world.house.gateway.services.recorder.clock.now_ms()
     whose = world.mine["organization_id"]
@@ -226,7 +228,7 @@ async def test_the_same_number_twice_is_one_deletion_and_there_are_not_too_many(
 # -- the whole organization
 
 
-async def test_a_deleted_organization_sends_nothing_and_is_found_by_nobody(world):
+async def test_a_deleted_organization_sends_nothing_and_is_found_by_nobody(world, autojump_clock):
     house, whose = world.house, world.mine["organization_id"]
     key = await world.do("key.create", type="secret", **world.mine)
     await world.do("user.create", email="owner@example.com")
@@ -257,7 +259,7 @@ async def test_a_deleted_organization_sends_nothing_and_is_found_by_nobody(world
     assert places == []
 
 
-async def test_what_it_wrote_goes_and_its_books_stay(world):
+async def test_what_it_wrote_goes_and_its_books_stay(world, autojump_clock):
     before = world.kept()
     asked = await world.do("org.delete", name="Test", **world.mine)
     await world.finish(asked["id"])
@@ -274,7 +276,7 @@ async def test_what_it_wrote_goes_and_its_books_stay(world):
     assert json.loads(after)["status"] == "deleted"
 
 
-async def test_only_an_owner_deletes(world):
+async def test_only_an_owner_deletes(world, autojump_clock):
     whose = world.mine["organization_id"]
     for role in (Role.VIEWER, Role.DEVELOPER):
         caller = Caller("d", Face.DASHBOARD, role, whose, "usr_1")

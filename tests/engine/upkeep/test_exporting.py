@@ -89,7 +89,7 @@ async def world(open_house, autojump_clock):
         yield made
 
 
-async def test_everything_of_an_organization_is_in_it_and_no_secret(world):
+async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autojump_clock):
     export_id = await world.write()
     found = await world.lines(export_id)
     assert sorted(found) == [
@@ -122,7 +122,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world):
     assert [action for (action,) in lines] == ["export.ask", "export.fetch"]
 
 
-async def test_parts_follow_each_other_without_a_gap(world, monkeypatch):
+async def test_parts_follow_each_other_without_a_gap(world, monkeypatch, autojump_clock):
     whole = await world.lines(await world.write())
     monkeypatch.setattr(exporting, "ROWS_AT_ONCE", 1)
     found = await world.lines(await world.write())
@@ -130,7 +130,7 @@ async def test_parts_follow_each_other_without_a_gap(world, monkeypatch):
         assert found[name] == whole[name], name
 
 
-async def test_one_at_a_time_and_not_too_many(world):
+async def test_one_at_a_time_and_not_too_many(world, autojump_clock):
     first = await world.do("export.ask", **world.mine)
     with pytest.raises(Conflict, match="being written already"):
         await world.do("export.ask", **world.mine)
@@ -146,7 +146,7 @@ async def test_one_at_a_time_and_not_too_many(world):
     await world.write()
 
 
-async def test_a_file_goes_when_its_time_is_over(world):
+async def test_a_file_goes_when_its_time_is_over(world, autojump_clock):
     export_id = await world.write()
     now_ms = world.services.recorder.clock.now_ms()
     assert world.find(export_id).expires_at - now_ms > KEPT_MS - 60_000
@@ -160,7 +160,7 @@ async def test_a_file_goes_when_its_time_is_over(world):
     assert world.find(export_id).state is ExportState.GONE
 
 
-async def test_a_full_disk_is_left_alone(world):
+async def test_a_full_disk_is_left_alone(world, autojump_clock):
     export_id = exports_id = "exp_1"
     whose, now_ms = world.mine["organization_id"], world.services.recorder.clock.now_ms()
     full = Exporting(world.services, inline=True, free=lambda _: SPARE_BYTES - 1)
@@ -170,6 +170,29 @@ async def test_a_full_disk_is_left_alone(world):
     failed = world.find(exports_id)
     assert (failed.state, failed.reason) == (ExportState.FAILED, "no room")
     assert [*world.folder.iterdir()] == []
+
+
+async def test_a_file_that_cannot_be_removed_is_tried_again(world, autojump_clock):
+    """It holds up nobody else's, and goes once the disk lets it."""
+    export_id = await world.write()
+    (path,) = world.folder.iterdir()
+    path.unlink()
+    path.mkdir()  # nothing that can be unlinked
+    await world.do("export.delete", export_id=export_id)
+    await world.write()
+    assert path.exists()
+    path.rmdir()
+    path.write_bytes(b"a disk that was ill")
+    await until_true(lambda: not path.exists())
+
+
+async def test_a_folder_that_cannot_be_made_is_a_fault_of_the_file_alone(world, autojump_clock):
+    world.folder.rmdir()
+    world.folder.write_bytes(b"in its way")
+    failed = world.find(await world.write())
+    assert (failed.state, failed.reason) == (ExportState.FAILED, "broken")
+    world.folder.unlink()
+    assert world.find(await world.write()).state is ExportState.READY
 
 
 async def test_who_was_killed_begins_anew(open_house, autojump_clock):
@@ -187,14 +210,14 @@ async def test_who_was_killed_begins_anew(open_house, autojump_clock):
         assert (await world.lines("exp_1"))["settings.json"]["organization"]["id"] == whose
 
 
-async def test_what_is_forgotten_is_in_no_file(world):
+async def test_what_is_forgotten_is_in_no_file(world, autojump_clock):
     export_id = await world.write()
     await world.do("number.forget", number=NUMBER, **world.mine)
     assert world.find(export_id).state is ExportState.GONE
     await until_true(lambda: not [*world.folder.iterdir()])
 
 
-async def test_only_owners_have_one_and_only_a_service_writes_it(world, tmp_path):
+async def test_only_owners_have_one_and_only_a_service_writes_it(world, tmp_path, autojump_clock):
     whose = world.mine["organization_id"]
     export_id = await world.write()
     for role in (Role.VIEWER, Role.DEVELOPER):

@@ -107,7 +107,7 @@ def test_a_unit_is_small_and_the_next_goes_on_where_it_stopped(book):
     while not done.done:
         done = book.unit(
             lambda conn: retention.chosen_events(
-                conn, "events.7", [organization_id], book.now_ms + 1, 2
+                conn, "events.7", [organization_id], book.now_ms + 1, 2, book.now_ms
             )
         )
         rows.append(done.rows)
@@ -134,7 +134,7 @@ async def house(open_house, autojump_clock):
         yield opened
 
 
-async def test_a_choice_is_shown_checked_versioned_and_taken_back(house):
+async def test_a_choice_is_shown_checked_versioned_and_taken_back(house, autojump_clock):
     mine = {"organization_id": house.principal.organization_id}
     perform = house.gateway.perform
     before = await perform("kept.show", mine)

@@ -190,7 +190,9 @@ def test_no_unit_walks_through_a_table_that_grows(book, lives):
 def forget_events(book, before_ms, limit=2):
     after, rows = "", 0
     while True:
-        done = book.unit(lambda conn, after=after: retention.events(conn, after, before_ms, limit))
+        done = book.unit(
+            lambda conn, after=after: retention.events(conn, after, before_ms, limit, 0)
+        )
         after, rows = done.after, rows + done.rows
         if done.done:
             return rows

@@ -390,6 +390,22 @@ async def test_test_keys_know_the_code_and_meet_no_limit(open_house, quick, carr
         assert all(event["test"] for event in await house.events())
 
 
+async def test_codes_leave_by_an_approved_sender_alone(open_house, quick):
+    async with open_house() as house:
+        of = {"organization_id": house.principal.organization_id}
+        asked = await house.gateway.perform(
+            "sender.request", {**of, "name": "ACME", "description": "codes"}
+        )
+        await house.gateway.perform("sender.waive", {"sender_id": asked["id"]})
+        await configure(house, sender="ACME")
+        await send(house)
+        denied = {"sender_id": asked["id"], "reason": "misleading"}
+        await house.gateway.perform("sender.deny", denied)
+        await send(house, to="+22246123456")
+        await house.driver.wait_submitted(2)
+        assert [each.sender for each in house.driver.submitted] == ["ACME", "RISALA"]
+
+
 async def test_unknown_and_foreign_are_the_same(open_house, quick):
     async with open_house() as house:
         verification_id = await send(house)

@@ -1,4 +1,4 @@
-"""The session's machine: its table row by row, and a whole engine against a ten-line model."""
+"""A whole engine against a ten-line model of a session."""
 
 from __future__ import annotations
 
@@ -20,64 +20,7 @@ from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.codes import Codes
-from risala.engine.rules.verification import TABLE, CodeVerdict, SessionState, Trigger, judge
-from risala.engine.rules.verification import VerificationSession as Session
 from risala.plugins.testing.fake_driver import FakeDriver
-
-OVER = 1_000
-
-
-@pytest.mark.parametrize(
-    ("session", "matches", "now_ms", "verdict"),
-    [
-        (
-            Session(SessionState.PENDING, 0, 5, OVER),
-            True,
-            999,
-            CodeVerdict(True, Trigger.CODE_MATCHED),
-        ),
-        (
-            Session(SessionState.PENDING, 3, 5, OVER),
-            False,
-            999,
-            CodeVerdict(False, Trigger.CODE_WRONG),
-        ),
-        (
-            Session(SessionState.PENDING, 4, 5, OVER),
-            False,
-            999,
-            CodeVerdict(False, Trigger.LAST_CODE_WRONG),
-        ),
-        (
-            Session(SessionState.PENDING, 4, 5, OVER),
-            True,
-            999,
-            CodeVerdict(True, Trigger.CODE_MATCHED),
-        ),
-        (
-            Session(SessionState.PENDING, 0, 5, OVER),
-            True,
-            1000,
-            CodeVerdict(False, Trigger.TIME_OVER),
-        ),
-        (
-            Session(SessionState.PENDING, 0, 1, OVER),
-            False,
-            0,
-            CodeVerdict(False, Trigger.LAST_CODE_WRONG),
-        ),
-        (Session(SessionState.APPROVED, 0, 5, OVER), True, 0, CodeVerdict(False, None)),
-        (Session(SessionState.EXPIRED, 0, 5, OVER), True, 0, CodeVerdict(False, None)),
-        (Session(SessionState.CANCELED, 5, 5, OVER), True, 0, CodeVerdict(False, None)),
-    ],
-)
-def test_judging_a_guess(session, matches, now_ms, verdict):
-    assert judge(session, matches=matches, now_ms=now_ms) == verdict
-
-
-def test_only_a_pending_session_ever_moves():
-    assert {state for state, _ in TABLE} == {SessionState.PENDING}
-    assert {trigger for _, trigger in TABLE} == set(Trigger)
 
 
 class Model:

@@ -198,7 +198,7 @@ async def test_disabled_by_its_owner_and_enabled_again(open_house, quick):
 async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, quick):
     async with open_house() as house:
         house.outbound.plan[URL] = DOWN
-        endpoint, secret = await house.endpoint(headers={"Authorization": "Bearer xyz"})
+        endpoint, secret = await house.endpoint(headers={"Authorization": "Bearer of-a-header"})
         await house.happen(3)
         await trio.sleep(1)
         await house.perform("webhook.delete", endpoint_id=endpoint)
@@ -212,7 +212,7 @@ async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, q
         assert states == [("dropped",)]
         dump = str(reader.execute("SELECT * FROM webhook_endpoints").fetchall())
         assert secret not in dump
-        assert "xyz" not in dump
+        assert "of-a-header" not in dump
 
 
 async def test_a_test_event_goes_to_its_endpoint_alone(open_house, quick):

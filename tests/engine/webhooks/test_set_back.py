@@ -118,6 +118,30 @@ async def test_it_is_told_once_and_by_how_much(autojump_clock):
     assert scope.cancelled_caught
 
 
+async def test_who_stood_still_between_two_clocks_saw_neither_set(autojump_clock):
+    class Wall:
+        """Right after it was looked at, its reader is stopped for a minute, once."""
+
+        stops = False
+
+        def now_ms(self) -> int:
+            told = round(trio.current_time() * 1000)
+            if self.stops:
+                self.stops = False
+                autojump_clock.jump(60)
+            return told
+
+    wall = Wall()
+    clock = WatchedClock(wall)
+    clock.now_ms()
+    wall.stops = True
+    assert clock.now_ms() == round(trio.current_time() * 1000)
+    assert clock.last_jump is None
+    with trio.move_on_after(10) as scope:
+        await clock.wait_set_back()
+    assert scope.cancelled_caught
+
+
 @pytest.mark.parametrize("times", [2])
 async def test_as_often_as_it_happens(open_house, quick, times):
     async with open_house() as house:

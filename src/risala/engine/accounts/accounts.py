@@ -234,6 +234,7 @@ class Accounts:
         Raises:
             NotFound: no such organization.
             Invalid: the name is too long; origins for a secret key.
+            Conflict: the organization has too many.
         """
         if name is not None and len(name) > NAME_MAX:
             raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")

@@ -94,7 +94,7 @@ class Senders:
         Raises:
             Invalid: it is no sender ID, or the description is missing or too long.
             NotFound: no such organization.
-            Conflict: it is on the account already.
+            Conflict: it is on the account already, or there are too many.
         """
         fault = sender_fault(name)
         if fault:

@@ -21,14 +21,15 @@ import trio
 
 from risala.engine.actors.actor import Actor, ActorStatistics, Mailbox, Ref
 from risala.engine.actors.incarnation import Incarnation
-from risala.engine.model.errors import Draining, StorageFailed
+from risala.engine.model.errors import Draining, StorageFailed, machine_lacks
 
 M = TypeVar("M")
 
 _log = structlog.get_logger()
 
 STORAGE_RETRY_S: Final = 5.0
-"""A child that ended because the storage refused is started again this often, without end."""
+"""A child that ended because the storage refused, or the machine lacked something, is started
+again this often, without end."""
 
 
 class SupervisionFailed(Exception):
@@ -290,10 +291,10 @@ class Supervisor:
 
     async def _wait_to_restart(self, child: _Child, backoff: _Backoff, fault: Exception) -> bool:
         """Wait as the policy says after a crash; False where the child is not started again."""
-        if _is_storage(fault):
-            # The storage's fault and not the child's bug: it does not count, since to end the
+        if (cause := _passing(fault)) is not None:
+            # The machine's fault and not the child's bug: it does not count, since to end the
             # process would take away the place where the fault is shown.
-            _log.warning("waits_for_storage", name=child.name, again_in_s=STORAGE_RETRY_S)
+            _log.warning(f"waits_for_{cause}", name=child.name, again_in_s=STORAGE_RETRY_S)
             return await self._wait(child, STORAGE_RETRY_S)
         wait_s = backoff.wait_s(trio.current_time())
         if wait_s is None:
@@ -314,12 +315,13 @@ class Supervisor:
         return not child.stop_asked.is_set()
 
 
-def _is_storage(fault: Exception) -> bool:
-    """Whether a fault is nothing but refusals of the storage, however many nurseries wrapped
-    them."""
+def _passing(fault: Exception) -> str | None:
+    """What the machine does not give at the moment (storage, memory, threads, descriptors), where a
+    fault is nothing but that, however many nurseries wrapped it; None: it is a bug."""
     if isinstance(fault, ExceptionGroup):
-        return all(_is_storage(each) for each in fault.exceptions)
-    return isinstance(fault, StorageFailed)
+        causes = [_passing(each) for each in fault.exceptions]
+        return None if None in causes else causes[0]
+    return "storage" if isinstance(fault, StorageFailed) else machine_lacks(fault)
 
 
 async def _run_once(child: _Child) -> Exception | None:

@@ -27,7 +27,7 @@ from risala.engine.model.money import minor_units, money
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
-from risala.engine.rules.alerts.readings import LaneFacts, SilenceFacts
+from risala.engine.rules.alerts.readings import LaneFacts, SilenceFacts, SinkFacts
 from risala.engine.services import Services
 from risala.sms.address import COUNTRY_CODE
 
@@ -72,6 +72,7 @@ class Measuring:
         self._jumps = jumps
         self._answers = answers
         self._carriers: list[dict[str, Any]] = []
+        self._sinks: list[dict[str, Any]] = []
         self._low: list[LowBalance] = []
         self._gave = hours.receipts_seen(services.reader)
         self._silences: dict[str, _Silence] = {}
@@ -81,7 +82,8 @@ class Measuring:
 
     def begin(self) -> None:
         """A look begins: all of it is of one moment."""
-        self._carriers = self._have.delivery.statistics().get("carriers", [])
+        numbers = self._have.delivery.statistics()
+        self._carriers, self._sinks = numbers.get("carriers", []), numbers.get("sinks", [])
 
     # -- carriers
 
@@ -185,6 +187,21 @@ class Measuring:
         yield readings.errors(
             whole - whole_before, failed - failed_before, self._limits, is_raised=is_raised
         )
+
+    def sinks(self, raised: Open) -> Iterator[Reading]:
+        for each in self._sinks:
+            if each["behind"] is None:  # it is not known: that the disk refuses is told elsewhere
+                continue
+            facts = SinkFacts(
+                each["name"],
+                each["state"] == "stuck",
+                each["behind"],
+                each["behindS"],
+                each["missed"],
+                each["missedAtMs"],
+            )
+            is_raised = (AlertKind.SINK_BEHIND, facts.name) in raised
+            yield readings.sink_behind(facts, self._now_ms, self._limits, is_raised=is_raised)
 
     # -- looked at more seldom
 

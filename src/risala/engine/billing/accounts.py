@@ -122,18 +122,16 @@ class HeldMoney:
         account = self._accounts.get(organization_id)
         if account is None:
             account = self._accounts[organization_id] = _Account()
-            self._forget_one()
+            self._forget_one_but(organization_id)
         self._accounts.move_to_end(organization_id)
         return account
 
-    def _forget_one(self) -> None:
+    def _forget_one_but(self, new: str) -> None:
         """Keep within :data:`ACCOUNTS_MAX`; an organization with a held price is not forgotten."""
         if len(self._accounts) <= ACCOUNTS_MAX:
             return
-        name, account = next(iter(self._accounts.items()))
-        if account.held:
-            self._accounts.move_to_end(name)
-        else:
+        oldest = (name for name, each in self._accounts.items() if not each.held and name != new)
+        if (name := next(oldest, None)) is not None:
             del self._accounts[name]
 
     def _let_go(self, reservation: Reservation) -> bool:

@@ -18,6 +18,9 @@ from typing import Final
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import START, DueRow, Place
 
+SPARE: Final = 64
+"""Times that are over, beside twice as many as there are queues: with fewer of them it is not worth
+the while to look for them."""
 ROWS_MAX: Final = 100
 """Rows of one organization that are read at once: as many as a usual window takes."""
 
@@ -141,6 +144,10 @@ class FairQueue:
         if due_at < self._future_at.get(queue, due_at + 1):
             self._future_at[queue] = due_at
             heapq.heappush(self._future, (due_at, *queue))
+            if len(self._future) > 2 * len(self._future_at) + SPARE:
+                # Each message that is due before the others of its queue leaves their time behind.
+                self._future = [(at, *each) for each, at in self._future_at.items()]
+                heapq.heapify(self._future)
 
     def wake(self, now_ms: int) -> None:
         """Move the queues whose time has come into their rotation."""

@@ -14,7 +14,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import PurePath
 from types import FrameType
 from typing import Any, Final
@@ -53,6 +53,8 @@ class Blockage:
     where it was no driver."""
     where: str
     """The driver's innermost call (anybody's where it is no driver): file, line and function."""
+    plugins: tuple[str, ...] = ()
+    """Which parts of plugins it was, in words, where it was no driver's: ``the policy words``."""
 
 
 class LoopWatch:
@@ -69,6 +71,8 @@ class LoopWatch:
         self._lock = threading.Lock()
         self._past: deque[Blockage] = deque(maxlen=KEPT_MAX)
         self._count = 0
+        self._stood = 0
+        self._last_stood: tuple[str, float] | None = None
 
     async def run(self) -> None:
         """Watch, for life. The thread ends before this does."""
@@ -85,12 +89,15 @@ class LoopWatch:
                 self._over.set()
 
     def statistics(self) -> dict[str, Any]:
-        """How often the loop stood still since the start, and the last times."""
+        """How often the loop stood still since the start, and the last times; how often the whole
+        process did, and the last time: what it was stopped by is not in it."""
         with self._lock:
-            past = list(self._past)
+            past, last = list(self._past), self._last_stood
         return {
             "blockages": self._count,
             "latest": [asdict(blockage) for blockage in past],
+            "stops": self._stood,
+            "lastStop": None if last is None else {"at": last[0], "for_s": last[1]},
         }
 
     def _beat(self) -> None:
@@ -104,7 +111,7 @@ class LoopWatch:
         while not self._over.wait(TICK_S):
             now_s = time.monotonic()
             if now_s - looked_s > TICK_S + STOOD_S:
-                log.warning("process.stood_still", for_s=round(now_s - looked_s, 1))
+                self._note_stop(round(now_s - looked_s, 1))
                 self._beat_s = now_s
             looked_s = now_s
             try:
@@ -112,6 +119,12 @@ class LoopWatch:
             except trio.RunFinishedError:
                 return
             self.look(now_s, thread_id)
+
+    def _note_stop(self, for_s: float) -> None:
+        log.warning("process.stood_still", for_s=for_s)
+        with self._lock:
+            self._stood += 1
+            self._last_stood = (iso(self._beat_at_ms), for_s)
 
     def look(self, now_s: float, thread_id: int) -> None:
         """See whether the loop has given a sign of life lately; public for the tests."""
@@ -127,7 +140,7 @@ class LoopWatch:
                 self._tell(frame, silent_s)
         if self._blockage is not None:
             first = self._blockage
-            self._blockage = Blockage(first.at, round(silent_s, 1), first.carriers, first.where)
+            self._blockage = replace(first, for_s=round(silent_s, 1))
 
     def _tell(self, frame: FrameType, silent_s: float) -> None:
         stack = stack_of(frame)
@@ -135,12 +148,18 @@ class LoopWatch:
         carriers = suspicion.carriers
         if self._blockage is None:
             at, where = iso(self._beat_at_ms), stack_of(suspicion.frame)[0]
-            self._blockage = Blockage(at, round(silent_s, 1), carriers, where)
-        who = f"The driver of {' or '.join(carriers)}" if carriers else "Something"
+            plugins = suspicion.plugins
+            self._blockage = Blockage(at, round(silent_s, 1), carriers, where, plugins)
+        who = "Something"
+        if carriers:
+            who = f"The driver of {' or '.join(carriers)}"
+        elif suspicion.plugins:
+            who = f"A plugin, {' or '.join(suspicion.plugins)},"
         log.warning(
             "loop.blocked",
             text=f"{who} holds up the whole service: it must wait by Trio, or in a thread.",
             carriers=carriers,
+            plugins=suspicion.plugins,
             for_s=round(silent_s, 1),
             stack="\n".join(stack),
         )

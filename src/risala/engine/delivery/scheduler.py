@@ -21,6 +21,7 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate, Job
 from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.notes import Notes
+from risala.engine.journal.accounts.accounts import is_active
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
@@ -60,16 +61,16 @@ class Rearrange:
 
 
 @dataclass(frozen=True, slots=True)
-class SuspendOrganization:
+class Heed:
+    """An organization was suspended, or may go on: the journal says which it is now.
+
+    Of two such changes the later commit holds, and they may be told of in the other order.
+    """
+
     organization_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ResumeOrganization:
-    organization_id: str
-
-
-SchedulerMessage = Pump | SetGate | Rearrange | SuspendOrganization | ResumeOrganization
+SchedulerMessage = Pump | SetGate | Rearrange | Heed
 
 
 class Board:
@@ -140,12 +141,16 @@ class Scheduler(Decider[SchedulerMessage]):
                 self._board.queue.keep_only(self._router.is_route)
                 self._turns = self._turns_of_all()
                 self._board.notes.wake()
-            case SuspendOrganization(organization_id):
-                self._board.queue.suspend(organization_id)
-            case ResumeOrganization(organization_id):
-                self._board.queue.resume(organization_id)
-                self._board.notes.wake()
+            case Heed(organization_id):
+                self._heed(organization_id)
         return None
+
+    def _heed(self, organization_id: str) -> None:
+        if not is_active(self._board.reader, organization_id):
+            self._board.queue.suspend(organization_id)
+            return
+        self._board.queue.resume(organization_id)
+        self._board.notes.wake()
 
     def _pump(self) -> None:
         now_ms, now_s = self._clock.now_ms(), trio.current_time()

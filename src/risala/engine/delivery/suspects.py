@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Final
 
 from risala.engine.delivery.lane.lane import Lane
 
+NO_OTHERS: Final[Mapping[str, object]] = MappingProxyType({})
 _OURS: Final = ("risala.engine", "risala.http", "risala.app")
 """Where one of these was called last, it is not the driver's code that takes so long."""
 
@@ -21,29 +22,44 @@ class Suspicion:
     """Several where they have one driver and nothing on the stack says which of them it is; none
     where it is no driver."""
     frame: FrameType
-    """The driver's own innermost frame; the innermost of all where it is no driver."""
+    """The driver's own innermost frame, or the plugin's; the innermost of all where it is neither.
+    """
+    plugins: tuple[str, ...] = ()
+    """Whose code it is where it is not a driver's, in words: ``the event sink archive``. Several as
+    with carriers."""
 
 
-def suspicion_of(frame: FrameType, lanes: Mapping[str, Lane]) -> Suspicion:
-    """Whose code is running, by the innermost frame."""
+def suspicion_of(
+    frame: FrameType, lanes: Mapping[str, Lane], others: Mapping[str, object] = NO_OTHERS
+) -> Suspicion:
+    """Whose code is running, by the innermost frame.
+
+    Args:
+        others: what plugins brought besides drivers, by what it is called in words.
+    """
     # A copy, because this runs in a thread, and carriers come and go meanwhile.
     lanes = dict(lanes)
-    homes = {name: _home(lane) for name, lane in lanes.items()}
+    homes = {name: _home(lane.driver) for name, lane in lanes.items()}
+    places = {name: _home(other) for name, other in others.items()}
     for at in _outward(frame):
         module = str(at.f_globals.get("__name__", ""))
         found = {name: len(home) for name, home in homes.items() if _is_in(module, home)}
         if found:
             nearest = max(found.values())
             names = [name for name, length in found.items() if length == nearest]
-            return Suspicion(_narrowed(names, frame, lanes), at)
+            owners = {name: (lanes[name], lanes[name].driver) for name in names}
+            return Suspicion(_narrowed(owners, frame), at)
+        if near := [name for name, place in places.items() if _is_in(module, place)]:
+            owned = {name: (others[name],) for name in near}
+            return Suspicion((), at, _narrowed(owned, frame))
         if any(_is_in(module, ours) for ours in _OURS):
             break
     return Suspicion((), frame)
 
 
-def _home(lane: Lane) -> str:
-    """The package of the driver; the module itself where it is in none."""
-    module = type(lane.driver).__module__
+def _home(thing: object) -> str:
+    """The package of a driver or the like; the module itself where it is in none."""
+    module = type(thing).__module__
     return module.rpartition(".")[0] or module
 
 
@@ -51,15 +67,15 @@ def _is_in(module: str, home: str) -> bool:
     return module == home or module.startswith(f"{home}.")
 
 
-def _narrowed(names: list[str], frame: FrameType, lanes: Mapping[str, Lane]) -> tuple[str, ...]:
-    """Those of them that are themselves on the stack, where there are any."""
-    if len(names) > 1:
-        owners = {id(thing): name for name in names for thing in (lanes[name], lanes[name].driver)}
+def _narrowed(known: Mapping[str, tuple[object, ...]], frame: FrameType) -> tuple[str, ...]:
+    """The one whose thing is itself on the stack, if any; else all."""
+    if len(known) > 1:
+        owners = {id(thing): name for name, things in known.items() for thing in things}
         for at in _outward(frame):
             name = owners.get(id(at.f_locals.get("self")))
             if name is not None:
                 return (name,)
-    return tuple(sorted(names))
+    return tuple(sorted(known))
 
 
 def _outward(frame: FrameType) -> Iterator[FrameType]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from risala.config.model import Settings
@@ -25,6 +25,7 @@ from risala.engine.model.lines import (
     Values,
     Wait,
 )
+from risala.engine.model.numbers import part_number
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router
@@ -33,8 +34,15 @@ from risala.sms.alphabet import smart_encode
 from risala.sms.segment import SegmentCount, count
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_is_key: Final = lru_cache(maxsize=1024)(partial(is_id, prefix="key"))
-"""Whether this is an API key's id; commands of the operator have none."""
+
+
+@lru_cache(maxsize=1024)
+def _is_key(text: str) -> bool:
+    """Whether this is the id of an API key, or of a face's credential; commands of the operator
+    have none."""
+    return is_id(text, "key") or is_id(text, "crd")
+
+
 Notice = dict[str, str]
 """Told to a customer whose message leaves by another sender than the one that was asked for."""
 
@@ -157,6 +165,10 @@ class RequestDrafts:
         self._drafts = drafts
         self._organization = organization
         self._is_live = principal.mode is Mode.LIVE
+        self._came: Values = {}
+        """By which face and credential they came, where it was not the API."""
+        if principal.face is not None:
+            self._came = {"face": principal.face, "credential": principal.key_id}
         self._now_ms = now_ms
         self._ids = iter(ids)
         self._per_segment = drafts.prices.per_segment_of(organization) if self._is_live else 0
@@ -174,11 +186,14 @@ class RequestDrafts:
         Raises:
             SenderNotApproved: it cannot be sent by the sender that was asked for.
         """
-        to, text, requested, given, is_urgent, metadata, send_at, validity_s = command
+        to, text, requested, given, is_urgent, metadata, send_at, validity_s, part = command
         name, notice, end = self._senders.get(requested) or self._sender(requested)
-        body = smart_encode(text) if self._organization.smart_encoding else text
-        size = count(body)
-        segments = size.segments
+        if part is None:
+            body = smart_encode(text) if self._organization.smart_encoding else text
+            size = count(body)
+            segments, alphabet = size.segments, size.alphabet
+        else:
+            body, segments, alphabet = text, 1, part.alphabet
         due_at = max(self._now_ms, send_at or 0)
         key, message_id = next(self._ids)
         named = own_key(message_id) if given is None else given
@@ -192,7 +207,7 @@ class RequestDrafts:
                 to,
                 name,
                 body,
-                size.alphabet.value,
+                alphabet.value,
                 segments,
                 segments * self._per_segment,
                 _JSON(dict(metadata)) if metadata else "{}",
@@ -208,6 +223,7 @@ class RequestDrafts:
                 None,
                 notice,
                 *self._shared,
+                None if part is None else part_number(part.place),
             )
         )
 
@@ -248,6 +264,7 @@ class RequestDrafts:
                 verification_id,
                 None,
                 *self._shared,
+                None,
             )
         )
 
@@ -263,7 +280,14 @@ class RequestDrafts:
         return sender
 
     def _first_line(self, due_at: int, route: str, recipient: str, segments: int) -> Line:
-        """The first line of the timeline: accepted, and what the message waits for."""
+        """The first line of the timeline: accepted, by which face, and what the message waits
+        for."""
+        if self._came:
+            waits = self._wait(due_at, route, recipient, segments).values or {}
+            return Line(Kind.ACCEPTED, values={**self._came, **waits})
+        return self._wait(due_at, route, recipient, segments)
+
+    def _wait(self, due_at: int, route: str, recipient: str, segments: int) -> Line:
         if route == UNSERVED:
             return ACCEPTED_UNSERVED
         if due_at > self._now_ms:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 import structlog
@@ -20,6 +21,7 @@ from risala.engine.intake.batch import Judged, Keys, Result, firsts, in_order
 from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
+from risala.engine.intake.policies import Policies, Ruled, Ruling
 from risala.engine.journal.messages import acceptance, verifications
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.answers import known_answer
@@ -36,9 +38,11 @@ from risala.engine.model.errors import (
     OutcomeUnknown,
     Overloaded,
     Refusal,
+    SenderNotApproved,
     StorageFailed,
 )
 from risala.engine.model.ids import MessageIds
+from risala.engine.model.lines import Line
 from risala.engine.model.states import Status
 from risala.engine.rules.router import Router
 
@@ -72,6 +76,7 @@ class Intake:
         limits: Ref[LimitsMessage],
         billing: Ref[BillingMessage],
         ailing: Ailing,
+        policies: Policies,
     ) -> None:
         self._settings = settings
         self._recorder = recorder
@@ -79,6 +84,7 @@ class Intake:
         self._accounts = accounts
         self._senders = senders
         self.prices = Prices(settings.pricing)
+        self.policies = policies
         self._limits = limits
         self._billing = billing
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
@@ -188,12 +194,15 @@ class Intake:
         self, principal: Principal, command: SendMessage, by: Signature | None
     ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
+        ruled: Ruling | None = None
+        if self.policies.are_there:
+            (ruled,) = await self.policies.rule(principal, (command,))
         stamp = self._stamp(organization.id)
         holding = self._holding(organization)
         key: str | None = None
         try:
             new = self._drafted(
-                self.drafts.of_request(organization, principal, 1), principal, command
+                self.drafts.of_request(organization, principal, 1), principal, command, ruled
             )
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
@@ -241,7 +250,8 @@ class Intake:
         stamp = self._stamp(organization.id)
         holding = self._holding(organization)
         keys = [command.idempotency_key for command in commands]
-        items = self._judged(organization, principal, commands)
+        rulings = await self._ruled(principal, commands) if self.policies.are_there else ()
+        items = self._judged(organization, principal, commands, rulings)
         try:
             if principal.mode is Mode.LIVE:
                 items = await self._held(holding, keys, items)
@@ -264,17 +274,38 @@ class Intake:
         self._settled(organization, prepared, accepted.results, stamp)
         return in_order(keys, items, accepted.results)
 
+    async def _ruled(
+        self, principal: Principal, commands: Sequence[SendMessage]
+    ) -> Sequence[Ruling | None]:
+        """What the policies make of each command; None of one whose key was answered before, for
+        it is no new message."""
+        asked = [
+            each.idempotency_key is None or self._known(principal, each.idempotency_key) is None
+            for each in commands
+        ]
+        new = [each for each, is_asked in zip(commands, asked, strict=True) if is_asked]
+        rulings = iter(await self.policies.rule(principal, new))
+        return [next(rulings) if is_asked else None for is_asked in asked]
+
     def _judged(
-        self, organization: Organization, principal: Principal, commands: Sequence[SendMessage]
+        self,
+        organization: Organization,
+        principal: Principal,
+        commands: Sequence[SendMessage],
+        rulings: Sequence[Ruling | None],
     ) -> list[Judged]:
-        """Each command's row, or its answer: by its key, sender and recipient."""
+        """Each command's row, or its answer: by its key, sender and recipient.
+
+        Args:
+            rulings: what the policies make of each; empty where there are none.
+        """
         drafts = self.drafts.of_request(organization, principal, len(commands))
         items: list[Judged] = []
-        for command in commands:
+        for command, ruling in zip_longest(commands, rulings):
             key = command.idempotency_key
             try:
                 known = None if key is None else self._known(principal, key)
-                items.append(known or self._drafted(drafts, principal, command))
+                items.append(known or self._drafted(drafts, principal, command, ruling))
             except Refusal as refusal:
                 items.append(refusal)
         return items
@@ -355,17 +386,43 @@ class Intake:
         return Holding(self._limits, self._billing, organization)
 
     def _drafted(
-        self, drafts: RequestDrafts, principal: Principal, command: SendMessage
+        self,
+        drafts: RequestDrafts,
+        principal: Principal,
+        command: SendMessage,
+        ruling: Ruling | None,
     ) -> NewMessage:
         """The row that is to be written, where nothing forbids its sender and its recipient.
 
+        Args:
+            ruling: what the policies make of it; None: there are none.
+
         Raises:
-            SenderNotApproved, RecipientOptedOut: refused.
+            SenderNotApproved, RecipientOptedOut, PolicyRefused: refused.
+            PolicyFailed: a policy wrote a sender that cannot be used.
         """
-        new = drafts.of_send(command)
+        if ruling is None:
+            new = drafts.of_send(command)
+        elif isinstance(ruling, Ruled):
+            new = self._rewritten(drafts, command, ruling)
+        else:
+            raise ruling
         if principal.mode is Mode.LIVE:
             self.opt_outs.refuse(principal.organization_id, command.to)
         return new
+
+    def _rewritten(self, drafts: RequestDrafts, command: SendMessage, ruled: Ruled) -> NewMessage:
+        """The row of a message as the policies left it."""
+        try:
+            new = drafts.of_send(ruled.command)
+        except SenderNotApproved as error:
+            if ruled.command.sender == command.sender:
+                raise
+            raise self.policies.failed(ruled.by, "Its sender may not be used.") from error
+        if not ruled.by:
+            return new
+        values = {**(new.line.values or {}), "policies": ", ".join(ruled.by)}
+        return new._replace(line=Line(new.line.kind, values=values))
 
     def _stamp(self, organization_id: str) -> Stamp | None:
         """The stamp for a unit by which the organization's volume may approve a sender; None where

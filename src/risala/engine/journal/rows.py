@@ -50,6 +50,8 @@ class NewMessage(NamedTuple):
     """On which the charge is counted: the organization's own, as days since 1970-01-01."""
     api_key: str | None = None
     """The id of the key that it came by."""
+    part: int | None = None
+    """Of a message that is a part of a longer one: see :func:`part_number`."""
 
     def __repr__(self) -> str:
         return f"<NewMessage {self.id}>"  # its text is for nobody's log
@@ -105,6 +107,7 @@ class OrganizationChange:
     sets_owner_spend_cap: bool = False
     owner_spend_cap: int | None = None
     time_zone: str | None = None
+    lean_answers: bool | None = None
 
 
 ALONE_AFTER_LOSSES = 2
@@ -145,6 +148,8 @@ class DueRow:
     mode: str = "live"
     send_at: int | None = None
     created_at: int = 0
+    part: int | None = None
+    """Of a message that is a part of a longer one: see :func:`part_number`."""
 
     @property
     def goes_alone(self) -> bool:

@@ -15,6 +15,7 @@ _SHIFTS: Final = (
     "UPDATE verifications SET expires_at = expires_at - :by"
     " WHERE status = 'pending' AND expires_at > :now",
     "UPDATE webhook_delivery SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
+    "UPDATE face_call SET due_at = due_at - :by WHERE state = 'pending' AND due_at > :now",
     "UPDATE webhook_endpoints SET notice_due_at = notice_due_at - :by WHERE notice_due_at > :now",
     "UPDATE mails SET due_at = due_at - :by, useless_at = useless_at - :by"
     " WHERE settled_at IS NULL AND due_at > :now",

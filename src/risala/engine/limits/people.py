@@ -16,6 +16,8 @@ KEYS_MAX: Final = 20_000
 of is forgotten. With the defaults at most about 10 MB in all."""
 INVITATIONS_PER_HOUR: Final = 50
 """Of an organization: each is a mail to an address that somebody typed."""
+INVITED_PER_HOUR: Final = 10
+"""To one e-mail address, by whichever organizations: one user may make several."""
 ORGANIZATIONS_PER_HOUR: Final = 5
 """Of a user."""
 _HOUR_MS: Final = 3_600_000
@@ -30,6 +32,7 @@ _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
     PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people of this mail domain signed up."),
     PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
     PeopleUse.INVITATION: ("organization", "Your organization sent too many invitations."),
+    PeopleUse.INVITED: ("address", "Too many invitations were sent to this e-mail address."),
     PeopleUse.ORGANIZATION: ("user", "You made too many organizations."),
 }
 """What a refusal calls the limit, and its sentence."""
@@ -45,6 +48,7 @@ def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
         PeopleUse.SIGN_UP_DOMAIN: settings.sign_ups_per_domain_per_hour,
         PeopleUse.SIGN_UP_ALL: settings.sign_ups_per_hour,
         PeopleUse.INVITATION: INVITATIONS_PER_HOUR,
+        PeopleUse.INVITED: INVITED_PER_HOUR,
         PeopleUse.ORGANIZATION: ORGANIZATIONS_PER_HOUR,
     }
     windows = {use: Window(events_max, _HOUR_MS) for use, events_max in hourly.items()}

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.model.commands import Principal
+
 
 class Face(StrEnum):
     """The face of Risala that somebody used."""
@@ -17,6 +19,10 @@ class Face(StrEnum):
     """The control socket: a command beside a running service."""
     DASHBOARD = "dashboard"
     CONSOLE = "console"
+    API = "api"
+    """A program with a secret key."""
+    SMPP = "smpp"
+    """The SMPP server: a customer's software, by a credential."""
     SYSTEM = "system"
     """No face: the process acts by itself."""
 
@@ -38,7 +44,7 @@ class Caller:
     """Who performs an operation. The face that somebody used has checked who they are."""
 
     who: str
-    """Their name in the audit trail: a user of this machine, an e-mail address."""
+    """Their name in the audit trail: a user of this machine, an e-mail address, a key's id."""
     face: Face
     role: Role
     organization_id: str | None = None
@@ -72,6 +78,11 @@ def operator_by(face: Face, uid: int | None) -> Caller:
     """
     who = "a user of this machine" if uid is None else user_name(uid)
     return Caller(who, face, Role.OPERATOR)
+
+
+def key_holder(principal: Principal) -> Caller:
+    """A program with a secret key: it may do what a developer of its organization may."""
+    return Caller(principal.key_id, Face.API, Role.DEVELOPER, principal.organization_id)
 
 
 def user_name(uid: int) -> str:

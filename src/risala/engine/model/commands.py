@@ -10,6 +10,9 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
+from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
+from risala.sms.message import Alphabet, Concatenation
+from risala.sms.segment import part_capacity
 
 AddressRange = IPv4Network | IPv6Network
 
@@ -51,6 +54,7 @@ class PeopleUse(StrEnum):
     SIGN_UP_DOMAIN = "sign_up_domain"
     SIGN_UP_ALL = "sign_up_all"
     INVITATION = "invitation"
+    INVITED = "invited"
     ORGANIZATION = "organization"
 
 
@@ -66,6 +70,27 @@ class Principal:
     """Sites that a browser may use the key from; None: any."""
     allowed_addresses: tuple[AddressRange, ...] | None = None
     """Addresses that the key may be used from; None: any."""
+    face: str | None = None
+    """The face other than the API that it came in by: the key is then one of its credentials."""
+
+
+class CutPart(NamedTuple):
+    """Where a part stands in its message, and the alphabet that all parts of that message share (TS
+    23.040 §9.2.3.24.1)."""
+
+    place: Concatenation
+    alphabet: Alphabet
+
+    @property
+    def room(self) -> int:
+        """Septets or code units that a part has beside its header."""
+        return part_capacity(self.alphabet, reference_bits=self.place.bits)
+
+    def takes(self, text: str) -> bool:
+        """Whether a text is in its alphabet and has room in it."""
+        if self.alphabet is Alphabet.UCS2:
+            return code_unit_count(text) <= self.room
+        return fits_gsm7(text) and septet_count(text) <= self.room
 
 
 _NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})
@@ -89,6 +114,9 @@ class SendMessage(NamedTuple):
     validity_s: int | None = None
     """Seconds from ``send_at`` (or from now) after which it is not sent any more; None: the
     service's default."""
+    part: CutPart | None = None
+    """The part that it is of a longer message, which the customer cut by themselves; None: it is
+    none. It has one segment then, and its text stays as it is."""
 
     def __repr__(self) -> str:
         return "<SendMessage>"  # its text is for nobody's log
@@ -201,6 +229,8 @@ class Organization:
     two caps the lower one holds."""
     time_zone: str = TIME_ZONE
     """The time zone at whose midnight its days end, such as ``Africa/Nouakchott``."""
+    lean_answers: bool = False
+    """Programs are answered with the fields and states of the service's specification alone."""
     spent_today: int | None = None
     """What was charged today, in minor units; None where that was not looked up."""
 
@@ -262,6 +292,51 @@ class CreatedKey:
 
     key: ApiKey
     value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FaceCredential:
+    """A credential as it is listed, without its password. Times are UTC epoch milliseconds."""
+
+    id: str
+    organization_id: str
+    face: str
+    """The face that it is for: ``kannel``, ``twilio``, ``smpp``, or a plugin's."""
+    username: str
+    last4: str
+    """The end of the password."""
+    mode: Mode
+    name: str | None
+    sender: str | None
+    """Whom a message is from that names nobody; None: the service's own sender."""
+    allowed_addresses: tuple[str, ...] | None
+    """Addresses and networks that it may be used from; None: any."""
+    created_at: int
+    created_by: str
+    last_used_at: int | None
+    revoked_at: int | None
+    hears: bool = False
+    """Texts from phones to the organization go to it too, where its face delivers any."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedCredential:
+    """A new credential with its password, which its owner sees here and never again."""
+
+    credential: FaceCredential
+    password: str = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        return self.credential.id
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Whoever came in by a credential."""
+
+    credential: FaceCredential
+    principal: Principal
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@
     │   │   └── AddressNotAllowed  the key is not for the client's address
     │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
+    │   ├── PolicyRefused          a policy of the operator's forbids it            400
     │   ├── RecipientOptedOut      the recipient wants no messages                   400
     │   ├── NotFound               no such thing for this caller                     404
     │   ├── InsufficientBalance    the balance does not cover the price              402
@@ -18,12 +19,14 @@
     └── Unavailable                ours; ask again after ``retry_after_s``           503
         ├── Overloaded             an intake or a queue is full
         ├── Draining               the service is stopping
+        ├── PolicyFailed           a policy of the operator's is no help
         └── StorageFailed          the disk is full or broken
             └── OutcomeUnknown     it failed in the commit: it is stored, or it is not
 """
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -108,6 +111,15 @@ class RecipientOptedOut(Refusal):
         super().__init__("The recipient wants no messages of yours; they can reply START.")
 
 
+class PolicyRefused(Refusal):
+    """A policy of the operator's forbids the message."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        """Stable, for programs: the policy's own word."""
+
+
 class NotFound(Refusal):
     """There is no such thing, or not for this caller."""
 
@@ -143,6 +155,11 @@ class RateLimited(Refusal):
 class Conflict(Refusal):
     """The thing is not in a state that allows this."""
 
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        """Stable, for programs; None: only people meet it."""
+
 
 class ChangedMeanwhile(Conflict):
     """Somebody changed the thing after it was looked at by whoever edits it now."""
@@ -170,6 +187,17 @@ class Draining(Unavailable):
     retry_after_s = 5
 
     def __init__(self, message: str = "The service is stopping. Send again in a moment.") -> None:
+        super().__init__(message)
+
+
+class PolicyFailed(Unavailable):
+    """A policy of the operator's did not say whether the message may be sent."""
+
+    retry_after_s = 5
+
+    def __init__(
+        self, message: str = "The service cannot take messages right now. Send again in a moment."
+    ) -> None:
         super().__init__(message)
 
 
@@ -203,3 +231,15 @@ class OutcomeUnknown(StorageFailed):
         """The idempotency key of each message, in order, also where we made it: a message sent
         again with its key is answered with what became of the first. None for a message that was
         refused."""
+
+
+def machine_lacks(error: BaseException) -> str | None:
+    """What the machine has no more of, where that is all that went wrong; None: it is not that."""
+    if isinstance(error, MemoryError):
+        return "memory"
+    # Python has neither a class nor a number for it.
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        return "threads"
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+        return "descriptors"
+    return None

@@ -9,6 +9,7 @@ milliseconds, and a counter in place of 15 random bits, so that no two have the 
 
 from __future__ import annotations
 
+import hashlib
 import re
 import secrets
 from collections.abc import Callable
@@ -160,6 +161,13 @@ def first_id(prefix: str, at_ms: int) -> str:
     """The least id of a millisecond: every id made before that millisecond is less, every later one
     is not."""
     return _written(prefix, at_ms, 0)
+
+
+def derived_id(prefix: str, at_ms: int, *parts: str | int) -> str:
+    """The id of a thing that has a number of its own: always the same, and it does not give the
+    number away."""
+    digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
+    return _written(prefix, at_ms, int.from_bytes(digest[:_RANDOM_BYTES], "big"))
 
 
 def _written(prefix: str, at_ms: int, low_bits: int) -> str:

@@ -25,7 +25,8 @@ class Kind(IntEnum):
     """An earlier version wrote the sentence itself; there is nothing else."""
     ACCEPTED = 1
     """The message was accepted. Values: those of :class:`Wait`, where it waits for more than its
-    turn."""
+    turn; ``policies``, those that rewrote it; ``face`` and ``credential``, the id, where it came by
+    another face than the API."""
     ATTEMPT = 2
     """A carrier is tried. Values: ``line``, the modem line's own number (empty: unknown), where
     that is the sender whatever was asked for."""

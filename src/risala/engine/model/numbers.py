@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from risala.engine.model.states import SegmentState, Status
+from risala.sms.message import Concatenation, ReferenceBits
 
 
 class Numbered:
@@ -89,3 +90,16 @@ def recipient_number(text: str) -> int | str:
 def recipient_text(kept: int | str) -> str:
     """The recipient that :func:`recipient_number` made this of."""
     return f"+{kept}" if isinstance(kept, int) else kept
+
+
+def part_number(place: Concatenation) -> int:
+    """A place in a longer message as one number, never 0: from the right one bit that is 1 for a
+    reference of 16 bits, eight of the part's number, eight of how many there are, and the
+    reference."""
+    return place.reference << 17 | place.total << 9 | place.number << 1 | int(place.bits == 16)
+
+
+def part_of(number: int) -> Concatenation:
+    """The reverse of :func:`part_number`."""
+    bits: ReferenceBits = 16 if number & 1 else 8
+    return Concatenation(number >> 17, number >> 9 & 0xFF, number >> 1 & 0xFF, bits)

@@ -51,9 +51,15 @@ def _written(told: Told) -> str:
 
 
 def _accepted(told: Told) -> str:
-    if "wait" not in _values(told):
-        return "Accepted; waiting for its turn."
-    return f"Accepted. {_waits(told)}"
+    values = _values(told)
+    policies = values.get("policies")
+    by = f" by the face {values['face']} ({values['credential']})" if "face" in values else ""
+    who = f" Rewritten by the policy {policies}." if policies else ""
+    if "wait" in values:
+        return f"Accepted{by}.{who} {_waits(told)}"
+    if who:
+        return f"Accepted{by}.{who} It waits for its turn."
+    return f"Accepted{by}; waiting for its turn."
 
 
 def _waits(told: Told) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Flag, auto
 
 from risala.engine.model.commands import LifeEvent
+from risala.engine.model.events import EventType
 
-__all__ = ["Lagged", "LifeEvent", "OutboxEvent", "Ready", "Reset", "Told", "What"]
+__all__ = ["FollowedEvent", "Lagged", "LifeEvent", "OutboxEvent", "Ready", "Reset", "Told", "What"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,22 @@ class OutboxEvent:
     id: str
     organization_id: str
     body: str
+    """JSON, as webhooks carry it; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedEvent:
+    """An event for one who is given every event that it follows."""
+
+    seq: int
+    """Its place in the outbox: a later event has a greater one."""
+    id: str
+    type: EventType
+    at: int
+    """UTC epoch milliseconds."""
+    organization_id: str
+    is_test: bool
+    body: str = field(repr=False)
     """JSON, as webhooks carry it; one line."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.commands import (
     ApiKey,
+    FaceCredential,
     LedgerEntry,
     MessageView,
     Organization,
@@ -15,8 +17,10 @@ from risala.engine.model.commands import (
     TimelineEntry,
     VerificationView,
 )
+from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
 from risala.engine.model.sentences import sentence
+from risala.engine.model.states import Status
 
 
 def _iso_or_none(at_ms: int | None) -> str | None:
@@ -49,6 +53,24 @@ def message_wire(view: MessageView) -> dict[str, Any]:
         "createdAt": iso(view.created_at),
         "updatedAt": iso(view.updated_at),
     }
+
+
+LEAN_STATUS: Final[Mapping[str, str]] = {
+    Status.PENDING: "pending",
+    Status.PROCESSING: "processing",
+    Status.SENT: "sent",
+    Status.DELIVERED: "sent",
+    Status.UNDELIVERED: "failed",
+    Status.FAILED: "failed",
+    Status.CANCELED: "failed",
+}
+"""The four states that clients of a hosted service know, by ours."""
+_LEAN: Final = ("id", "to", "from", "body", "status", "createdAt", "updatedAt")
+
+
+def lean(told: Mapping[str, Any]) -> dict[str, Any]:
+    """Of :func:`message_wire` the seven fields that such clients know, with one of four states."""
+    return {name: told[name] for name in _LEAN} | {"status": LEAN_STATUS[told["status"]]}
 
 
 def verification_wire(view: VerificationView) -> dict[str, Any]:
@@ -91,6 +113,7 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
         "currency": organization.currency,
         "pricePerSegment": None if price is None else money(price),
         "smartEncoding": organization.smart_encoding,
+        "leanAnswers": organization.lean_answers,
         "smsPerSecond": organization.sms_per_s,
         "lowBalance": None if organization.low_balance is None else money(organization.low_balance),
         "spendCap": _money_or_none(organization.spend_cap),
@@ -143,9 +166,31 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
     }
 
 
+def credential_wire(credential: FaceCredential) -> dict[str, Any]:
+    """A credential for a face, without its password."""
+    allowed = credential.allowed_addresses
+    return {
+        "id": credential.id,
+        "organizationId": credential.organization_id,
+        "face": credential.face,
+        "username": credential.username,
+        "mode": credential.mode.value,
+        "name": credential.name,
+        "from": credential.sender,
+        "inbound": credential.hears,
+        "last4": credential.last4,
+        "allowedAddresses": None if allowed is None else list(allowed),
+        "createdAt": iso(credential.created_at),
+        "createdBy": credential.created_by,
+        "lastUsedAt": _iso_or_none(credential.last_used_at),
+        "revokedAt": _iso_or_none(credential.revoked_at),
+    }
+
+
 def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
     """One movement of a balance; amounts as decimal strings."""
     return {
+        "id": derived_id("led", entry.at, entry.organization_id, entry.seq, entry.reference),
         "seq": entry.seq,
         "organizationId": entry.organization_id,
         "kind": entry.kind,

@@ -12,6 +12,7 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.operations import (
     accounts,
+    credentials,
     inbound,
     lists,
     messages,
@@ -26,7 +27,14 @@ from risala.engine.operations import (
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, standing
 from risala.engine.operations.console import messages as found_messages
-from risala.engine.operations.console import organizations, server_key, system, trail, waiting
+from risala.engine.operations.console import (
+    organizations,
+    plugins,
+    server_key,
+    system,
+    trail,
+    waiting,
+)
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
@@ -36,7 +44,7 @@ from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
-from risala.engine.operations.watch import alerts, requests
+from risala.engine.operations.watch import alerts, esmes, requests
 from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "perform", "perform_typed"]
@@ -48,6 +56,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
     operation.name: operation
     for room in (
         accounts,
+        credentials,
         organizations,
         money,
         payments,
@@ -64,12 +73,14 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         waiting,
         service_overview,
         system,
+        plugins,
         server_key,
         sessions,
         verify,
         service,
         trail,
         alerts,
+        esmes,
         standing,
         changes,
         routes,

@@ -76,6 +76,8 @@ class SetOrganization(OfOrganization):
     """The operator's, of a day."""
     owner_spend_cap: MaybeAmount = None
     time_zone: MaybeText = None
+    lean_answers: MaybeFlag = None
+    """Whether `sms/get` and its like answer seven fields and four states, and no more."""
     version: MaybeWhole = None
 
 
@@ -177,8 +179,9 @@ async def _org_suspend(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "suspended", by=by)
-    await services.delivery.suspend(organization_id)
+    await services.delivery.heed(organization_id)
     services.people.organization_changed(organization_id)
+    services.credentials.organization_changed(organization_id)
     return organization
 
 
@@ -186,8 +189,9 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "active", by=by)
-    await services.delivery.resume(organization_id)
+    await services.delivery.heed(organization_id)
     services.people.organization_changed(organization_id)
+    services.credentials.organization_changed(organization_id)
     return organization
 
 
@@ -207,6 +211,7 @@ async def _org_set(call: Call[SetOrganization]) -> Organization:
         sets_owner_spend_cap="owner_spend_cap" in given.model_fields_set,
         owner_spend_cap=given.owner_spend_cap,
         time_zone=given.time_zone,
+        lean_answers=given.lean_answers,
     )
     by = call.sign(traces.organization, given.organization_id)
     return await call.services.accounts.change(given.organization_id, change, by=by)

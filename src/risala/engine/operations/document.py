@@ -68,8 +68,10 @@ other line; an operator leaves one each time.
 A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and of a phone
 number the last four digits. The table refuses to be changed, and is kept as long as the ledger.
 
-`risala audit-log` shows it. Who a command was run by is the user of the machine: over the control
-socket as the kernel names them.
+`risala audit-log` shows it. Who did something is told by an address; of a program (face `api`),
+which does what a developer may, by the id of its key. What a program only looks at is in its key's
+[log of requests](../how-to/look-into-requests.md) alone. Who a command was run by is the user of
+the machine: over the control socket as the kernel names them.
 """
 
 _MEMBERS: Final = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)

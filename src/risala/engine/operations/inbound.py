@@ -12,7 +12,7 @@ from risala.engine.journal.inbound import inbound as routing
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import InboundRoute
 from risala.engine.journal.pages import inbound
-from risala.engine.journal.pages.inbound import Received
+from risala.engine.journal.pages.inbound import Received, ReceivedFilter
 from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
@@ -22,6 +22,7 @@ from risala.engine.operations.arguments import (
     Arguments,
     Json,
     MaybeFlag,
+    MaybeMoment,
     MaybeText,
     MaybeWhole,
     NoArguments,
@@ -69,6 +70,10 @@ class ListReceived(OfMaybeOrganization):
 
     sender: MaybeText = Field(default=None, alias="from")
     """The number that they came from."""
+    to: MaybeText = None
+    """The number of ours that they came to."""
+    since: MaybeMoment = None
+    until: MaybeMoment = None
     before: MaybeIdPlace = None
     after: MaybeIdPlace = None
     limit: MaybeWhole = None
@@ -212,7 +217,9 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     given = call.given
     sender = None if given.sender is None else with_country(given.sender, _HOME)
     steps = Steps(_limit(given.limit), before=given.before, after=given.after)
-    found = inbound.received(call.services.reader, given.organization_id, sender, steps)
+    to = None if given.to is None else with_country(given.to, _HOME)
+    wanted = ReceivedFilter(given.organization_id, sender, to, given.since, given.until)
+    found = inbound.received(call.services.reader, wanted, steps)
     if found.found:
         told = {"messages": len(found.found)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)

@@ -12,7 +12,7 @@ from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.clock import iso
 from risala.engine.model.money import money
-from risala.engine.model.numbers import STATUSES
+from risala.engine.model.numbers import KINDS, STATUSES
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -25,11 +25,14 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
     number,
+    one_of,
     text,
 )
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import VIEWERS
+from risala.engine.services import Services
+from risala.sms.address import fold_sender
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
@@ -44,6 +47,9 @@ def _status(value: object) -> str:
     if found != lists.UNCERTAIN and found not in STATUSES.words:
         raise fault("invalid_status", "`{name}` must be a status, or uncertain.")
     return found
+
+
+_kind: Final = one_of("invalid_kind", KINDS.words)
 
 
 def _cursor(value: object) -> int:
@@ -67,6 +73,9 @@ class ListMessages(OfOrganization):
     ] = None
     to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
     sender: MaybeText = Field(default=None, alias="from")
+    kind: Annotated[str | None, PlainValidator(maybe(_kind)), ArgumentKind("`sms` or `code`")] = (
+        None
+    )
     key_id: MaybeText = None
     """The key that they came by."""
     cause: MaybeText = None
@@ -126,7 +135,9 @@ def feed_wire(message: Listed) -> Json:
         "encoding": message.encoding,
         "price": money(message.price),
         "currency": message.currency,
+        "attempts": message.attempts,
         "carrier": message.carrier,
+        "providerMessageId": message.provider_message_id,
         "errorCode": message.error_code,
         "errorText": cause_text(message.error_code),
         "carrierCode": message.carrier_code,
@@ -135,6 +146,7 @@ def feed_wire(message: Listed) -> Json:
         "sentAt": maybe_iso(message.sent_at),
         "deliveredAt": maybe_iso(message.delivered_at),
         "createdAt": iso(message.created_at),
+        "updatedAt": iso(message.updated_at),
     }
 
 
@@ -159,13 +171,15 @@ def _part_wire(part: ExportPart) -> Json:
     return {**_page_wire(part.page), "export": str(part.export)}
 
 
-def _wanted(given: ListMessages) -> MessageFilter:
+def _wanted(call: Call[Any]) -> MessageFilter:
+    given: ListMessages = call.given
     return MessageFilter(
         given.organization_id,
         given.mode,
         status=given.status,
         recipient=given.to,
-        sender=given.sender,
+        sender=_spelt(call.services, given),
+        kind=given.kind,
         api_key=given.key_id,
         cause=given.cause,
         since=given.since,
@@ -173,10 +187,21 @@ def _wanted(given: ListMessages) -> MessageFilter:
     )
 
 
+def _spelt(services: Services, given: ListMessages) -> str | None:
+    """A sender as messages have it: in the spelling in which it was registered."""
+    if given.sender is None:
+        return None
+    found = services.senders.by_name(given.organization_id, given.sender)
+    if found is not None:
+        return found.name
+    default = services.settings.service.default_sender
+    return default if fold_sender(given.sender) == fold_sender(default) else given.sender
+
+
 async def _list(call: Call[ListMessages]) -> ListPage:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    wanted = _wanted(given)
+    wanted = _wanted(call)
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     found = lists.page(
         call.services.reader, wanted, before=given.before, after=given.after, limit=limit
@@ -191,7 +216,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
 async def _newer(call: Call[CountNewer]) -> NewerCount:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    found = lists.count_newer(call.services.reader, _wanted(given), given.after, NEWER_MAX + 1)
+    found = lists.count_newer(call.services.reader, _wanted(call), given.after, NEWER_MAX + 1)
     return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
 
 
@@ -199,7 +224,7 @@ async def _export(call: Call[ExportMessages]) -> ExportPart:
     given, reader = call.given, call.services.reader
     call.services.accounts.organization(given.organization_id)
     line = await line_of(call, given.export, _said(given), given.organization_id)
-    found = lists.page(reader, _wanted(given), before=given.before, limit=EXPORT_PART)
+    found = lists.page(reader, _wanted(call), before=given.before, limit=EXPORT_PART)
     return ExportPart(_shown(call, found), line)
 
 
@@ -218,6 +243,7 @@ def _said(given: ExportMessages) -> Json:
         "status": given.status,
         "to": None if given.to is None else traces.masked(given.to),
         "from": given.sender,
+        "kind": given.kind,
         "key": given.key_id,
         "cause": given.cause,
         "since": maybe_iso(given.since),

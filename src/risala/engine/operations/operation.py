@@ -85,11 +85,14 @@ class Call(Generic[A]):
 
     async def note_look(self, by: Hand) -> None:
         """:meth:`note` for what is shown of a member's own organization: the same look again
-        within a minute leaves no other line. Operators leave one each time.
+        within a minute leaves no other line. Operators leave one each time. A program leaves
+        none: its key's log of requests has all that it asked for.
 
         Raises:
             Unavailable: the line could not be written, so that it must not be shown.
         """
+        if self.caller.face is Face.API:
+            return
         if not self.caller.is_member:
             await self.note(by)
             return

@@ -26,6 +26,13 @@ class NamesKey(Protocol):
     def key_id(self) -> str: ...
 
 
+class NamesCredential(Protocol):
+    """Arguments that name a credential for a face."""
+
+    @property
+    def credential_id(self) -> str: ...
+
+
 class NamesSender(Protocol):
     """Arguments that name a sender."""
 
@@ -69,6 +76,11 @@ def named(_: Services, given: NamesOrganization) -> str | None:
 def of_key(services: Services, given: NamesKey) -> str:
     """The organization of a key. Raises ``NotFound``."""
     return services.accounts.key(given.key_id).organization_id
+
+
+def of_credential(services: Services, given: NamesCredential) -> str:
+    """The organization of a credential for a face. Raises ``NotFound``."""
+    return services.credentials.credential(given.credential_id).organization_id
 
 
 def of_sender(services: Services, given: NamesSender) -> str:

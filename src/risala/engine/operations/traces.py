@@ -7,7 +7,7 @@ import sqlite3
 from typing import Final
 from urllib.parse import urlsplit
 
-from risala.engine.journal.accounts import accounts, senders
+from risala.engine.journal.accounts import accounts, credentials, senders
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
@@ -48,6 +48,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
             "balance": money(found.balance),
             "pricePerSegment": _money(found.price_per_segment),
             "smartEncoding": found.smart_encoding,
+            "leanAnswers": found.lean_answers,
             "smsPerSecond": found.sms_per_s,
             "lowBalance": _money(found.low_balance),
             "operatorSpendCap": _money(found.operator_spend_cap),
@@ -126,6 +127,27 @@ def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
     )
 
 
+def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
+    try:
+        found = credentials.credential(conn, credential_id)
+    except NotFound:
+        return None
+    addresses = found.allowed_addresses
+    return Seen(
+        found.organization_id,
+        {
+            "face": found.face,
+            "username": found.username,
+            "mode": found.mode.value,
+            "name": found.name,
+            "from": found.sender,
+            "allowedAddresses": None if addresses is None else list(addresses),
+            "last4": found.last4,
+            "revoked": found.revoked_at is not None,
+        },
+    )
+
+
 def sender(conn: sqlite3.Connection, sender_id: str) -> Seen | None:
     try:
         found = senders.sender(conn, sender_id)
@@ -183,6 +205,7 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Seen | None:
         "mode": found.mode,
         "types": list(found.types),
         "headers": sorted(found.headers),
+        "signatureHeader": found.signature_header,
         "notify": found.notify,
         "enabled": found.enabled,
     }

@@ -207,6 +207,9 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
         to=given.to, locale=given.locale, app_hash=given.app_hash, origin=given.origin
     )
     principal = _principal(call, given.organization_id, Mode(given.mode))
+    policies = services.intake.policies
+    if policies.are_there_for_codes:
+        await policies.rule_code(principal, command.to)
     verification_id = await services.sessions.ask(
         Open(principal, command, call.sign(traces.verification))
     )

@@ -28,6 +28,7 @@ def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
         "disabledReason": endpoint.disabled_reason,
         "failingSince": _iso(endpoint.failing_since),
         "oldSecretUntil": _iso(endpoint.previous_until),
+        "signatureHeader": endpoint.signature_header,
         "createdAt": iso(endpoint.created_at),
         "updatedAt": iso(endpoint.updated_at),
     }

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, ValidationError
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.pages import deliveries as pages
@@ -17,7 +19,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows, history
 from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.journal.webhooks.history import WebhookDelivery
-from risala.engine.model.errors import NotFound
+from risala.engine.model.errors import FieldFault, NotFound
 from risala.engine.model.events import EventType
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -38,6 +40,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.webhook_wire import attempt_wire, delivery_wire, endpoint_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.rules.webhooks.sign import with_sms_id
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints, Wish
 
@@ -87,6 +90,10 @@ class OfEndpoint(Arguments):
     endpoint_id: Text
     organization_id: MaybeText = None
     """Where it is given, the endpoint must be this organization's."""
+    only_mode: Annotated[
+        str | None, PlainValidator(maybe(_mode)), ArgumentKind("`live` or `test`")
+    ] = None
+    """Where it is given, the endpoint must be for these events."""
 
 
 class Wished(Arguments):
@@ -102,10 +109,19 @@ class Wished(Arguments):
         dict[str, str] | None, PlainValidator(maybe(_headers)), ArgumentKind("names with texts")
     ] = Field(default=None, repr=False)
     notify: MaybeAnyText = None
+    signature_header: MaybeAnyText = None
+    """The header of a second signature, `t=…,v1=…`; empty: there is none."""
 
     @property
     def wish(self) -> Wish:
-        return Wish(self.url, self.types, self.description, self.headers, self.notify)
+        return Wish(
+            self.url,
+            self.types,
+            self.description,
+            self.headers,
+            self.notify,
+            self.signature_header,
+        )
 
 
 class CreateEndpoint(Wished, OfOrganization):
@@ -298,16 +314,27 @@ def _endpoints(services: Services) -> Endpoints:
     return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
 
 
+def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:
+    """What is wrong with those of these fields of an endpoint that have their type."""
+    fit: Json = {}
+    for name in Wished.model_fields.keys() & members.keys():
+        with suppress(ValidationError):
+            Wished.model_validate({name: members[name]})
+            fit[name] = members[name]
+    return _endpoints(services).faults(Wished.model_validate(fit).wish)
+
+
 def _endpoint_id(call: Call[Any]) -> str:
-    """The endpoint that is meant. Where an ``organization_id`` is given, it must be that one's.
+    """The endpoint that is meant, of the organization and the mode that are given.
 
     Raises:
-        NotFound: there is no such endpoint, or it is another organization's.
+        NotFound: there is no such endpoint, or it is another organization's, or for other events.
     """
     given: OfEndpoint = call.given
-    if given.organization_id is not None:
+    if given.organization_id is not None or given.only_mode is not None:
         found = webhooks.endpoint(call.services.reader, given.endpoint_id)
-        if found.organization_id != given.organization_id:
+        is_meant = found.organization_id == (given.organization_id or found.organization_id)
+        if not is_meant or found.mode != (given.only_mode or found.mode):
             raise NotFound(f"There is no webhook endpoint {given.endpoint_id}.")
     return given.endpoint_id
 
@@ -395,12 +422,21 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     return DeliveryPage(tuple(history.shown(reader, row) for row in found.found), older, newer)
 
 
+def _has_sms_ids(reader: sqlite3.Connection, endpoint_id: str) -> bool:
+    """Whether what goes to an endpoint has ``smsId``; of one that is deleted nobody knows."""
+    with suppress(NotFound):
+        return webhooks.endpoint(reader, endpoint_id).signature_header is not None
+    return False
+
+
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     reader = call.services.reader
     found = history.delivery(reader, _endpoint_id(call), call.given.event_id)
     event = event_rows.by_id(reader, found.event_id)
     hidden = event is None or event.type is EventType.SMS_RECEIVED
     body = None if event is None or hidden else event.told
+    if body is not None and _has_sms_ids(reader, found.endpoint_id):
+        body = with_sms_id(body)
     return DeliveryStory(found, tuple(history.attempts(reader, found.seq)), body)
 
 

@@ -112,13 +112,15 @@ class Memberships:
 
         Raises:
             Invalid: it is no address.
-            RateLimited: the organization invited too many within an hour.
+            RateLimited: the organization invited too many within an hour, or all of them together
+                invited this address too often.
             Conflict: they are a member already, or there are too many.
             Forbidden: the actor is no owner any more.
         """
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
         organization_rows.organization(have.reader, organization_id)
-        await have.limits.ask(TakePeople(((PeopleUse.INVITATION, organization_id),)))
+        uses = ((PeopleUse.INVITATION, organization_id), (PeopleUse.INVITED, address))
+        await have.limits.ask(TakePeople(uses))
         new = Invitation(
             id=have.ids.new("inv"),
             organization_id=organization_id,

@@ -34,6 +34,7 @@ from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import sqlite_sentence
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
+from risala.engine.model.errors import machine_lacks
 from risala.engine.model.ids import first_id, key_ms, key_of
 from risala.engine.rules.request_bodies import NotedRequest, answered_text, asked_text, made_thing
 
@@ -187,6 +188,10 @@ class RequestLog:
             self._fail(noted, str(error))
         except sqlite3.Error as error:
             self._fail(noted, sqlite_sentence(self._path, error))
+        except (MemoryError, RuntimeError, OSError) as error:
+            if (lacks := machine_lacks(error)) is None:
+                raise
+            self._fail(noted, f"The machine has no more {lacks}.")
         else:
             self._kept += len(noted)
             self._forgotten -= forgotten

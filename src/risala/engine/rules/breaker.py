@@ -34,7 +34,6 @@ class Breaker:
     def succeeded(self) -> None:
         self._failures = 0
         self._open_until_s = None
-        self._probing = False
 
     def failed(self, now_s: float) -> bool:
         """Count a failure; True where it opened the breaker."""

@@ -49,8 +49,8 @@ class CodeGuards:
             ends = times[count - left] + HOUR_MS
             free_at = max(begins, times[-1] + self._cooldown_ms(left))
             if free_at < ends:
-                return max(0, free_at - now_ms)
-        return max(0, times[-1] + HOUR_MS - now_ms)
+                return free_at - now_ms
+        return times[-1] + HOUR_MS - now_ms
 
     def _cooldown_ms(self, codes: int) -> int:
         """After so many codes: twice as long with each."""

@@ -14,7 +14,7 @@ _TATWEEL: Final = "\u0640"
 def folded(text: str) -> str:
     """A text without case, accents, vowel signs and the marks around it: ``« ARRÊT ! »`` is
     ``arret``."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", text).casefold()
     kept = "".join(c for c in plain if not unicodedata.combining(c) and c != _TATWEEL)
     return kept.strip(" \t\r\n.,;:!?«»\"'()؟،؛\u200e\u200f")
 

@@ -93,13 +93,9 @@ def resembles(name: str, other: str) -> bool:
 
 
 def _is_one_slip(a: str, b: str) -> bool:
-    """Whether two names differ only by one letter more, less or other, or by two neighbours
-    swapped."""
-    if abs(len(a) - len(b)) > 1:
-        return False
-    start = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), None)
-    if start is None:
-        return True
+    """Whether two names, neither of which the other begins with, differ only by one letter more,
+    less or other, or by two neighbours swapped."""
+    start = next(i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
     rest_a, rest_b = a[start:], b[start:]
     return (
         rest_a[1:] == rest_b

@@ -9,6 +9,7 @@ words, since people of three languages read them.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
@@ -48,6 +49,8 @@ def noted(body: bytes) -> bytes | int:
 
 KEPT_CHARACTERS_MAX: Final = 256
 """Of a text that is kept: more than any of those that may be kept has."""
+SENDER_CHARACTERS_MAX: Final = 16
+"""Of a sender that is kept: one has 11 at most, and a number has 16 with its sign."""
 ITEMS_MAX: Final = 20
 """Items of a list that are kept: enough of a batch to see what it is made of."""
 DEPTH_MAX: Final = 6
@@ -60,7 +63,9 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
 number."""
 _digits: Final = re.compile(r"\+?[0-9]{6,}")
 _REST: Final = "…"
-_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_halves: Final = re.compile("[\ud800-\udfff]").sub
+"""Takes halves of surrogate pairs out of a text. JSON can write them, and no file can keep them."""
 
 
 def _is_secret(text: str) -> bool:
@@ -83,6 +88,8 @@ def _kept(value: object) -> object:
     if isinstance(value, str):
         is_kept = len(value) <= KEPT_CHARACTERS_MAX and not _is_secret(value)
         return value if is_kept else hidden(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return hidden(value)  # refused as JSON, and no JSON can write it
     return hidden(value) if isinstance(value, list | dict) else value
 
 
@@ -101,6 +108,13 @@ def _sentence(value: object) -> object:
     return _digits.sub(lambda digits: f"…{digits[0][-_DIGITS_SHOWN:]}", found)
 
 
+def _sender(value: object) -> object:
+    """A sender, or the number that something came in from. What is too long for either is something
+    that was put into the wrong place, such as the text."""
+    is_one = not isinstance(value, str) or len(value) <= SENDER_CHARACTERS_MAX
+    return _sentence(value) if is_one else hidden(value)
+
+
 def _places(value: object) -> object:
     """Where a fault is: names of members, and places in lists."""
     if not isinstance(value, list):
@@ -117,12 +131,15 @@ ASKED: Final[Mapping[str, Show]] = {
     **dict.fromkeys(("body", "code", "metadata"), hidden),
     **dict.fromkeys(
         (
-            *("from", "idempotencyKey", "sendAt", "validitySeconds", "messageId"),
+            *("idempotencyKey", "sendAt", "validitySeconds", "messageId"),
             *("locale", "appHash", "origin", "verificationId"),
             *("limit", "before", "after", "status", "since", "until"),
+            *("endpointId", "eventId", "enabled", "atOnce", "state", "kind"),
         ),
         _kept,
     ),
+    # A sender; of what came in, somebody's number.
+    "from": _sender,
 }
 """Members of requests, and what stays of each."""
 ANSWERED: Final[Mapping[str, Show]] = {
@@ -133,14 +150,16 @@ ANSWERED: Final[Mapping[str, Show]] = {
     **dict.fromkeys(("path",), _places),
     **dict.fromkeys(
         (
-            *("accepted", "messageId", "id", "idempotencyKey", "organizationId", "from"),
+            *("accepted", "messageId", "id", "idempotencyKey", "organizationId"),
             *("status", "segments", "encoding", "price", "currency", "attempts", "carrier"),
             *("providerMessageId", "errorCode", "verificationId"),
             *("sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt", "expiresAt"),
             *("code", "requestId", "limit", "retryAfter", "next", "previous"),
+            *("endpointId", "eventId", "type", "state", "mode", "enabled", "kind", "characters"),
         ),
         _kept,
     ),
+    "from": _sender,
 }
 """Members of answers; ``code`` is the word for an error there."""
 _WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues", "notice"})
@@ -166,7 +185,7 @@ def _text(body: bytes | int, members: Mapping[str, Show]) -> str:
         value = f"‹{len(body)} B›"
     else:
         value = _shown(value, members, 0)
-    return _encode(value)
+    return _halves("\ufffd", _encode(value))
 
 
 def _shown(value: Any, members: Mapping[str, Show], depth: int) -> object:  # noqa: ANN401 -- any JSON

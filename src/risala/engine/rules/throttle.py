@@ -53,6 +53,8 @@ class Throttle:
         self._rate_at_s = now_s
         self._next_s = now_s - BURST_S
         self._paused_until_s = self._eased_until_s = now_s
+        self._is_at_best = False
+        """The last answer said that the carrier is as busy as it should be, or busier."""
         self._chance = chance
         self._pause_s = self._next_pause_s = PAUSE_S
 
@@ -115,10 +117,14 @@ class Throttle:
 
     def heed(self, load_percent: int, now_s: float) -> None:
         """The carrier took a segment and says how busy it is: give way before it must refuse."""
-        if load_percent < BEST_LOAD_PERCENT:
+        was_at_best, self._is_at_best = self._is_at_best, load_percent >= BEST_LOAD_PERCENT
+        if not self._is_at_best:
             return
         share = 1.0
-        if load_percent >= HIGH_LOAD_PERCENT:
+        if load_percent < HIGH_LOAD_PERCENT:
+            if was_at_best:
+                self._rate_at_s = now_s  # it has not grown since the answer before
+        else:
             if now_s < self._eased_until_s:
                 return
             self._eased_until_s = now_s + EASE_EVERY_S

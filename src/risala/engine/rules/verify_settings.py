@@ -144,8 +144,7 @@ def parse_verify_settings(values: dict[str, Any]) -> VerifySettings:
     try:
         return VerifySettings.model_validate(values)
     except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        raise Invalid.of([_fault(each) for each in found]) from None
+        raise Invalid.of([_fault(each) for each in error.errors()]) from None
 
 
 _SENTENCES: Final = {

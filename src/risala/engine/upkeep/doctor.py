@@ -14,10 +14,13 @@ from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final
 
 from risala.config.alerts import AlertsSection
+from risala.config.kinds import bind_parts
+from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
@@ -34,6 +37,8 @@ from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.holding import Verdict
 
 DATABASE: Final = "risala.db"
+WAL_WARN_BYTES: Final = 1_000_000_000
+"""Folded in it has 64 MB; a long read (a backup) keeps it from that for minutes, not for hours."""
 DISK_FAIL_BYTES: Final = 100_000_000
 """Free space below this is less than the WAL and rows of a busy hour: sends are about to be
 answered 503."""
@@ -82,9 +87,13 @@ class Patient:
     """The service's process id, where it is known."""
     carriers: tuple[dict[str, Any], ...] = ()
     statistics: dict[str, Any] | None = None
-    """The running service's own numbers."""
+    """The running service's own numbers; None: it told none."""
+    untold: str | None = None
+    """Why the running service could not tell all of how it is; None: it did."""
     limits: AlertsSection = field(default_factory=AlertsSection)
     """From when on a disk is low, and a backup old: as for alerts."""
+    smpp_server: SmppServerSection = field(default_factory=SmppServerSection)
+    """What customers' SMPP software binds to, by the settings."""
     upgrading: str | None = None
     """What the running service says while it brings its database over; None: it is not at it."""
 
@@ -98,16 +107,29 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         _directory(patient.data_dir),
         _filesystem(patient.data_dir),
         _disk(shutil.disk_usage(patient.data_dir).free, patient.limits),
+        *_wal(patient.data_dir / f"{DATABASE}-wal"),
         _lock(patient),
         _sqlite(sqlite3.sqlite_version_info),
         *_database(patient, progress),
         _files(_file_limit(patient.pid)),
+        *_smpp(patient.smpp_server),
     ]
     if patient.running and patient.upgrading is None:
-        statistics = patient.statistics or {}
-        checks += [_carriers(patient.carriers), _journal(statistics), _loop(statistics)]
-        checks += _requests(statistics)
+        checks += _told(patient)
     return checks
+
+
+def _told(patient: Patient) -> list[Finding]:
+    """Of what the running service says of itself. What it could not tell is not well."""
+    found: list[Finding] = []
+    if patient.untold is None:
+        found.append(_carriers(patient.carriers))
+    else:
+        text = f"The service runs, and could not tell how it is: {patient.untold}"
+        found.append(Finding("standing", Grade.FAIL, text))
+    if (told := patient.statistics) is not None:
+        found += [_journal(told), _loop(told), *_requests(told), *_sinks(told), *_policies(told)]
+    return found
 
 
 def _directory(data_dir: Path) -> Finding:
@@ -149,6 +171,19 @@ def _disk(free_bytes: int, limits: AlertsSection) -> Finding:
     if readings.disk_low(free_bytes, limits, is_raised=False).verdict is Verdict.BAD:
         return Finding("disk", Grade.WARN, f"Only {free}: make room soon.")
     return Finding("disk", Grade.OK, f"{free}.")
+
+
+def _wal(wal: Path) -> list[Finding]:
+    """What is written goes into the WAL first, and is folded into the database soon afterwards."""
+    size_bytes = wal.stat().st_size if wal.exists() else 0
+    if size_bytes < WAL_WARN_BYTES:
+        return []
+    text = (
+        f"{wal.name} has grown to {size_bytes // 1_000_000} MB: nothing of it gets into the "
+        "database. Where no backup or export is at work, the disk may refuse to write the "
+        "database's file: look at the system's log."
+    )
+    return [Finding("wal", Grade.WARN, text)]
 
 
 def _lock(patient: Patient) -> Finding:
@@ -319,6 +354,32 @@ def _files(limit: int | None) -> Finding:
     return Finding("open files", Grade.OK, f"{limit} files may be open.")
 
 
+def _smpp(server: SmppServerSection) -> list[Finding]:
+    """Of the SMPP server, where it is open: passwords must not cross a network as they are."""
+    if not server.enabled:
+        return []
+    bare = [address for address in server.bind if not _is_here(bind_parts(address)[0])]
+    if bare:
+        text = (
+            f"{' and '.join(bare)} speaks plain SMPP to other machines, passwords and texts"
+            " included: let customers come by TLS (smpp_server.tls_bind) or through a tunnel."
+        )
+        return [Finding("smpp server", Grade.WARN, text)]
+    count = len(server.bind) + len(server.tls_bind)
+    text = (
+        f"Open at {count} address{'es' if count != 1 else ''}; none is plain beyond this machine."
+    )
+    return [Finding("smpp server", Grade.OK, text)]
+
+
+def _is_here(host: str) -> bool:
+    """Whether only programs of this machine reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def _file_limit(pid: int | None) -> int | None:
     """The hard limit of open files, to which a start raises the soft one: the service's, or our own
     where no ``pid`` is known."""
@@ -368,12 +429,24 @@ def _named(
 def _loop(statistics: dict[str, Any]) -> Finding:
     name, loop = "loop", statistics.get("loop", {})
     if not loop.get("latest"):
-        return Finding(name, Grade.OK, "Nothing has held up the service since its start.")
+        text = "Nothing has held up the service since its start."
+        if last := loop.get("lastStop"):
+            often = "once" if loop["stops"] == 1 else f"{loop['stops']} times"
+            text = (
+                "Nothing in the service has held it up since its start. The whole process was "
+                f"stopped {often}, on {last['at']} for {last['for_s']:g} s: by the machine, or by "
+                "somebody."
+            )
+        return Finding(name, Grade.OK, text)
     worst = max(loop["latest"], key=lambda each: each["for_s"])
     count, carriers = loop["blockages"], worst["carriers"]
     often = "once" if count == 1 else f"{count} times"
-    who = f"the driver of {' or '.join(carriers)}" if carriers else "something that is no driver"
-    what = "; tell the driver's author" if carriers else "; see whether the machine is overloaded"
+    plugins = worst.get("plugins", ())
+    who, what = "something that is no driver", "; see whether the machine is overloaded"
+    if carriers:
+        who, what = f"the driver of {' or '.join(carriers)}", "; tell the driver's author"
+    elif plugins:
+        who, what = " or ".join(plugins), "; tell the plugin's author"
     text = (
         f"The whole service stood still {often} since its start, on {worst['at']} for "
         f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
@@ -391,6 +464,41 @@ def _requests(statistics: dict[str, Any]) -> list[Finding]:
         text = f"{dropped} requests are missing since the start: see request_log.a_second_max."
         return [Finding(name, Grade.WARN, text)]
     return []
+
+
+def _sinks(statistics: dict[str, Any]) -> list[Finding]:
+    """Of each event sink that is not well; one word for all where they are."""
+    found, sinks = [], statistics.get("sinks", [])
+    for each in sinks:
+        who, behind = f"The event sink {each['name']}", each["behind"] or 0
+        if each["state"] != "running":
+            text = f"{who} takes nothing, and {behind} events wait: {each['text']}"
+            found.append(Finding("event sinks", Grade.WARN, text))
+        if each["missed"]:
+            text = (
+                f"{who} lost {each['missed']} events, the last on {each['missedAt']}: retention"
+                " deleted them first. Keep events for longer (retention.events_days), or watch"
+                " that it keeps up."
+            )
+            found.append(Finding("event sinks", Grade.WARN, text))
+    if sinks and not found:
+        found.append(Finding("event sinks", Grade.OK, "All take what they are given."))
+    return found
+
+
+def _policies(statistics: dict[str, Any]) -> list[Finding]:
+    """Of each message policy that has failed since the start."""
+    found, policies = [], statistics.get("policies", [])
+    for each in policies:
+        if each["failed"]:
+            text = (
+                f"The policy {each['name']} failed {each['failed']} times since the start, and what"
+                f" it was asked about was refused; the last time: {each['last_error']}"
+            )
+            found.append(Finding("policies", Grade.WARN, text))
+    if policies and not found:
+        found.append(Finding("policies", Grade.OK, "All say what may be sent."))
+    return found
 
 
 def _journal(statistics: dict[str, Any]) -> Finding:

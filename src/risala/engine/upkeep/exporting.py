@@ -12,7 +12,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Generator
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -147,20 +147,25 @@ class Exporting:
     async def run(self) -> None:
         """Write what was asked for, for life."""
         while True:
-            await patiently("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
-            await self._services.errands.exporting.wait(trio.current_time() + LOOK_S)
+            tidy = await patiently("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
+            again_s = LOOK_S if tidy else STORAGE_RETRY_S
+            await self._services.errands.exporting.wait(trio.current_time() + again_s)
 
-    async def _pass(self) -> None:
+    async def _pass(self) -> bool:
+        """Whether all files are gone that nobody wants any more."""
         now_ms = self._services.recorder.clock.now_ms()
         reader, commit = self._services.reader, self._services.recorder.journal.commit
         if any(each.expires_at is not None for each in exports.standing(reader)):
             await commit(lambda conn: exports.drop_expired(conn, now_ms))
         standing = exports.standing(reader)
         wanted = {file_of(self._services, each).name for each in standing}
-        await self._in_thread(partial(_tidy, folder(self._services), wanted))
+        fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
+        if fault is not None:
+            log.warning("exporting.untidy", reason=fault, again_in_s=STORAGE_RETRY_S)
         for each in standing:
             if each.state is ExportState.WRITING:
                 await self._write(each)
+        return fault is None
 
     async def _write(self, export: Export) -> None:
         services = self._services
@@ -181,7 +186,8 @@ class Exporting:
             await commit(lambda conn: exports.fail(conn, export.id, failed, clock.now_ms()))
 
     def _lacks_room(self, rows: int) -> bool:
-        return self._free(folder(self._services)) < SPARE_BYTES + rows * _ROW_BYTES
+        place = Path(self._services.settings.storage.data_dir)
+        return self._free(place) < SPARE_BYTES + rows * _ROW_BYTES
 
     async def _write_file(self, export: Export) -> None:
         services, whole = self._services, file_of(self._services, export)
@@ -229,13 +235,21 @@ class Exporting:
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
 
-def _tidy(place: Path, wanted: set[str]) -> None:
-    """Take away every file that nobody wants, drafts included: one at a time is written."""
-    place.mkdir(mode=0o700, exist_ok=True)
-    for file in place.iterdir():
-        if file.name not in wanted:
-            with suppress(FileNotFoundError):
-                file.unlink()
+def _tidy(place: Path, wanted: set[str]) -> str | None:
+    """Take away every file that nobody wants, drafts included: one at a time is written. Why the
+    disk keeps one of them, or the folder is not there; None: all is done."""
+    fault: str | None = None
+    try:
+        place.mkdir(mode=0o700, exist_ok=True)
+        files = [each for each in place.iterdir() if each.name not in wanted]
+    except OSError as error:
+        return f"{place} cannot be looked through: {error.strerror}."
+    for file in files:
+        try:
+            file.unlink(missing_ok=True)
+        except OSError as error:
+            fault = f"{file} cannot be removed: {error.strerror}."
+    return fault
 
 
 def _rename(part: Path, whole: Path) -> int:

@@ -6,6 +6,7 @@ costs one bounded look at the queue. No label carries anything of a customer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -15,11 +16,13 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from risala import __version__
+from risala.engine.follow.esmes import Esmes
 from risala.engine.model.errors import StorageFailed
 from risala.engine.services import Services
 from risala.engine.upkeep import house_metrics, lane_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
 
+_BOUND_AS: Final = ("transmitter", "receiver", "transceiver")
 _OUTCOMES: Final = ("accepted", "throttled", "refused", "uncertain", "late")
 _GATES: Final = ("open", "paused", "draining", "leaving")
 
@@ -71,6 +74,10 @@ class _Engine(Collector):
             yield from self._on_disk([each["name"] for each in carriers])
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
+            yield from _sinks(numbers["sinks"])
+            yield from _policies(numbers["policies"])
+            if self._parts.esmes.is_open:
+                yield from _esmes(self._parts.esmes)
             text = "How often the whole service stood still for seconds; the log has the stacks."
             yield counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
@@ -124,6 +131,63 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
     yield gauge("storage_well", text, [({}, journal["ailment"] is None)])
     text = "Commits that failed so that nobody knows whether they hold."
     yield counter("journal_doubts", text, [({}, journal["doubts"])])
+
+
+def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
+    if not sinks:
+        return
+    told = [({"sink": each["name"]}, each) for each in sinks]
+    text = "1 while an event sink takes what it is given."
+    yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in told])
+    text = "Events that a sink has taken since the start."
+    yield counter("sink_events", text, [(who, each["taken"]) for who, each in told])
+    known = [(who, each) for who, each in told if each["behind"] is not None]
+    text = "Events that a sink has not taken yet; not counted beyond 10000."
+    yield gauge(
+        "sink_behind_events", text, [(who, each["behind"]) for who, each in known], labels=("sink",)
+    )
+    text = "How long the oldest of them has waited; 0: none waits."
+    yield gauge(
+        "sink_behind_seconds",
+        text,
+        [(who, each["behindS"]) for who, each in known],
+        labels=("sink",),
+    )
+    text = "Events that a sink will never get, because retention deleted them first; ever."
+    yield gauge(
+        "sink_missed_events", text, [(who, each["missed"]) for who, each in known], labels=("sink",)
+    )
+
+
+def _policies(policies: list[dict[str, Any]]) -> Iterator[Metric]:
+    if not policies:
+        return
+    told = [({"policy": each["name"]}, each) for each in policies]
+    for name, text in (
+        ("asked", "Messages that a policy was shown."),
+        ("refused", "Messages that it refused."),
+        ("rewritten", "Messages that it rewrote."),
+        ("failed", "Requests that were refused because it failed."),
+    ):
+        yield counter(f"policy_{name}", text, [(who, each[name]) for who, each in told])
+
+
+def _esmes(esmes: Esmes) -> Iterator[Metric]:
+    """The SMPP server for customers. Statuses are told as numbers, of which there are few."""
+    totals, bound = esmes.totals(), Counter(view.kind for view in esmes.views())
+    yield gauge("smpp_connections", "Connections of customers' SMPP.", [({}, totals.connections)])
+    text = "Sessions that are bound."
+    yield gauge("smpp_sessions", text, [({"kind": kind}, bound[kind]) for kind in _BOUND_AS])
+    for name, counts, text in (
+        ("binds", totals.binds, "Binds, by the command_status that answered them."),
+        ("submits", totals.submits, "Submits, by the command_status that answered them."),
+    ):
+        rows = [({"status": f"0x{status:02X}"}, n) for status, n in sorted(counts.items())]
+        yield counter(f"smpp_{name}", text, rows)
+    text = "Receipts and texts that customers' software took."
+    yield counter("smpp_delivered", text, [({}, totals.delivered)])
+    text = "Those that it refused for good."
+    yield counter("smpp_not_taken", text, [({}, totals.refused)])
 
 
 def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:

@@ -141,7 +141,8 @@ def _walk(work: Callable[..., Forgot], name: str, age_ms: int) -> Make:
 
 def _events(age_ms: int) -> Make:
     def make(now_ms: int, after: str) -> Unit:
-        return lambda conn: retention.events(conn, after, now_ms - age_ms, ROWS_AT_ONCE)
+        before_ms = now_ms - age_ms
+        return lambda conn: retention.events(conn, after, before_ms, ROWS_AT_ONCE, now_ms)
 
     return make
 
@@ -150,7 +151,7 @@ def _chosen_events(name: str, organizations: Sequence[str], age_ms: int) -> Make
     def make(now_ms: int, _: str) -> Unit:
         before_ms = now_ms - age_ms
         return lambda conn: retention.chosen_events(
-            conn, name, organizations, before_ms, ROWS_AT_ONCE
+            conn, name, organizations, before_ms, ROWS_AT_ONCE, now_ms
         )
 
     return make

@@ -42,18 +42,29 @@ class WatchedClock:
         """The last step by which it was set, ahead or back."""
 
     def now_ms(self) -> int:
-        now_ms = self._clock.now_ms()
-        if self._elapsed_s is None:
-            self._elapsed_s = trio.lowlevel.current_clock().current_time
-        ahead_ms = now_ms - round(self._elapsed_s() * 1000)
-        by_ms = 0 if self._ahead_ms is None else ahead_ms - self._ahead_ms
-        self._ahead_ms = ahead_ms
+        now_ms, by_ms = self._look()
+        if not -SLACK_MS <= by_ms <= SLACK_MS:
+            # The process may have stood still between its looks at the two clocks, which is no
+            # step of either: whoever looks again sees them as they are.
+            now_ms, by_ms = self._look()
+        assert self._ahead_ms is not None, "it was looked at"
+        self._ahead_ms += by_ms
         if not -SLACK_MS <= by_ms <= SLACK_MS:
             self.last_jump = ClockJump(now_ms, by_ms)
             if by_ms < 0:
                 self._back_ms -= by_ms
                 self._noticed.set()
         return now_ms
+
+    def _look(self) -> tuple[int, int]:
+        """What the wall clock says, and by how much it is further ahead than it was."""
+        now_ms = self._clock.now_ms()
+        if self._elapsed_s is None:
+            self._elapsed_s = trio.lowlevel.current_clock().current_time
+        ahead_ms = now_ms - round(self._elapsed_s() * 1000)
+        if self._ahead_ms is None:
+            self._ahead_ms = ahead_ms
+        return now_ms, ahead_ms - self._ahead_ms
 
     async def wait_set_back(self) -> int:
         """Return once the clock was set back; by how many milliseconds."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Final
@@ -17,7 +17,7 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import outbox
 from risala.engine.journal.webhooks.endpoints import Endpoint, packed
-from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.sign import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
@@ -56,6 +56,8 @@ class Wish:
     description: str | None = None
     headers: Mapping[str, str] | None = None
     notify: str | None = None
+    signature_header: str | None = None
+    """Empty: there is to be none."""
 
     def __repr__(self) -> str:
         return "Wish(…)"
@@ -87,15 +89,13 @@ class Endpoints:
             Conflict: the organization has as many endpoints as it may.
         """
         accounts.organization(self._reader, organization_id)
-        if wish.url is None:
-            raise Invalid("url", "missing", "`url` is required.")
-        self._check(wish)
+        self._check(wish, is_new=True)
         now_ms, secret = self._recorder.clock.now_ms(), new_secret()
         new = Endpoint(
             id=self._ids.new("whe"),
             organization_id=organization_id,
             mode=mode,
-            url=wish.url,
+            url=wish.url or "",
             description=wish.description or "",
             types=tuple(dict.fromkeys(DEFAULT_TYPES if wish.types is None else wish.types)),
             headers=wish.headers or {},
@@ -106,6 +106,7 @@ class Endpoints:
             previous_until=None,
             created_at=now_ms,
             updated_at=now_ms,
+            signature_header=wish.signature_header or None,
         )
         made = await self._recorder.journal.commit(
             signed(by, lambda conn: webhooks.add(conn, new, secret))
@@ -115,13 +116,19 @@ class Endpoints:
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: Signature | None = None
     ) -> Endpoint:
-        """Change the fields that are given. An empty ``notify`` takes the address away.
+        """Change the fields that are given. An empty ``notify`` or ``signature_header`` takes the
+        address, or the header, away.
 
         Raises:
             Invalid: a field is wrong; nothing was changed.
             NotFound: there is no such endpoint.
         """
         self._check(wish)
+        old = webhooks.endpoint(self._reader, endpoint_id)
+        headers = old.headers if wish.headers is None else wish.headers
+        mark = old.signature_header if wish.signature_header is None else wish.signature_header
+        if mark and is_among(mark, headers):
+            raise Invalid.of([_TWICE])
         values: dict[str, str | None] = {}
         if wish.url is not None:
             values["url"] = wish.url
@@ -133,6 +140,8 @@ class Endpoints:
             values["headers"] = packed(wish.headers)
         if wish.notify is not None:
             values["notify"] = wish.notify or None
+        if wish.signature_header is not None:
+            values["signature_header"] = wish.signature_header or None
         now_ms = self._recorder.clock.now_ms()
         return await self._recorder.journal.commit(
             signed(by, lambda conn: webhooks.change(conn, endpoint_id, values, now_ms))
@@ -196,45 +205,85 @@ class Endpoints:
         """
         found = webhooks.endpoint(self._reader, endpoint_id)
         if not found.enabled:
-            raise Conflict("The endpoint is disabled; enable it first.")
+            raise Conflict("The endpoint is disabled; enable it first.", "ENDPOINT_DISABLED")
         now_ms = self._recorder.clock.now_ms()
         return await self._recorder.journal.commit(
             signed(by, lambda conn: outbox.trial_event(conn, found, now_ms))
         )
 
-    def _check(self, wish: Wish) -> None:
-        if wish.url is not None:
-            try:
-                parse_target(wish.url, self._rules)
-            except UrlRefused as error:
-                raise Invalid("url", "invalid_url", str(error)) from None
-        for kind in wish.types or ():
-            if kind not in TYPES:
-                text = f"`types` are of these: {', '.join(TYPES)}."
-                raise Invalid("types", "invalid_type", text)
-        if wish.types is not None and not wish.types:
-            raise Invalid("types", "missing", "An endpoint asks for at least one type of event.")
-        if len(wish.description or "") > DESCRIPTION_MAX:
-            text = f"A description has at most {DESCRIPTION_MAX} characters."
-            raise Invalid("description", "too_long", text)
-        if wish.notify and not _MAIL.fullmatch(wish.notify):
-            raise Invalid("notify", "invalid_address", "`notify` is one e-mail address.")
-        _check_headers(wish.headers or {})
+    def _check(self, wish: Wish, *, is_new: bool = False) -> None:
+        if faults := self.faults(wish, is_new=is_new):
+            raise Invalid.of(faults)
+
+    def faults(self, wish: Wish, *, is_new: bool = False) -> Sequence[FieldFault]:
+        """All that is wrong with a wish; of one for a new endpoint also that a URL is missing."""
+        return [*self._url_faults(wish.url, is_new=is_new), *_faults(wish)]
+
+    def _url_faults(self, url: str | None, *, is_new: bool) -> Iterator[FieldFault]:
+        if url is None:
+            if is_new:
+                yield FieldFault("url", "missing", "`url` is required.")
+            return
+        try:
+            parse_target(url, self._rules)
+        except UrlRefused as error:
+            yield FieldFault("url", "invalid_url", str(error))
 
 
-def _check_headers(headers: Mapping[str, str]) -> None:
+def _faults(wish: Wish) -> Iterator[FieldFault]:
+    """What is wrong beside the URL: at most one fault of each field."""
+    if any(kind not in TYPES for kind in wish.types or ()):
+        yield FieldFault("types", "invalid_type", f"`types` are of these: {', '.join(TYPES)}.")
+    if wish.types is not None and not wish.types:
+        text = "An endpoint asks for at least one type of event."
+        yield FieldFault("types", "missing", text)
+    if len(wish.description or "") > DESCRIPTION_MAX:
+        text = f"A description has at most {DESCRIPTION_MAX} characters."
+        yield FieldFault("description", "too_long", text)
+    if wish.notify and not _MAIL.fullmatch(wish.notify):
+        yield FieldFault("notify", "invalid_address", "`notify` is one e-mail address.")
+    if (found := _headers_fault(wish.headers or {})) is not None:
+        yield found
+    if wish.signature_header and not is_free_header(wish.signature_header):
+        text = "`signature_header` is the name of a header field that is nobody else's."
+        yield FieldFault("signature_header", "invalid_header", text)
+    elif wish.signature_header and is_among(wish.signature_header, wish.headers or {}):
+        yield _TWICE
+
+
+_TWICE: Final = FieldFault(
+    "signature_header",
+    "named_twice",
+    "`signature_header` is the name of a header field that is nobody else's.",
+)
+
+
+def is_among(name: str, headers: Mapping[str, str]) -> bool:
+    """Whether one of these header fields has this name."""
+    return name.lower() in {each.lower() for each in headers}
+
+
+def _headers_fault(headers: Mapping[str, str]) -> FieldFault | None:
     if len(headers) > HEADERS_MAX:
         text = f"An endpoint has at most {HEADERS_MAX} headers of its own."
-        raise Invalid("headers", "too_many", text)
+        return FieldFault("headers", "too_many", text)
     for name, value in headers.items():
-        folded = name.lower()
-        if not _TOKEN.fullmatch(name) or folded in _OURS or folded.startswith("webhook-"):
-            raise Invalid("headers", "invalid_header", "A header has a name that is not allowed.")
+        if not is_free_header(name):
+            text = "A header has a name that is not allowed."
+            return FieldFault("headers", "invalid_header", text)
         if len(value) > HEADER_VALUE_MAX or not _VALUE.fullmatch(value):
             text = f"A header's value is 1 to {HEADER_VALUE_MAX} printable ASCII characters."
-            raise Invalid("headers", "invalid_header", text)
+            return FieldFault("headers", "invalid_header", text)
     if len({name.lower() for name in headers}) < len(headers):
-        raise Invalid("headers", "invalid_header", "A header is named twice.")
+        return FieldFault("headers", "invalid_header", "A header is named twice.")
+    return None
+
+
+def is_free_header(name: str) -> bool:
+    """Whether an owner may give a header field of this name to the calls to an endpoint."""
+    folded = name.lower()
+    is_ours = folded in _OURS or folded.startswith("webhook-")
+    return _TOKEN.fullmatch(name) is not None and not is_ours
 
 
 async def end_pending(recorder: Recorder, endpoint_id: str) -> None:

@@ -27,7 +27,7 @@ from risala.engine.journal.webhooks.deliveries import WebhookAttempt
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
-from risala.engine.rules.webhooks.sign import signed
+from risala.engine.rules.webhooks.sign import signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.engine.webhooks.endpoints import end_pending
 
@@ -156,20 +156,19 @@ class Webhooks:
 
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
+            now_ms = self._have.recorder.clock.now_ms()
+            body, headers = attempt.body, attempt.headers
+            if attempt.signature_header is not None:
+                body = with_sms_id(body)
+                other = stamped(body, attempt.secrets, now_ms)
+                headers = {**headers, attempt.signature_header: other}
             headers = {
-                **attempt.headers,
+                **headers,
                 "content-type": "application/json",
                 "user-agent": AGENT,
-                **signed(
-                    attempt.event_id,
-                    attempt.body,
-                    attempt.secrets,
-                    self._have.recorder.clock.now_ms(),
-                ),
+                **signed(attempt.event_id, body, attempt.secrets, now_ms),
             }
-            return await self._have.outbound.post(
-                WebhookCall(attempt.url, headers, attempt.body.encode())
-            )
+            return await self._have.outbound.post(WebhookCall(attempt.url, headers, body.encode()))
         except Exception:
             # A bug of ours over one delivery must not hold up the others: that delivery is tried
             # again, as if the endpoint had failed.

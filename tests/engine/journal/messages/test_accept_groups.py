@@ -135,6 +135,15 @@ def test_a_key_that_comes_twice_in_a_group_is_one_message(book):
     assert book.one("SELECT balance FROM organizations WHERE id = ?", organization) == 950
 
 
+def test_what_is_a_test_takes_nothing_from_its_live_neighbours(book):
+    """Not even where its row had a price."""
+    organization = book.organization(1000)
+    news = [book.new_message(organization, mode=mode, price=50) for mode in ("test", "live")]
+    done = run_batch(book.conn, [Piece(accept_each, SendRequest((new,))) for new in news])
+    assert not any(isinstance(answer, Failed) for answer in done.answers)
+    assert book.one("SELECT balance FROM organizations WHERE id = ?", organization) == 950
+
+
 def test_the_statements_of_a_group_do_not_grow_with_it(book):
     organizations = [book.organization(100_000) for _ in range(2)]
 

@@ -121,6 +121,18 @@ def test_a_receipt_on_the_way_is_noted_and_moves_nothing(desk, state):
     assert desk.held == 0
 
 
+@pytest.mark.parametrize("again", [ReceiptState.ENROUTE, ReceiptState.DELIVERED])
+def test_a_carrier_that_repeats_a_receipt_for_ever_fills_no_timeline(desk, again):
+    """Some do, once every minute for days; the end of the message is told all the same."""
+    message_id = desk.sent()
+    for _ in range(timeline.ENTRIES_MAX + 5):
+        desk.receipt("1a", again)
+    desk.receipt("1a")
+    lines = desk.book.one("SELECT count(*) FROM line")
+    assert timeline.ENTRIES_MAX - 2 <= lines <= timeline.ENTRIES_MAX + 1
+    assert "Delivered to the phone." in desk.book.texts(message_id)
+
+
 @pytest.mark.parametrize(
     ("given", "told", "also"),
     [

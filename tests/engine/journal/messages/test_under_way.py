@@ -109,6 +109,16 @@ def test_who_was_withdrawn_while_it_waited_does_not_leave(desk):
     assert desk.book.status(gone) == "canceled"
 
 
+@pytest.mark.parametrize("is_read_anew", [False, True])
+def test_who_is_past_its_validity_does_not_leave(desk, is_read_anew):
+    (one,) = desk.accept()
+    row = None if is_read_anew else reads.row(desk.book.conn, one)
+    until = "SELECT valid_until FROM message WHERE id = ?"
+    (desk.book.now_ms,) = desk.book.conn.execute(until, (one,)).fetchone()
+    assert desk.start([one], [row]) == [None]
+    assert desk.book.status(one) == "pending"  # until whoever keeps the deadlines ends it
+
+
 def test_an_id_that_another_message_has_too_is_looked_into(desk):
     first, second = desk.accept(2)
     desk.start([first, second])

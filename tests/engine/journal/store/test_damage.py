@@ -11,7 +11,7 @@ import trio
 
 from risala.engine.actors.supervisor import STORAGE_RETRY_S, RestartPolicy, Supervisor
 from risala.engine.journal.store.condition import Condition
-from risala.engine.journal.store.opening import open_watched
+from risala.engine.journal.store.opening import open_watched, sqlite_sentence
 from risala.engine.model.errors import OutcomeUnknown, StorageFailed
 
 PAGE_BYTES = 4096
@@ -120,6 +120,16 @@ def test_what_lasts_and_what_passes(path, code, lasts):
     assert (condition.ailment is None) is not lasts
 
 
+def test_no_room_for_the_shared_memory_is_a_full_disk(path):
+    """SQLite calls it an error of the disk, which its operator would look for in vain."""
+    error = sqlite3.OperationalError("disk I/O error")
+    error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
+    condition = Condition(path)
+    condition.meet(error)
+    assert condition.ailment.text == "the disk that holds the database is full"
+    assert sqlite_sentence(path, error) == f"The disk that holds {path} is full."
+
+
 def test_what_lasts_hides_behind_nothing_later(path):
     condition = Condition(path)
     for code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL):
@@ -191,7 +201,10 @@ def test_text_that_cannot_be_decoded_is_damage(path):
     assert len(met) == 1
 
 
-async def test_who_cannot_read_is_begun_again_for_ever(quick):
+@pytest.mark.parametrize(
+    "fault", [StorageFailed(), MemoryError(), RuntimeError("can't start new thread")]
+)
+async def test_who_finds_no_storage_or_memory_or_thread_is_begun_again_for_ever(quick, fault):
     """Not its bug: giving up would end the process, and with it the place where it shows."""
     begun = 0
 
@@ -200,9 +213,9 @@ async def test_who_cannot_read_is_begun_again_for_ever(quick):
         begun += 1
         if begun > 1:
             async with trio.open_nursery():
-                raise StorageFailed
+                raise fault
         await trio.sleep(1)
-        raise StorageFailed
+        raise fault
 
     supervisor = Supervisor()
     async with trio.open_nursery() as nursery:

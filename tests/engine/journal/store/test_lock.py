@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import stat
@@ -270,3 +271,24 @@ async def test_a_migration_may_refuse(path, inline):
 
     with pytest.raises(StorageUnusable, match="newer Risala"):
         await Journal(path, newer, inline=inline).run()
+
+
+def test_a_lock_is_taken_once(tmp_path):
+    with DataLock(tmp_path) as lock, pytest.raises(RuntimeError, match="already held"):
+        lock.acquire()
+
+
+@pytest.mark.parametrize(("number", "holds"), [(errno.ENOSPC, True), (errno.EIO, False)])
+def test_a_full_disk_keeps_nobody_out_and_a_broken_one_does(tmp_path, monkeypatch, number, holds):
+    def refuse(*_: object) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "pwrite", refuse)
+    lock = DataLock(tmp_path)
+    if holds:
+        lock.acquire()
+    else:
+        with pytest.raises(StorageUnusable, match="cannot be written"):
+            lock.acquire()
+    assert lock.held is holds
+    lock.release()

@@ -204,7 +204,7 @@ def test_every_migration_has_a_file_that_ends_with_it():
     assert sorted(known) in seen.values(), "no file has the newest tables"
     # m001 came together with m002, m012 before m011, m017 before m013, m014 and m015, m023 before
     # m022, m025 before m024, m028 before m026 and m027,
-    # and m031 to m033 before m030.
+    # m031 to m033 before m030, and m035 before m034.
     together = {
         "m001_accounts",
         "m011_held_references",
@@ -216,6 +216,7 @@ def test_every_migration_has_a_file_that_ends_with_it():
         "m026_key_limits",
         "m027_payments",
         "m030_bank",
+        "m034_faces",
     }
     assert {applied[-1] for applied in seen.values()} == set(known) - together
 

@@ -25,7 +25,7 @@ def lines(house, **wanted):
     return audit_log.lines(house.gateway.services.reader, 100, **wanted)
 
 
-async def test_a_message_is_found_by_number_id_and_the_carriers_id(house):
+async def test_a_message_is_found_by_number_id_and_the_carriers_id(house, autojump_clock):
     message_id = await house.send(body=BODY, to=TO)
     await house.send(body=BODY, to="+22246123456")
     await house.wait_status(message_id, "sent", "delivered")
@@ -47,13 +47,13 @@ async def test_a_message_is_found_by_number_id_and_the_carriers_id(house):
 
 
 @pytest.mark.parametrize("given", [{}, {"to": TO, "message_id": "sms_x"}])
-async def test_one_thing_is_looked_for_at_a_time(house, given):
+async def test_one_thing_is_looked_for_at_a_time(house, given, autojump_clock):
     with pytest.raises(Invalid, match="one of"):
         await do(house, "message.find", **given)
     assert not lines(house, action="message.find")
 
 
-async def test_the_console_shows_no_text_without_a_reason(house):
+async def test_the_console_shows_no_text_without_a_reason(house, autojump_clock):
     message_id = await house.send(body=BODY, to=TO, metadata={"secret": BODY})
     mine = {"organization_id": house.principal.organization_id}
     shown = await do(house, "message.show", message_id=message_id)
@@ -68,14 +68,14 @@ async def test_the_console_shows_no_text_without_a_reason(house):
     assert BODY in str(await do(house, "message.show", member, message_id=message_id))
 
 
-async def test_a_file_with_texts_is_not_for_the_console(house):
+async def test_a_file_with_texts_is_not_for_the_console(house, autojump_clock):
     mine = {"organization_id": house.principal.organization_id}
     asked = await do(house, "export.ask", **mine)
     with pytest.raises(Forbidden, match="console"):
         await do(house, "export.fetch", export_id=asked["id"])
 
 
-async def test_the_reason_is_on_disk_before_the_text_is_shown(house):
+async def test_the_reason_is_on_disk_before_the_text_is_shown(house, autojump_clock):
     message_id = await house.send(body=BODY, to=TO)
     told = await do(house, "message.body", message_id=message_id, reason="complaint  17")
     assert told["body"] == BODY
@@ -86,14 +86,14 @@ async def test_the_reason_is_on_disk_before_the_text_is_shown(house):
 
 
 @pytest.mark.parametrize("reason", [{}, {"reason": "  "}, {"reason": "x" * 201}])
-async def test_no_reason_no_text(house, reason):
+async def test_no_reason_no_text(house, reason, autojump_clock):
     message_id = await house.send(body=BODY, to=TO)
     with pytest.raises(Invalid):
         await do(house, "message.body", message_id=message_id, **reason)
     assert not lines(house, action="message.body")
 
 
-async def test_finding_and_reading_over_all_is_for_operators_alone(house):
+async def test_finding_and_reading_over_all_is_for_operators_alone(house, autojump_clock):
     message_id = await house.send(body=BODY, to=TO)
     member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
     for name, given in (

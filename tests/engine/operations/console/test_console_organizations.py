@@ -30,7 +30,7 @@ def names(page):
     return [each["name"] for each in page["organizations"]]
 
 
-async def test_pages_go_on_by_key_both_ways(town):
+async def test_pages_go_on_by_key_both_ways(town, autojump_clock):
     house, _ = town
     whole = names(await do(house, "org.list"))
     assert len(whole) == 8
@@ -56,12 +56,14 @@ async def test_pages_go_on_by_key_both_ways(town):
         ("nobody", set()),
     ],
 )
-async def test_search_is_by_part_of_the_name_or_an_owners_address(town, search, found):
+async def test_search_is_by_part_of_the_name_or_an_owners_address(
+    town, search, found, autojump_clock
+):
     house, _ = town
     assert set(names(await do(house, "org.list", search=search))) == found
 
 
-async def test_search_is_by_part_of_the_id_and_states_are_told_apart(town):
+async def test_search_is_by_part_of_the_id_and_states_are_told_apart(town, autojump_clock):
     house, made = town
     part = made["Last"][-12:].lower()
     assert names(await do(house, "org.list", search=part)) == ["Last"]
@@ -72,7 +74,7 @@ async def test_search_is_by_part_of_the_id_and_states_are_told_apart(town):
         await do(house, "org.list", status="gone")
 
 
-async def test_each_is_told_with_what_it_sent_and_who_owns_it(town):
+async def test_each_is_told_with_what_it_sent_and_who_owns_it(town, autojump_clock):
     house, made = town
     mine = house.principal.organization_id
     await house.send()
@@ -84,7 +86,7 @@ async def test_each_is_told_with_what_it_sent_and_who_owns_it(town):
     assert last["lastSendAt"] is None
 
 
-async def test_operators_see_what_holds_for_everybody_and_members_do_not(town):
+async def test_operators_see_what_holds_for_everybody_and_members_do_not(town, autojump_clock):
     house, made = town
     shown = await do(house, "org.show", organization_id=made["Last"])
     assert shown["general"] == {

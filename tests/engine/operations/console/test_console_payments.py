@@ -46,7 +46,7 @@ def ids(page):
     return [each["id"] for each in page["payments"]]
 
 
-async def test_those_that_wait_come_first_the_longest_wait_at_the_head(till):
+async def test_those_that_wait_come_first_the_longest_wait_at_the_head(till, autojump_clock):
     house, made = till
     page = await do(house)
     assert ids(page) == [made[0], made[3], made[4]]
@@ -59,7 +59,7 @@ async def test_those_that_wait_come_first_the_longest_wait_at_the_head(till):
     assert (ids(back), back["newer"]) == (ids(first), None)
 
 
-async def test_each_is_told_with_what_its_decision_is_made_by(till):
+async def test_each_is_told_with_what_its_decision_is_made_by(till, autojump_clock):
     house, made = till
     (found,) = (await do(house, search=made[3]))["payments"]
     assert found["organizationName"] == "Librairie Nasr"
@@ -68,7 +68,7 @@ async def test_each_is_told_with_what_its_decision_is_made_by(till):
     assert (found["amount"], found["language"], found["state"]) == ("8.00", "fr", "waiting")
 
 
-async def test_the_other_states_are_lists_of_their_own(till):
+async def test_the_other_states_are_lists_of_their_own(till, autojump_clock):
     house, made = till
     found = {state: ids(await do(house, status=state)) for state in payments.STATES}
     assert found == {
@@ -88,12 +88,14 @@ async def test_the_other_states_are_lists_of_their_own(till):
     ("search", "found"),
     [("tx 1003", [3]), ("TX1001", [1]), ("nasr", [5, 3, 1]), ("pay_1", []), ("nobody", [])],
 )
-async def test_a_payment_is_found_by_its_reference_and_by_its_organization(till, search, found):
+async def test_a_payment_is_found_by_its_reference_and_by_its_organization(
+    till, search, found, autojump_clock
+):
     house, made = till
     assert ids(await do(house, status="all", search=search)) == [made[each] for each in found]
 
 
-async def test_it_is_for_operators_alone(till):
+async def test_it_is_for_operators_alone(till, autojump_clock):
     house, _ = till
     member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
     with pytest.raises(Forbidden):

@@ -58,7 +58,7 @@ async def test_marked_names_come_first_then_the_oldest(
     assert [each for some in found for each in some] == wanted
 
 
-async def test_each_is_told_with_what_its_decision_is_made_by(house):
+async def test_each_is_told_with_what_its_decision_is_made_by(house, autojump_clock):
     page = await do(house, "sender.requests")
     first = page["senders"][0]
     assert first["organizationName"] == "Librairie"
@@ -68,7 +68,7 @@ async def test_each_is_told_with_what_its_decision_is_made_by(house):
     assert page["oldestAt"] == min(each["createdAt"] for each in page["senders"])
 
 
-async def test_one_is_told_alone_whatever_its_state(house):
+async def test_one_is_told_alone_whatever_its_state(house, autojump_clock):
     by_name = await ids(house)
     page = await do(house, "sender.requests", sender_id=by_name["M4TTEL"])
     assert names(page) == ["M4TTEL"]
@@ -102,13 +102,13 @@ async def test_the_other_states_are_lists_of_their_own(house, autojump_clock):
     assert names(back) == ["Delta"]
 
 
-async def test_requests_are_found_by_name_and_by_organization(house):
+async def test_requests_are_found_by_name_and_by_organization(house, autojump_clock):
     for search, found in (("gam", ["Gamma"]), ("librair", 6), ("nobody", [])):
         page = await do(house, "sender.requests", search=search)
         assert names(page) == found or len(names(page)) == found
 
 
-async def test_a_denial_takes_one_of_the_reasons_that_are_told(house):
+async def test_a_denial_takes_one_of_the_reasons_that_are_told(house, autojump_clock):
     page = await do(house, "sender.requests")
     assert {each["code"]: each["text"] for each in page["reasons"]} == REASONS
     sender_id = page["senders"][0]["id"]
@@ -119,6 +119,6 @@ async def test_a_denial_takes_one_of_the_reasons_that_are_told(house):
         assert denied["status"] == "denied"
 
 
-async def test_a_state_is_one_of_four(house):
+async def test_a_state_is_one_of_four(house, autojump_clock):
     with pytest.raises(Invalid, match="waiting"):
         await do(house, "sender.requests", status="pending")

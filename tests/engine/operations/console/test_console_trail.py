@@ -24,7 +24,7 @@ def do(house, name, /, **arguments):
     return house.gateway.perform(name, arguments, OPERATOR)
 
 
-async def test_all_parts_are_all_lines_and_the_export_is_one_of_them(house):
+async def test_all_parts_are_all_lines_and_the_export_is_one_of_them(house, autojump_clock):
     part = await do(house, "audit.export", operation="org.", who="amina")
     lines = list(part["lines"])
     while part["older"] is not None:
@@ -41,7 +41,7 @@ async def test_all_parts_are_all_lines_and_the_export_is_one_of_them(house):
     [{"who": "omar"}, {"export": "1"}, {"face": "cli"}],
     ids=["other filters", "no export", "one more filter"],
 )
-async def test_a_part_without_its_line_is_refused(house, changes):
+async def test_a_part_without_its_line_is_refused(house, changes, autojump_clock):
     first = await do(house, "audit.export", who="amina")
     given = {"who": "amina", "before": first["older"], "export": first["export"], **changes}
     with pytest.raises(Invalid) as refused:
@@ -49,7 +49,7 @@ async def test_a_part_without_its_line_is_refused(house, changes):
     assert refused.value.path == "export"
 
 
-async def test_the_filters_are_those_of_a_line(house):
+async def test_the_filters_are_those_of_a_line(house, autojump_clock):
     mine = house.principal.organization_id
     shown = await do(house, "audit.list", organization_id=mine, face="console", limit=2)
     assert [line["face"] for line in shown["lines"]] == ["console", "console"]
@@ -60,7 +60,7 @@ async def test_the_filters_are_those_of_a_line(house):
         await do(house, "audit.list", before="nowhere")
 
 
-async def test_the_trail_is_for_operators_alone(house):
+async def test_the_trail_is_for_operators_alone(house, autojump_clock):
     member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
     for name in ("audit.list", "audit.export"):
         with pytest.raises(Forbidden):

@@ -32,7 +32,7 @@ def emails(page):
     return [each["email"].partition("@")[0] for each in page["users"]]
 
 
-async def test_pages_go_on_and_back_in_the_order_of_addresses(house):
+async def test_pages_go_on_and_back_in_the_order_of_addresses(house, autojump_clock):
     first = await do(house, "user.list", limit=3)
     second = await do(house, "user.list", limit=3, after=first["next"])
     third = await do(house, "user.list", limit=3, after=second["next"])
@@ -47,7 +47,7 @@ async def test_pages_go_on_and_back_in_the_order_of_addresses(house):
     assert emails(again) == emails(second)
 
 
-async def test_users_are_found_by_part_of_address_or_name(house):
+async def test_users_are_found_by_part_of_address_or_name(house, autojump_clock):
     assert emails(await do(house, "user.list", search="ALI")) == ["dalia", "ghali"]
     assert emails(await do(house, "user.list", search="Fati")) == ["fatima"]
     assert emails(await do(house, "user.list", search="%")) == []
@@ -63,7 +63,7 @@ async def sign_in(house, email):
     return await house.gateway.people.use_link(link["token"], browser)
 
 
-async def test_one_session_is_ended_and_the_others_stay(house):
+async def test_one_session_is_ended_and_the_others_stay(house, autojump_clock):
     people, email = house.gateway.people, "bilal@example.com"
     one, other = await sign_in(house, email), await sign_in(house, email)
     found = await do(house, "user.sessions", email=email)
@@ -78,7 +78,7 @@ async def test_one_session_is_ended_and_the_others_stay(house):
     assert people.session(other.token, SessionKind.CUSTOMER) is None
 
 
-async def test_another_users_session_is_not_theirs_to_end(house):
+async def test_another_users_session_is_not_theirs_to_end(house, autojump_clock):
     one = await sign_in(house, "bilal@example.com")
     wrong = {"email": "ada@example.com", "session_id": one.session.id}
     assert await do(house, "user.sign_out", **wrong) == {"ended": 0}

@@ -65,6 +65,7 @@ def test_the_hold_time_doubles_up_to_its_bound():
         *(5, 10, 20, 40, 80, 160, 240, 240),
     ]
     assert held_ms(HOLD_MAX_MS * 2, 0) == HOLD_MAX_MS * 2
+    assert held_ms(1, 1000) == held_ms(1, 16) == 1 << 16  # and no number grows without end
 
 
 def test_what_comes_back_within_a_day_comes_back():
@@ -77,3 +78,19 @@ def test_what_comes_back_within_a_day_comes_back():
 def test_raised_and_over_take_turns(verdicts, flaps):
     found = [turn for _, turn in turns(verdicts, flaps)]
     assert found == [("raised", "over")[n % 2] for n in range(len(found))]
+
+
+def test_what_flapped_is_held_longer_and_keeps_its_count():
+    raised = AlertStanding(is_raised=True, flaps=1)
+    waiting, turn = step(raised, GOOD, 0, 0, HOLD)
+    assert turn is None
+    waiting, turn = step(waiting, GOOD, 2 * HOLD - 1, 0, HOLD)
+    assert turn is None
+    assert step(waiting, GOOD, 2 * HOLD, 0, HOLD) == (AlertStanding(flaps=1), AlertTurn.OVER)
+
+
+def test_a_day_is_counted_from_when_it_was_over():
+    over_at = 10 * FLAPS_WITHIN_MS
+    assert flaps_of(2, over_at, over_at + FLAPS_WITHIN_MS) == 3
+    assert flaps_of(2, over_at, over_at + FLAPS_WITHIN_MS + 1) == 0
+    assert flaps_of(2, None, over_at) == 0

@@ -176,3 +176,23 @@ def test_what_others_wrote_stays_on_one_line_and_facts_that_are_not_there_are_da
     bare = Alert(1, AlertKind.ERRORS, "", {}, 0, 7_200_000, {}, 0, None, None, None)
     assert "–" in alert_words(bare, language).text
     assert "2" in alert_words(bare, language).lasted
+
+
+@pytest.mark.parametrize(
+    ("is_stuck", "age_s", "missed_at", "is_raised", "verdict"),
+    [
+        (False, 900, None, False, GOOD),
+        (False, 901, None, False, BAD),
+        (False, 451, None, True, BAD),
+        (False, 450, None, True, GOOD),
+        (True, 0, None, False, BAD),
+        (False, 0, 1_000, False, BAD),
+        (False, 0, 1_000 - readings.LOST_STANDS_MS, False, GOOD),
+    ],
+)
+def test_a_sink_that_is_stuck_or_behind_or_lost_events(
+    is_stuck, age_s, missed_at, is_raised, verdict
+):
+    sink = readings.SinkFacts("log", is_stuck, 1, age_s, 5, missed_at)
+    found = readings.sink_behind(sink, 1_000, LIMITS, is_raised=is_raised)
+    assert (found.subject, found.verdict) == ("log", verdict)

@@ -13,6 +13,7 @@ from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,
     WAITS_S,
+    AnswerVerdict,
     ReceiverAnswer,
     ReceiverFault,
     decide,
@@ -48,7 +49,8 @@ def test_every_answer_is_decided(status, tries, jitter, header):
     ("text", "seconds"),
     [
         (None, None), ("", None), ("abc", None), ("0", 0), ("120", 120), ("9" * 60, 86_400),
-        ("9" * 65, None), ("1.5", None), ("-1", None), ("٣", None),
+        ("0" * 12 + "9", 9),
+        ("9" * 65, None), ("9" * 64, 86_400), ("1.5", None), ("-1", None), ("٣", None),
         (formatdate(NOW_MS / 1000 + 90, usegmt=True), 90),
         (formatdate(NOW_MS / 1000 - 90, usegmt=True), 0),
         (formatdate(NOW_MS / 1000 + 10**7, usegmt=True), 86_400),
@@ -57,6 +59,53 @@ def test_every_answer_is_decided(status, tries, jitter, header):
 )  # fmt: skip
 def test_retry_after(text, seconds):
     assert retry_after_s(text, NOW_MS) == seconds
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (410, "HTTP 410: the endpoint is gone for good."),
+        (411, "HTTP 411"),
+        (299, None),
+        (300, "HTTP 300: redirects are not followed."),
+        (301, "HTTP 301: redirects are not followed."),
+        (399, "HTTP 399: redirects are not followed."),
+        (400, "HTTP 400"),
+        (199, "HTTP 199"),
+        (200, None),
+        (500, "HTTP 500"),
+    ],
+)
+def test_what_follows_from_each_answer(status, error):
+    verdict = decide(ReceiverAnswer(status, None, "said"), 2, NOW_MS, 0.5)
+    if error is None:
+        assert verdict == AnswerVerdict("delivered", NOW_MS, status, None, "said")
+    elif status == 410:
+        assert verdict == AnswerVerdict("failed", NOW_MS, 410, error, "said", gone=True)
+    else:
+        assert verdict == AnswerVerdict("pending", NOW_MS + 315_000, status, error, "said")
+
+
+def test_a_receiver_that_asks_for_a_longer_wait_gets_it():
+    verdict = decide(ReceiverAnswer(503, "120", ""), 1, NOW_MS, 0.0)
+    assert verdict.due_at == NOW_MS + 120_000
+    at = formatdate(NOW_MS / 1000 + 90, usegmt=True)
+    assert decide(ReceiverAnswer(503, at, ""), 1, NOW_MS, 0.0).due_at == NOW_MS + 90_000
+    assert decide(ReceiverAnswer(503, "1", ""), 1, NOW_MS, 0.0).due_at == NOW_MS + 5000
+    assert decide(ReceiverAnswer(503, None, ""), 1, NOW_MS, 0.0).due_at == NOW_MS + 5000
+
+
+def test_a_date_without_a_zone_is_of_utc_and_one_with_another_is_of_that():
+    assert retry_after_s("Thu, 01 Jan 2026 00:01:30 -0000", NOW_MS) == 90
+    assert retry_after_s("Thu, 01 Jan 2026 01:01:30 +0100", NOW_MS) == 90
+
+
+def test_a_failure_that_was_the_last_ends_it():
+    fault = ReceiverFault("TLS", "Bad certificate.")
+    assert decide(fault, TRIES_MAX, NOW_MS, 0.0) == AnswerVerdict(
+        "failed", NOW_MS, None, "TLS: Bad certificate.", None
+    )
+    assert decide(fault, TRIES_MAX - 1, NOW_MS, 0.0).state == "pending"
 
 
 def test_a_fault_says_what_it_is():
@@ -156,3 +205,33 @@ def test_slots_are_never_lost(steps):
     while under_way:
         lanes.finish(*under_way.pop(), ok=True, prompt=True)
     assert lanes.in_flight == 0
+
+
+def test_one_that_failed_before_begins_with_one_attempt_at_once():
+    lanes = Lanes(Widths(8, 9, 9))
+    lanes.expect("dead", 0, prompt=False)
+    lanes.expect("sound", 0)
+    assert sorted(drain(lanes)) == ["dead", "sound", "sound"]
+
+
+def test_an_attempt_that_was_not_made_says_nothing_of_its_endpoint():
+    lanes = Lanes(Widths(8, 1, 1))
+    lanes.expect("a", 0)
+    lane = lanes.take(0)
+    lanes.start(lane, 1)
+    width = lane.width
+    lanes.rest(lanes.take(0) or lane, None)
+    lanes.leave(lane, 1, 50)
+    assert (lane.width, lane.prompt, lanes.in_flight) == (width, True, 0)
+
+
+def test_an_endpoint_under_way_is_not_forgotten():
+    lanes = Lanes(Widths(8, 9, 9))
+    lanes.expect("a", 0)
+    lane = lanes.take(0)
+    lanes.start(lane, 1)
+    lanes.rest(lanes.take(0), None)
+    assert len(lanes) == 1
+    lanes.finish(lane, 1, ok=False, prompt=False)
+    lanes.rest(lanes.take(0), None)
+    assert len(lanes) == 1, "a failing one is remembered as one"

@@ -120,6 +120,7 @@ def test_there_are_enough_of_them():
         ("https://STRASSE.de/", "strasse.de", 443, "/", "strasse.de"),
         ("https://BÜCHER.example.com/", "xn--bcher-kva.example.com", 443, "/",
          "xn--bcher-kva.example.com"),
+        ("https://ｅxample.com/", "example.com", 443, "/", "example.com"),  # a wide letter
         ("https://hooks.example/", "hooks.example", 443, "/", "hooks.example"),
         ("https://local.com/", "local.com", 443, "/", "local.com"),
         ("https://رسالة.موريتانيا/", "xn--mgbewi0g.xn--mgbah1a3hjkrd", 443, "/",
@@ -131,6 +132,45 @@ def test_a_url_is_taken_apart_once(url, host, port, path, authority):
     assert (target.host, target.port, target.path, target.authority) == (
         host, port, path, authority,
     )  # fmt: skip
+
+
+def test_lengths_at_their_edges():
+    longest = "https://example.com/" + "a" * (2048 - 20)
+    assert len(parse_target(longest, STRICT).path) == 2029
+    with pytest.raises(UrlRefused, match="at most 2048"):
+        parse_target(longest + "a", STRICT)
+    host = ".".join(["a" * 61] * 4) + ".abcde"
+    assert len(host) == 253
+    assert parse_target(f"https://{host}/", STRICT).host == host
+    with pytest.raises(UrlRefused, match="neither a name nor an address"):
+        parse_target(f"https://{host}f/", STRICT)
+
+
+def test_a_backslash_is_no_slash():
+    with pytest.raises(UrlRefused, match="no spaces, backslashes or control"):
+        parse_target("https://example.com/a\\b", STRICT)
+
+
+def test_https_is_taken_where_insecure_too():
+    assert parse_target("https://example.com/", LOOSE).scheme == "https"
+
+
+def test_the_ports_that_may_be_are_told():
+    with pytest.raises(UrlRefused, match=r"these ports only: 443, 8443\.$"):
+        parse_target("https://example.com:80/", AddressRules(ports=(443, 8443)))
+
+
+def test_what_only_a_network_knows_is_told_by_its_last_label():
+    with pytest.raises(UrlRefused, match=r"^Names that end in \.lan are known"):
+        parse_target("https://a.b.lan/", STRICT)
+    for url in ("https://localhost/", "https://a.b.localhost/"):
+        with pytest.raises(UrlRefused, match="the whole internet knows"):
+            parse_target(url, STRICT)
+
+
+def test_an_address_with_an_interface_is_refused_for_it():
+    with pytest.raises(UrlRefused, match="must not name a network interface"):
+        parse_target("https://[fe80::1%25eth0]/", LOOSE)
 
 
 def test_ports_are_a_list_and_any_where_insecure():

@@ -7,8 +7,7 @@ must strand no message: what it is asked has a deadline here, and what it says i
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol, cast
 
@@ -19,9 +18,9 @@ from risala.engine.actors.bell import Bell
 from risala.engine.delivery.lane.parts import Job
 from risala.engine.model.discreet import discreet
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
-from risala.sms.cause import Cause
+from risala.plugins.fits import fault_of
 from risala.sms.message import Segment
-from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
+from risala.sms.outcome import Outcome
 
 log = structlog.get_logger(__name__)
 
@@ -32,8 +31,6 @@ LATE_S: Final = 600.0
 it was posted."""
 LATE_MAX: Final = 20
 """Calls that may be awaited beyond their deadline: a driver that answers nothing gets no more."""
-
-_OUTCOMES: Final = (Accepted, Throttled, Refused, Uncertain, Unsent)
 
 
 @dataclass(slots=True, eq=False)
@@ -211,55 +208,6 @@ def limit_of(capabilities: Capabilities) -> float:
     if isinstance(told_s, int | float) and 0 < told_s <= SUBMIT_S_MAX:
         return told_s + SPARE_S
     return SUBMIT_S_MAX + SPARE_S
-
-
-def fault_of(outcome: object) -> str | None:
-    """What is wrong with what a driver returned, without its values; None where nothing is."""
-    kind = type(outcome)
-    if kind not in _CHECKS:  # one that is derived from an outcome will do
-        found = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
-        if found is None:
-            return f"it returned {kind.__name__} and no outcome"
-        kind = found
-    for name, fits in _CHECKS[kind]:
-        if not fits(getattr(outcome, name)):
-            return f"{name} of its {type(outcome).__name__} is none"
-    return None
-
-
-def _is_text(value: object) -> bool:
-    """One that the database takes."""
-    if not isinstance(value, str):
-        return False
-    return value.isascii() or not any("\ud800" <= each <= "\udfff" for each in value)
-
-
-def _is_wait(value: object) -> bool:
-    return value is None or (isinstance(value, int | float) and 0 <= value < math.inf)
-
-
-_Fits = Callable[[object], bool]
-_FITS: Final[dict[str, _Fits]] = {
-    "raw": _is_text,
-    "text": _is_text,
-    "carrier_id": _is_text,
-    "cause": lambda value: isinstance(value, Cause),
-    "scope": lambda value: isinstance(value, Scope),
-    "retry_after_s": _is_wait,
-    "load_percent": _is_wait,
-}
-
-
-def _checks_of(kind: type) -> tuple[tuple[str, _Fits], ...]:
-    checks = {each.name: _FITS[each.name] for each in fields(kind) if each.name in _FITS}
-    if kind is Uncertain:  # the only one that may be without an id
-        checks["carrier_id"] = lambda value: value is None or _is_text(value)
-    return tuple(checks.items())
-
-
-_CHECKS: Final[dict[type, tuple[tuple[str, _Fits], ...]]] = {
-    kind: _checks_of(kind) for kind in _OUTCOMES
-}
 
 
 def checked(carrier: str, said: object) -> Outcome | None:

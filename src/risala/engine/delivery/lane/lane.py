@@ -63,6 +63,8 @@ class Lane:
     recorder: Recorder
     scribe: Scribe
     hooks: LaneHooks
+    fence: Callable[[], None]
+    """Called before each segment leaves; it does not return where another machine may send."""
     breaker: Breaker
     throttle: Throttle
     retry: InitVar[RetrySection]
@@ -279,6 +281,8 @@ class Lane:
             if self._nursery is None:  # we stop: what has not left is uncertain at the next start
                 self._finished(job, goes_on=False)
                 return
+            # Not before the commit: frozen over it, a process may find its lease gone.
+            self.fence()
             self.counts.submitted += 1
             self._calls.submit(job, self._nursery)
         elif self._nursery is None:

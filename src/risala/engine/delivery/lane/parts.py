@@ -13,6 +13,7 @@ import structlog
 from risala.engine.delivery.lane.latency import Latency
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
+from risala.engine.model.numbers import part_of
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly
@@ -64,6 +65,7 @@ class Job:
             reference_bits=self.parts.reference_bits,
             expires_at_ms=row.valid_until,
             urgent=row.priority == 0,
+            within=None if row.part is None else part_of(row.part),
         )
 
 

@@ -15,6 +15,9 @@ from risala.engine.model.errors import Conflict, NotFound
 
 DELETED: Final = "deleted"
 """The status of an organization that is no more; its row stays with the ledger."""
+KEYS_MAX: Final = 200
+"""Of an organization: one for each of its programs, and room. They are listed all at once, and a
+member, or a stolen session, could make any number of them."""
 
 ORGANIZATIONS: Final = Rows(
     Organization,
@@ -24,6 +27,7 @@ ORGANIZATIONS: Final = Rows(
         "spent_today": "NULL",
     },
     smart_encoding=bool,
+    lean_answers=bool,
 )
 # Looked at for every request; what is done by hand goes through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
@@ -77,6 +81,12 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     return ORGANIZATIONS.of(row)
 
 
+def is_active(conn: sqlite3.Connection, organization_id: str) -> bool:
+    """Whether its messages may leave: it is there, and is neither suspended nor deleted."""
+    found = value_of(conn, "SELECT status FROM organizations WHERE id = ?", (organization_id,))
+    return found == "active"
+
+
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:
     """The balance in minor units; 0 for an organization that is not there."""
     return value_of(conn, "SELECT balance FROM organizations WHERE id = ?", (organization_id,)) or 0
@@ -92,6 +102,7 @@ def change_organization(
     """
     old = organization(conn, organization_id)
     smart = old.smart_encoding if change.smart_encoding is None else change.smart_encoding
+    lean = old.lean_answers if change.lean_answers is None else change.lean_answers
     operator_cap, owner_cap = change.operator_spend_cap, change.owner_spend_cap
     values = {
         "name": old.name if change.name is None else change.name,
@@ -104,6 +115,7 @@ def change_organization(
         "spend_cap": operator_cap if change.sets_operator_spend_cap else old.operator_spend_cap,
         "owner_spend_cap": owner_cap if change.sets_owner_spend_cap else old.owner_spend_cap,
         "time_zone": change.time_zone or old.time_zone,
+        "lean_answers": lean,
     }
     writable(conn, "organizations").update(organization_id, values)
     return organization(conn, organization_id)
@@ -135,9 +147,13 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
 
     Raises:
         NotFound: no such organization.
+        Conflict: it has too many.
     """
     organization(conn, key.organization_id)
-    writable(conn, "api_keys").insert(
+    stored = writable(conn, "api_keys")
+    if stored.count_where("organization_id = ?", (key.organization_id,)) >= KEYS_MAX:
+        raise Conflict(f"An organization has at most {KEYS_MAX} keys: delete one first.")
+    stored.insert(
         {
             "id": key.id,
             "organization_id": key.organization_id,

@@ -18,6 +18,9 @@ WEEKLY_MESSAGES: Final = 2000
 """Accepted live messages of seven days that approve a cleared sender (specification §3.2)."""
 WEEK_HOURS: Final = 168
 HOUR_MS: Final = 3_600_000
+SENDERS_MAX: Final = 200
+"""Of an organization, in whatever state: each is looked at by an operator, and a member could ask
+for any number of them."""
 
 SENDERS: Final = Rows(Sender, cleared=bool)
 _OWNED: Final = Rows(Owned)
@@ -81,14 +84,17 @@ def add(conn: sqlite3.Connection, new: Sender) -> Sender:
     """Request a name; a denied one may be requested again.
 
     Raises:
-        Conflict: it is on the account already.
+        Conflict: it is on the account already, or there are too many.
     """
     old = by_name(conn, new.organization_id, new.name)
     if old is not None and old.status != "denied":
         raise Conflict(f"The sender {old.name!r} is on the account already: {old.status}.")
+    stored = writable(conn, "senders")
     if old is not None:
-        writable(conn, "senders").delete(old.id)
-    writable(conn, "senders").insert(
+        stored.delete(old.id)
+    if stored.count_where("organization_id = ?", (new.organization_id,)) >= SENDERS_MAX:
+        raise Conflict(f"An organization has at most {SENDERS_MAX} senders, denied ones too.")
+    stored.insert(
         {
             "id": new.id,
             "organization_id": new.organization_id,

@@ -34,10 +34,10 @@ _COLUMNS: Final = (
     *("sender", "segments", "price", "currency", "route", "due_at", "valid_until", "charge"),
     *("client_key", "accepted", "receipt_raw", "body"),
 )
-_RARE: Final = ("created_at", "metadata", "send_at", "verification_id", "notice")
+_RARE: Final = ("created_at", "metadata", "send_at", "verification_id", "notice", "part")
 """Columns that are null in most rows, and which most statements leave out for that reason."""
 _NULL: Final = {
-    **dict.fromkeys(("api_key", "charge", "created_at", "send_at"), "0"),
+    **dict.fromkeys(("api_key", "charge", "created_at", "send_at", "part"), "0"),
     **dict.fromkeys(("client_key", "accepted", "receipt_raw"), "''"),
     **dict.fromkeys(("metadata", "verification_id", "notice"), "''"),
 }
@@ -359,6 +359,7 @@ def _row(
         _,
         _,
         api_key,
+        part,
     ) = new
     row = (
         key,
@@ -389,5 +390,6 @@ def _row(
         send_at or 0,
         verification_id or "",
         notice or "",
+        part or 0,
     )
     return row, rare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
+from typing import Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import parts, sessions, timeline
@@ -18,6 +19,8 @@ from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause, cause_of
+
+NOT_CANCELABLE: Final = "NOT_CANCELABLE"
 
 
 def settle(
@@ -160,8 +163,10 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
         raise NotFound(f"There is no message {message_id}.")
     if message.status is not Status.PENDING:
         raise Conflict(
-            f"The message is {message.status.value}: only a pending one can be withdrawn."
+            f"The message is {message.status.value}: only a pending one can be withdrawn.",
+            NOT_CANCELABLE,
         )
     if parts.any_acknowledged(conn, message):
-        raise Conflict("Some parts of the message are with the carrier already.")
+        text = "Some parts of the message are with the carrier already."
+        raise Conflict(text, NOT_CANCELABLE)
     return (_cancel(conn, message, {}, stamp),)

@@ -22,15 +22,13 @@ from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 
 ENTRIES_MAX: Final = 200
-"""A message throttled for two days must not grow a book; its end is always written."""
+"""A message throttled for two days must not grow a book, nor one whose receipt a carrier repeats
+for ever; its end is always written."""
 
-_FINAL: Final = (
-    Status.DELIVERED,
-    Status.UNDELIVERED,
-    Status.FAILED,
-    Status.CANCELED,
-    Status.SENT,
+_ENDS: Final = frozenset(
+    (Kind.SENT, Kind.DELIVERED, Kind.UNDELIVERED, Kind.FAILED, Kind.CANCELED),
 )
+"""Each comes once in a message's life."""
 IMPLIED: Final = {
     Kind.ATTEMPT: Status.PROCESSING,
     Kind.SENT: Status.SENT,
@@ -62,12 +60,12 @@ def row_of(key: int, entry: TimelineEntry, carrier: int | None) -> LineRow:
         *(key, entry.at, line.kind.value),
         None if entry.status == implied(line.kind) else STATUSES.number(entry.status),
         *(carrier, entry.attempt, entry.segment, line.details, entry.raw or None),
-        entry.status in _FINAL,
+        entry.line.kind in _ENDS,
     )
 
 
 def append_rows(conn: sqlite3.Connection, rows: Iterable[LineRow]) -> None:
-    """Add entries of many messages; beyond :data:`ENTRIES_MAX` only those of a final state."""
+    """Add entries of many messages; beyond :data:`ENTRIES_MAX` only those that end one."""
     conn.executemany(_APPEND, rows)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
@@ -46,6 +47,37 @@ def owned(
     if row is None or row.organization_id != organization_id or row.mode != mode:
         raise NotFound(_NOT_FOUND)
     return row
+
+
+def started(
+    conn: sqlite3.Connection, organization_id: str, mode: str, start: str
+) -> VerificationRow:
+    """A session of this organization and mode, by the start of its id.
+
+    Raises:
+        NotFound: unknown, or not theirs: the same words for both.
+    """
+    found: str | None = None
+    if len(start) >= START_CHARACTERS:
+        statement = "SELECT id FROM verifications WHERE id >= ? AND id < ? LIMIT 1"
+        found = value_of(conn, statement, (start, f"{start}~"))
+    return owned(conn, organization_id, mode, found or "")
+
+
+def latest_to(
+    conn: sqlite3.Connection, organization_id: str, mode: str, recipient: str
+) -> VerificationRow:
+    """The latest session of a number.
+
+    Raises:
+        NotFound: there is none.
+    """
+    statement = (
+        "SELECT id FROM verifications WHERE organization_id = ? AND mode = ? AND recipient = ?"
+        " ORDER BY created_at DESC LIMIT 1"
+    )
+    found = value_of(conn, statement, (organization_id, mode, recipient))
+    return owned(conn, organization_id, mode, found or "")
 
 
 def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationRow:

@@ -8,6 +8,7 @@ from typing import Final
 
 from risala.engine.journal.pages.stretch import Steps, Stretch, Walk, stretch
 from risala.engine.journal.store.named import Rows
+from risala.engine.model.ids import first_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,23 +38,58 @@ class OptOut:
     keyword: str | None
 
 
+NOTED_MS: Final = 3_600_000
+"""So much later than a message came its row may have been made, where the disk took none."""
 _ID: Final = ("id",)
 _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut)
 
 
-def received(
-    conn: sqlite3.Connection, organization_id: str | None, sender: str | None, steps: Steps
-) -> Stretch[Received]:
+@dataclass(frozen=True, slots=True)
+class ReceivedFilter:
+    """Which messages a list is of; None: whichever."""
+
+    organization_id: str | None = None
+    sender: str | None = None
+    recipient: str | None = None
+    """The number of ours that they came to."""
+    since: int | None = None
+    until: int | None = None
+    """Received at or after, and before: UTC epoch milliseconds."""
+
+    def hit(self) -> tuple[str, tuple[object, ...]]:
+        """The condition that a message is wanted, beside those that an index is read by."""
+        wanted = {
+            "recipient = ?": self.recipient,
+            "received_at >= ?": self.since,
+            "received_at < ?": self.until,
+        }
+        given = {term: value for term, value in wanted.items() if value is not None}
+        return " AND ".join(given) or "1", tuple(given.values())
+
+    @property
+    def ids(self) -> tuple[str | None, str | None]:
+        """Between these are the ids of what was received then: an id is made after that."""
+        since = None if self.since is None else first_id("mo", max(0, self.since))
+        until = None if self.until is None else first_id("mo", max(0, self.until + NOTED_MS))
+        return since, until
+
+
+def received(conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps) -> Stretch[Received]:
     """Messages that came in, of one organization or of all, from one number or from any."""
-    each: tuple[str, tuple[object, ...]] = ("1", ())
-    mine = each if organization_id is None else ("organization_id = ?", (organization_id,))
+    hit, given = wanted.hit()
+    organization_id, sender = wanted.organization_id, wanted.sender
     if sender is not None:
-        walk = Walk("inbound INDEXED BY inbound_by_sender", "sender = ?", (sender,), *mine, _ID)
+        if organization_id is not None:
+            hit, given = f"{hit} AND organization_id = ?", (*given, organization_id)
+        source, where, mine = "inbound INDEXED BY inbound_by_sender", "sender = ?", sender
     elif organization_id is not None:
-        walk = Walk("inbound INDEXED BY inbound_by_organization", *mine, *each, _ID)
+        source, where = "inbound INDEXED BY inbound_by_organization", "organization_id = ?"
+        mine = organization_id
     else:
-        walk = Walk("inbound", "id > ?", ("",), *each, _ID)
+        # The least id of a time is never drawn: after it means from it on.
+        source, where, mine = "inbound", "id > ?", wanted.ids[0] or ""
+    walk = Walk(source, where, (mine,), hit, given, _ID, ids=wanted.ids)
     return stretch(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
 
 

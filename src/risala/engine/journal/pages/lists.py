@@ -54,6 +54,8 @@ class MessageFilter:
     """A status, or :data:`UNCERTAIN`."""
     recipient: str | None = None
     sender: str | None = None
+    kind: str | None = None
+    """``sms``, or ``code``; None: both."""
     api_key: str | None = None
     """The id of the key that they came by."""
     cause: str | None = None
@@ -81,7 +83,9 @@ class Listed:
     encoding: str
     price: int
     currency: str
+    attempts: int
     carrier: str | None
+    provider_message_id: str | None
     error_code: str | None
     carrier_code: str | None
     api_key: str | None
@@ -90,6 +94,7 @@ class Listed:
     sent_at: int | None
     delivered_at: int | None
     created_at: int
+    updated_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +114,11 @@ LISTED_FROM: Final = {
     "body": "CASE WHEN pruned & 1 = 0 AND kind = 0 THEN body END",
     "uncertain": _IS_UNCERTAIN,
     "carrier": name_sql("carrier"),
+    "provider_message_id": "coalesce(carrier_id, carrier_key)",
     "api_key": name_sql("api_key"),
     "metadata": "coalesce(metadata, '{}')",
     "created_at": CREATED,
+    "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
 }
 """What the fields of :class:`Listed` are read from, where it is no column of their name."""
 
@@ -177,6 +184,9 @@ def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
     elif wanted.status is not None:
         conditions.append("status = ?")
         found.append(STATUSES.number(wanted.status))
+    if wanted.kind is not None:
+        conditions.append("kind = ?")
+        found.append(KINDS.number(wanted.kind))
     if wanted.sender is not None:
         conditions.append(f"sender = {NUMBER}")
         found.append(wanted.sender)

@@ -40,6 +40,8 @@ class Walk:
     since: int = 0
     until: int = TIME_END
     """Where the first is a time: at or after, and before, in UTC epoch milliseconds."""
+    ids: tuple[str | None, str | None] = (None, None)
+    """Where the only one is an id: from the first on, and before the second; None: no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +119,9 @@ def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple
 
     The time has one bound at each end: of several the index would be entered by any.
     """
-    sign = ">" if upward else "<"
     if len(way.order) == 1:
-        return ("", ()) if place is None else (f" AND {way.order[0]} {sign} ?", place)
+        return _between(way, place, upward=upward)
+    sign = ">" if upward else "<"
     first, second = way.order
     low, high = way.since, way.until - 1
     within = f" AND {first} >= ? AND {first} <= ?"
@@ -128,6 +130,22 @@ def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple
     at = int(place[0])
     low, high = (max(low, at), high) if upward else (low, min(high, at))
     return f"{within} AND ({first} {sign} ? OR {second} {sign} ?)", (low, high, *place)
+
+
+def _between(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:
+    """:func:`_beyond` where the order is of one column."""
+    (column,), (low, high) = way.order, way.ids
+    here = None if place is None else place[0]
+    terms: dict[str, int | str] = {}
+    if here is not None and upward and (low is None or str(here) >= low):
+        terms[">"] = here
+    elif low is not None:
+        terms[">="] = low
+    if here is not None and not upward and (high is None or str(here) < high):
+        terms["<"] = here
+    elif high is not None:
+        terms["<"] = high
+    return "".join(f" AND {column} {sign} ?" for sign in terms), tuple(terms.values())
 
 
 def _just_above(place: Place) -> Place:

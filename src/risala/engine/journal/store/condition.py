@@ -9,6 +9,7 @@ others.
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -56,6 +57,13 @@ class Ailment:
     @property
     def sentence(self) -> str:
         return f"{self.text[0].upper()}{self.text[1:]}. {self.advice}"
+
+
+_NO_MEMORY: Final = Ailment(
+    "memory has run out",
+    "See what uses the machine's memory up; the service goes on by itself.",
+    lasting=False,
+)
 
 
 def is_storage_fault(error: BaseException) -> bool:
@@ -113,6 +121,9 @@ class Condition:
         """Somebody met an error of the storage: a commit, or a read."""
         if self.lasts:
             return
+        if isinstance(error, MemoryError):
+            self._fall_ill(_NO_MEMORY)
+            return
         code = _code(error) if isinstance(error, sqlite3.Error) else 0
         self._fall_ill(_ailment(code, str(error), self._path))
 
@@ -126,7 +137,8 @@ class Condition:
         if ailment != self.ailment:  # a disk that stays full fails every second
             self.ailment = ailment
             # No traceback: its values would show what was to be stored.
-            _log.error("storage.failed", reason=ailment.text, lasts=ailment.lasting)
+            with suppress(MemoryError):  # what is told of its lack must not end on it
+                _log.error("storage.failed", reason=ailment.text, lasts=ailment.lasting)
 
 
 def _advice_lost(path: Path) -> str:
@@ -139,16 +151,22 @@ def _advice_lost(path: Path) -> str:
 def _ailment(code: int, words: str, path: Path) -> Ailment:
     plain = code & 0xFF
     if plain in _DAMAGE:
-        advice = f"Stop the service, keep a copy of {path}, and restore a backup."
+        advice = (  # SQLite calls a read that the disk refused damage as well
+            "See to the disk (`dmesg`): if it can be read again, start again. If not, stop the "
+            f"service, keep a copy of {path}, and restore a backup."
+        )
         return Ailment(f"the database is damaged ({words})", advice, lasting=True)
     if code in _UNREADABLE:
         advice = "See to the disk (`dmesg`), then restore a backup or start again."
         return Ailment(f"the database cannot be read ({words})", advice, lasting=True)
-    if plain == sqlite3.SQLITE_FULL:
+    if plain == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
         advice = "Make room: the service goes on by itself."
         return Ailment("the disk that holds the database is full", advice, lasting=False)
     if plain in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-        advice = f"See to the rights of {path.parent} and how its disk is mounted."
+        advice = (  # a process that may open no more files gets the same code
+            f"See to the rights of {path.parent}, how its disk is mounted, and how many files may "
+            "be open (`risala doctor`)."
+        )
         return Ailment(f"the database cannot be written ({words})", advice, lasting=False)
     if plain == sqlite3.SQLITE_BUSY:
         advice = "Close the other program that holds it."

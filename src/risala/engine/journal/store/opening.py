@@ -65,11 +65,13 @@ def _prepare_reader(conn: sqlite3.Connection) -> None:
     conn.execute(f"pragma cache_size = -{_READER_CACHE_KIB}")
 
 
-def open_writer(path: Path, migrate: Migrate) -> sqlite3.Connection:
+def open_writer(
+    path: Path, migrate: Migrate, make: Callable[..., sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     """Open, harden and migrate the file; whatever is wrong becomes a StorageUnusable."""
     try:
         claim_file(path)
-        conn = connect(path, "rw")
+        conn = connect(path, "rw", make)
         try:
             _prepare(conn, path)
             migrate(Database(conn, execute_plugins=False))
@@ -108,7 +110,10 @@ def storage_sentence(path: Path, error: StorageFailed) -> str:
 
 
 def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
-    match (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF:
+    code = getattr(error, "sqlite_errorcode", None) or 0
+    if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # there is no room for the -shm
+        return f"The disk that holds {path} is full."
+    match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"The database {path} is locked by another program."
         case sqlite3.SQLITE_FULL:

@@ -7,6 +7,8 @@ What comes of a unit::
     Refusal after a write, any bug       rolled back, alone; the exception is the answer
     the disk is full, broken, read-only  StorageFailed for the whole batch, nothing written
     the disk failed in the commit        OutcomeUnknown for the whole batch
+    memory has run out                   each is tried alone, which takes less; StorageFailed
+    memory has run out in the commit     OutcomeUnknown for the whole batch
 
 A :class:`Group` is a unit of many items, each of which has a fate of its own: where the group
 cannot be written whole, it is written item by item. :class:`Piece` is for those who have a single
@@ -105,6 +107,8 @@ def run_batch(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> Done:
             (unit,) = units
             if isinstance(unit, Group) and len(unit.items) > 1:
                 return _one_by_one(conn, unit)
+            if isinstance(error, MemoryError):
+                return Done([Failed(StorageFailed())], 0, 0, error)
             return Done([Failed(error)], 0, 0)
     else:
         return Done(answers, 1, len(units))
@@ -164,6 +168,8 @@ def _transaction(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> list[A
 def _commit(conn: sqlite3.Connection) -> None:
     try:
         conn.execute("commit")
+    except MemoryError as error:  # SQLite makes a note of the frames after they are synced
+        raise _Doubt from error
     except sqlite3.Error as error:
         if is_storage_fault(error) and is_doubtful(error):
             raise _Doubt from error

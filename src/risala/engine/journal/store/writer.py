@@ -15,9 +15,11 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -26,11 +28,12 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.store.condition import Condition
+from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
 from risala.engine.journal.store.transaction import Done, Failed, Unit, in_doubt, run_batch
-from risala.engine.model.errors import Draining, Overloaded, StorageFailed
+from risala.engine.model.errors import Draining, OutcomeUnknown, Overloaded, StorageFailed
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 
@@ -42,6 +45,8 @@ nothing (1, 8, 128 and 512 units: 1, 3.7, 9.7 and 13 times as many a second), an
 meanwhile wait for some 15 ms of writing at most."""
 PROBE_S: Final = 1.0
 """A disk that refused is tried again this often, so that the service is ready once it is well."""
+MEMORY_AGAIN_S: Final = 0.1
+"""Memory that has run out is back when others have ended; until then nobody is answered."""
 
 _log = structlog.get_logger()
 
@@ -87,7 +92,8 @@ class Journal:
 
     ``migrate`` brings the schema up to date, outside a transaction; it may raise
     :class:`StorageUnusable` (a newer schema). With ``inline`` units run at once on the loop
-    thread, each in its own transaction: slower, and exact under a mock clock.
+    thread, each in its own transaction: slower, and exact under a mock clock. With ``disk`` the
+    writer is a task beside that disk.
     """
 
     def __init__(
@@ -98,13 +104,17 @@ class Journal:
         commit_units_max: int = COMMIT_UNITS_MAX,
         queue_units_max: int = 4096,
         inline: bool = False,
+        disk: SimulatedDisk | None = None,
     ) -> None:
         self._path = path
         self._migrate = migrate
         self._commit_units_max = commit_units_max
         self.queue_units_max = queue_units_max
         """Units that may wait; further ones are refused."""
-        self._inline = inline
+        self._inline = inline and disk is None
+        self._disk = disk
+        self._handed_in = Bell()
+        """Rung for the task that writes, where there is one."""
         self._conn: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
@@ -112,6 +122,8 @@ class Journal:
         self._emptied = trio.Event()
         self._commits = self._units = self._largest = self._used = self._peak = 0
         self._last_error: str | None = None
+        self._bug: BaseException | None = None
+        self._left: _Entry | None = None
         self._ill = trio.Event()
         self.condition = Condition(path)
         """How the storage is; whoever meets an error of it tells it."""
@@ -132,7 +144,7 @@ class Journal:
         """
         if self._conn is not None or self._stop.is_set():
             raise RuntimeError("a journal runs once")
-        if self._inline:
+        if self._inline or self._disk is not None:
             conn = self._open()
         else:
             conn = await trio.to_thread.run_sync(self._open)
@@ -141,6 +153,8 @@ class Journal:
             if self._inline:
                 task_status.started()
                 await self._stop.wait()
+            elif self._disk is not None:
+                await self._serve_by_task(conn, self._disk, task_status)
             else:
                 await self._serve(conn, task_status)
         finally:
@@ -152,7 +166,8 @@ class Journal:
 
     def _open(self) -> sqlite3.Connection:
         refuse_missing(self._path)
-        conn = open_writer(self._path, self._migrate)
+        make = sqlite3.Connection if self._disk is None else self._disk.connect
+        conn = open_writer(self._path, self._migrate, make)
         mark(self._path)
         self.condition.opened()
         return conn
@@ -162,6 +177,7 @@ class Journal:
         if not self._stop.is_set():
             self._stop.set()
             self._queue.put(None)
+            self._handed_in.ring()
 
     async def commit(self, unit: Unit[T]) -> T:
         """Run a unit of work and wait until it is on the disk.
@@ -231,6 +247,7 @@ class Journal:
         else:
             for entry in entries:
                 self._queue.put(entry)
+            self._handed_in.ring()
             await trio.lowlevel.wait_task_rescheduled(abort)
 
     @property
@@ -295,22 +312,76 @@ class Journal:
             with trio.CancelScope(shield=True):
                 await self._emptied.wait()
             thread.join()
+        if self._bug is not None:
+            raise self._bug
+
+    async def _serve_by_task(
+        self, conn: sqlite3.Connection, disk: SimulatedDisk, status: trio.TaskStatus[None]
+    ) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._work_as_task, conn, disk)
+            try:
+                status.started()
+                await self._stop.wait()
+            finally:
+                self.stop()
+
+    async def _work_as_task(self, conn: sqlite3.Connection, disk: SimulatedDisk) -> None:
+        """What :meth:`_work` does, by a task: until a stop, and never cut short."""
+        stopping = False
+        with trio.CancelScope(shield=True):
+            while not stopping:
+                while self._queue.empty():
+                    await self._handed_in.wait()
+                await disk.begin()
+                batch, stopping = self._take()
+                if batch:
+                    done = self._run_batch(conn, batch)
+                    await disk.synced()
+                    self._answer(batch, done)
 
     def _work(self, conn: sqlite3.Connection, token: trio.lowlevel.TrioToken) -> None:
-        """The thread: take what has gathered, commit it, answer all of it by one wake-up."""
-        stopping = False
-        while not stopping:
-            batch, stopping = self._take()
-            if batch:
-                token.run_sync_soon(self._answer, batch, self._run_batch(conn, batch))
-        token.run_sync_soon(self._emptied.set)
+        """The thread: take what has gathered, commit it, answer all of it by one wake-up.
+
+        Where it ended unnoticed nobody would be answered any more. So memory that has run out is
+        waited for, and a bug ends the process.
+        """
+        try:
+            stopping = False
+            while not stopping:
+                batch, stopping = _insist(self._take)
+                if batch:
+                    done = self._run_or_doubt(conn, batch)
+                    _insist(partial(token.run_sync_soon, self._answer, batch, done))
+        except BaseException as bug:  # noqa: BLE001 -- raised by the loop
+            self._bug = bug
+            token.run_sync_soon(self.stop)
+        _insist(partial(token.run_sync_soon, self._emptied.set))
+
+    def _run_or_doubt(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
+        """As :meth:`_run_batch`; where memory ran out on the way nobody knows how far it came."""
+        try:
+            return self._run_batch(conn, batch)
+        except MemoryError as error:
+            return _insist(partial(self._doubt, batch, error))
+
+    def _doubt(self, batch: list[_Entry], error: MemoryError) -> Done:
+        self.condition.meet(error)
+        return Done([Failed(OutcomeUnknown()) for _ in batch], 0, 0, error, 1)
 
     def _take(self) -> tuple[list[_Entry], bool]:
         """Wait for a first unit, add those that are there; True when it was the last batch."""
         batch: list[_Entry] = []
-        entry = self._queue.get()
+        entry = self._left or self._queue.get()
         while entry is not None:
-            batch.append(entry)
+            self._left = entry  # the first of the next batch, if there is no memory for it in this
+            try:
+                batch.append(entry)
+            except MemoryError:
+                if batch:
+                    return batch, False
+                raise
+            self._left = None
             if len(batch) == self._commit_units_max:
                 return batch, False
             try:
@@ -350,6 +421,15 @@ class Journal:
                 trio.lowlevel.reschedule(entry.task)
         if done.commits:
             self.committed.ring()
+
+
+def _insist(act: Callable[[], T]) -> T:
+    """On the writer's thread: do it, however long there is no memory for it."""
+    while True:
+        try:
+            return act()
+        except MemoryError:
+            time.sleep(MEMORY_AGAIN_S)
 
 
 def _stay(_: Callable[[], None]) -> trio.lowlevel.Abort:

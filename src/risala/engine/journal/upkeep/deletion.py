@@ -21,7 +21,7 @@ COUNTED_MAX: Final = 10_000
 """What is counted for who asks beforehand: beyond it is many."""
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
-    *("verify_settings", "kept_days"),
+    *("verify_settings", "kept_days", "face_credentials"),
 )
 """Tables whose rows of an organization are few, and go with it."""
 
@@ -102,6 +102,9 @@ def delete(
         endpoints.delete(conn, endpoint_id, now_ms)
     for name in _OWNED:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
+    # Whoever followed its events by one of its credentials is owed nothing any more.
+    no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
+    writable(conn, "event_cursors").delete_where("organization = ?", (no,))
     accounts.mark_deleted(conn, organization_id, now_ms)
     erasures.begin(conn, erasure_id, organization_id, None, asked_by, now_ms)
     return Deleted(organization_id, users, listening)

@@ -320,6 +320,8 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
         " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
         going,
     )
+    conn.executemany("DELETE FROM face_call WHERE message = ?", going)
+    conn.executemany("DELETE FROM face_callback WHERE message = ?", going)
     conn.executemany(
         "UPDATE message SET body = '', metadata = NULL, sent_raw = NULL, receipt_raw = NULL,"  # noqa: S608 -- constants
         f" recipient = '{FORGOTTEN}', pruned = pruned | {TEXT_GONE} WHERE key = ?",

@@ -16,6 +16,7 @@ from risala.engine.journal.state import CREATED
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
 
 TEXT_GONE: Final = 1
@@ -140,14 +141,14 @@ def _int(text: str | None) -> int:
     return int(text or 0)
 
 
-def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int) -> Forgot:
+def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int, now_ms: int) -> Forgot:
     """Forget events from before, and what is known of their deliveries, unless one is pending."""
     rows = conn.execute(
         "SELECT key, coalesce(at, key >> 15) FROM event WHERE key > ? ORDER BY key LIMIT ?",
         (_int(after), limit),
     ).fetchall()
     old = [key for key, at in rows if at < before_ms]
-    gone = sum(_forget_event(conn, key) for key in old)
+    gone = sum(_forget_event(conn, key, now_ms) for key in old)
     last = str(old[-1]) if old else after
     return Forgot(gone, last, len(old) < limit)
 
@@ -168,7 +169,12 @@ def bank_texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) 
 
 
 def chosen_events(
-    conn: sqlite3.Connection, walk: str, organizations: Collection[str], before_ms: int, limit: int
+    conn: sqlite3.Connection,
+    walk: str,
+    organizations: Collection[str],
+    before_ms: int,
+    limit: int,
+    now_ms: int,
 ) -> Forgot:
     """:func:`events` of organizations that keep theirs for a shorter time.
 
@@ -192,7 +198,7 @@ def chosen_events(
             return _noted(conn, key, last, Forgot(gone, "", done=False))
         last = event
         if no in whose:
-            gone += _forget_event(conn, event)
+            gone += _forget_event(conn, event, now_ms)
     done = Forgot(gone, "", len(old) < limit * LOOKED_AT)
     return _noted(conn, key, last, done)
 
@@ -208,7 +214,7 @@ def look_again(conn: sqlite3.Connection, walk: str) -> None:
     meta.remove(conn, f"retention.{walk}")
 
 
-def _forget_event(conn: sqlite3.Connection, key: int) -> bool:
+def _forget_event(conn: sqlite3.Connection, key: int, now_ms: int) -> bool:
     # The newest delivery stays: its number must not be given a second time, because whoever
     # delivers looks for what is newer than the last that it knows.
     kept = conn.execute(
@@ -224,6 +230,7 @@ def _forget_event(conn: sqlite3.Connection, key: int) -> bool:
         (key,),
     )
     conn.execute("DELETE FROM webhook_delivery WHERE event = ?", (key,))
+    event_cursors.missed(conn, key, now_ms)
     conn.execute("DELETE FROM event WHERE key = ?", (key,))
     return True
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from risala.engine.journal.accounts import accounts, ledger, senders
+from risala.engine.journal.accounts import accounts, credentials, ledger, senders
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
@@ -22,6 +22,7 @@ from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.clock import iso
 from risala.engine.model.money import money
 from risala.engine.model.wire import (
+    credential_wire,
     key_wire,
     ledger_wire,
     message_wire,
@@ -245,6 +246,9 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for user in (users.user(conn, each.user_id),)
         ],
         "keys": [key_wire(each) for each in accounts.keys(conn, organization_id)],
+        "credentials": [
+            credential_wire(each) for each in credentials.of_organization(conn, organization_id)
+        ],
         "senders": [sender_wire(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {

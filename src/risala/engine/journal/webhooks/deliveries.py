@@ -38,6 +38,7 @@ class WebhookAttempt:
     url: str
     headers: Mapping[str, str]
     secrets: tuple[str, ...]
+    signature_header: str | None = None
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
@@ -93,6 +94,7 @@ class _Begun:
     previous_secret: str | None
     previous_until: int | None
     enabled: int
+    signature_header: str | None
 
 
 _BEGUN_ROWS: Final = Rows(
@@ -154,6 +156,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         begun.url,
         json.loads(begun.headers),
         secrets,
+        begun.signature_header,
     )
 
 

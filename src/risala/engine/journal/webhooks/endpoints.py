@@ -21,7 +21,9 @@ FAILING_MS: Final = 5 * 24 * 3_600_000
 """An endpoint that has failed so long is disabled (contract §5)."""
 
 _TABLE: Final = "webhook_endpoints"
-_CHANGEABLE: Final = frozenset({"url", "description", "types", "headers", "notify"})
+_CHANGEABLE: Final = frozenset(
+    {"url", "description", "types", "headers", "notify", "signature_header"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Endpoint:
     previous_until: int | None
     created_at: int
     updated_at: int
+    signature_header: str | None = None
+    """The header of a second signature, ``t=…,v1=…``; None: there is only the scheme's own."""
 
 
 def _types(text: str) -> tuple[str, ...]:
@@ -127,7 +131,8 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
         Conflict: the organization has as many as it may.
     """
     if len(endpoints(conn, new.organization_id)) >= ENDPOINTS_MAX:
-        raise Conflict(f"An organization has at most {ENDPOINTS_MAX} webhook endpoints.")
+        text = f"An organization has at most {ENDPOINTS_MAX} webhook endpoints."
+        raise Conflict(text, "TOO_MANY_ENDPOINTS")
     writable(conn, _TABLE).insert(
         {
             "id": new.id,
@@ -138,6 +143,7 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
             "types": packed(new.types),
             "headers": packed(new.headers),
             "notify": new.notify,
+            "signature_header": new.signature_header,
             "secret": secret,
             "created_at": new.created_at,
             "updated_at": new.created_at,
@@ -213,7 +219,8 @@ def rotate(
     if not at_once and until is not None and until > now_ms:
         raise Conflict(
             "The secret was rotated within the last 24 hours and the old one still signs;"
-            " rotate again later, or end the old secrets at once."
+            " rotate again later, or end the old secrets at once.",
+            "ROTATED_LATELY",
         )
     stored = writable(conn, _TABLE)
     stored.update(

@@ -119,6 +119,22 @@ def after(conn: sqlite3.Connection, key: int, limit: int) -> list[EventRow]:
     return [_ROWS.of(row) for row in rows]
 
 
+def followed(
+    conn: sqlite3.Connection, key: int, end: int, whose: tuple[int, int | None], limit: int
+) -> list[EventRow]:
+    """Events after a key, up to another, that somebody follows; in order.
+
+    Args:
+        whose: their types as bits, and the organization's number; None: of any organization.
+    """
+    rows = conn.execute(
+        f"{_SELECT} WHERE e.key > ? AND e.key <= ? AND (? >> e.type) & 1"
+        " AND coalesce(?, e.organization) = e.organization ORDER BY e.key LIMIT ?",
+        (key, end, *whose, limit),
+    )
+    return [_ROWS.of(row) for row in rows]
+
+
 def by_key(conn: sqlite3.Connection, key: int) -> EventRow | None:
     row = conn.execute(f"{_SELECT} WHERE e.key = ?", (key,)).fetchone()
     return None if row is None else _ROWS.of(row)

@@ -112,7 +112,7 @@ def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
 
 def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
     if not webhooks.endpoint(conn, endpoint_id).enabled:
-        raise Conflict("The endpoint is disabled; enable it first.")
+        raise Conflict("The endpoint is disabled; enable it first.", "ENDPOINT_DISABLED")
 
 
 def replay(
@@ -127,9 +127,10 @@ def replay(
     _refuse_disabled(conn, endpoint_id)
     found = delivery(conn, endpoint_id, event_id)
     if found.type is None:
-        raise Conflict("The event is no longer kept.")
+        raise Conflict("The event is no longer kept.", "EVENT_NOT_KEPT")
     if found.state == "pending":
-        raise Conflict("The delivery is pending: it is attempted by itself.")
+        text = "The delivery is pending: it is attempted by itself."
+        raise Conflict(text, "DELIVERY_PENDING")
     conn.execute(
         "UPDATE webhook_delivery SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"
         " WHERE seq = ?",

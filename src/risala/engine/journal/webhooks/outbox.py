@@ -239,9 +239,19 @@ def trial_event(conn: sqlite3.Connection, endpoint: webhooks.Endpoint, now_ms: i
     return ids.event_id(key, endpoint.id)
 
 
+_LAST: Final = (
+    "SELECT max(coalesce((SELECT max(key) FROM event), 0),"
+    " coalesce((SELECT max(seq) FROM event_cursors), 0))"
+)
+
+
 def last_seq(conn: sqlite3.Connection) -> int:
-    """The key of the latest event; 0: there is none."""
-    (key,) = conn.execute("SELECT max(key) FROM event").fetchone()
+    """The key of the latest event; 0: there was none.
+
+    Where all events are deleted, those who had them remember it: a later one must not get a key
+    that they have passed, even if the clock was set back.
+    """
+    (key,) = conn.execute(_LAST).fetchone()
     return key or 0
 
 

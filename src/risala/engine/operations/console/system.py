@@ -121,7 +121,7 @@ def _wire(found: SystemFacts) -> Json:
             {
                 "name": each.name,
                 "source": each.source,
-                "brings": [*each.drivers, *each.mailers, *each.payment_methods],
+                "brings": list(each.names),
                 "disabled": each.disabled,
                 "fault": each.fault,
             }

@@ -48,7 +48,7 @@ class ListLines(OfMaybeOrganization):
     face: Annotated[
         str | None,
         PlainValidator(maybe(_face)),
-        ArgumentKind("`cli`, `control`, `dashboard`, `console` or `system`"),
+        ArgumentKind(", ".join(f"`{each}`" for each in Face)),
     ] = None
     subject: MaybeText = None
     """The id of what was changed or looked at."""

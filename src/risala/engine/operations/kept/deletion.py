@@ -76,7 +76,8 @@ async def _delete(call: Call[Delete]) -> Erasure:
         )
     finally:
         services.accounts.forget_organization(organization_id)
-    await services.delivery.suspend(organization_id)
+        services.credentials.organization_changed(organization_id)
+    await services.delivery.heed(organization_id)
     services.people.organization_deleted(organization_id, deleted.users)
     services.intake.opt_outs.look_again()
     for endpoint_id in deleted.endpoints:

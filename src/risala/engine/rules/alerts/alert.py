@@ -45,6 +45,8 @@ class AlertKind(StrEnum):
     """Too many of the API's answers are errors of ours. The service's."""
     CLOCK_JUMPED = "clock_jumped"
     """The service's."""
+    SINK_BEHIND = "sink_behind"
+    """An event sink takes nothing, is far behind, or lost events to retention. The sink."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ HALF: Final = 0.5
 HOUR_MS: Final = 3_600_000
 JUMP_STANDS_MS: Final = HOUR_MS
 """A step of the clock is over an hour later, unless there was another."""
+LOST_STANDS_MS: Final = HOUR_MS
+"""What retention took from a sink is told for so long, unless it took more."""
 SUBJECT_MAX: Final = 100
 """Characters of a subject that others choose."""
 
@@ -188,6 +190,33 @@ def clock_jumped(at_ms: int | None, by_ms: int, now_ms: int, limits: AlertsSecti
         at_ms: when it was, as the clock says it since; None: there was none.
     """
     facts: Facts = {"by_s": round(by_ms / 1000), "direction": "back" if by_ms < 0 else "ahead"}
-    is_step = at_ms is not None and abs(by_ms) >= limits.clock_jump_s * 1000
+    is_step = abs(by_ms) >= limits.clock_jump_s * 1000
     is_bad = is_step and at_ms is not None and abs(now_ms - at_ms) < JUMP_STANDS_MS
     return _reading(AlertKind.CLOCK_JUMPED, "", is_bad, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class SinkFacts:
+    """How an event sink stands."""
+
+    name: str
+    is_stuck: bool
+    behind: int
+    age_s: float
+    """Of the oldest event that it has not taken; 0: there is none."""
+    missed: int
+    """Events that it will never get."""
+    missed_at: int | None
+
+
+def sink_behind(sink: SinkFacts, now_ms: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    """Events that were lost to it are told for an hour."""
+    limit_s = limits.sink_behind_s * (HALF if is_raised else 1)
+    lost = sink.missed_at is not None and now_ms - sink.missed_at < LOST_STANDS_MS
+    facts: Facts = {
+        "count": sink.behind,
+        "age_s": round(sink.age_s),
+        "missed": sink.missed if lost else 0,
+    }
+    is_bad = sink.is_stuck or sink.age_s > limit_s or lost
+    return _reading(AlertKind.SINK_BEHIND, sink.name, is_bad, facts)

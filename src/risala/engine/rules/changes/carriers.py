@@ -14,6 +14,7 @@ from risala.config.model import CarrierSection
 from risala.config.secrets import is_secret_key, redact
 
 _NOTHING: Final = object()
+"""What a setting is that is not there; one that is None is there."""
 
 
 class Effect(StrEnum):
@@ -111,7 +112,7 @@ def field_changes(
         return is_secret_key(name) or bool(dot and is_secret(driver, key))
 
     return tuple(
-        _change(name, was.get(name, _NOTHING), will.get(name, _NOTHING), hidden(name))
+        _change(name, was.get(name), will.get(name), hidden(name))
         for name in [*was, *(name for name in will if name not in was)]
         if was.get(name, _NOTHING) != will.get(name, _NOTHING)
     )
@@ -120,8 +121,7 @@ def field_changes(
 def _change(name: str, before: object, after: object, is_hidden: bool) -> FieldChange:
     if is_hidden:
         return FieldChange(name, None, None, True)
-    was, will = (None if value is _NOTHING else redact(value) for value in (before, after))
-    return FieldChange(name, was, will, False)
+    return FieldChange(name, redact(before), redact(after), False)
 
 
 def _leaves(section: CarrierSection) -> Mapping[str, object]:

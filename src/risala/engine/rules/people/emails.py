@@ -29,7 +29,7 @@ def normalised(text: str) -> str | None:
     except idna.IDNAError:
         return None
     address = f"{local.lower()}@{name}"
-    if len(address) > ADDRESS_MAX or "." not in name.strip(".") or name.endswith("."):
+    if len(address) > ADDRESS_MAX or "." not in name or name.endswith("."):
         return None
     return address
 

@@ -15,6 +15,9 @@ from typing import Final
 
 FIRST_WIDTH: Final = 2
 """Attempts at once to an endpoint of which nothing is known yet."""
+SPARE: Final = 64
+"""Times that are over, beside twice as many as there are endpoints: with fewer of them it is not
+worth the while to look for them."""
 
 
 @dataclass(slots=True)
@@ -70,6 +73,21 @@ class Lanes:
         if not lane.queued and (lane.due_at is None or due_at < lane.due_at):
             lane.due_at = due_at
             heapq.heappush(self._sleeping, (due_at, lane.endpoint_id))
+            if len(self._sleeping) > 2 * len(self._lanes) + SPARE:
+                self._forget_stale()
+
+    def _forget_stale(self) -> None:
+        """Forget times at which lanes are not looked at any more, as they were looked at before.
+
+        Each event to an endpoint with a failed delivery leaves the time of its retry behind, which
+        comes after a day at most: without this a busy one would fill the memory until then.
+        """
+        self._sleeping = [
+            (lane.due_at, lane.endpoint_id)
+            for lane in self._lanes.values()
+            if lane.due_at is not None
+        ]
+        heapq.heapify(self._sleeping)
 
     def next_due(self) -> int | None:
         """When the next endpoint at which nothing is due yet is to be looked at; None: none."""

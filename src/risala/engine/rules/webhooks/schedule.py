@@ -89,7 +89,7 @@ def retry_after_s(text: str | None, now_ms: int) -> float | None:
     if text is None or len(text) > 64:
         return None
     if text.isascii() and text.isdigit():
-        return float(min(int(text[:9]), RETRY_AFTER_MAX_S))
+        return float(min(int(text), RETRY_AFTER_MAX_S))
     try:
         at = parsedate_to_datetime(text)
     except (ValueError, TypeError, OverflowError):

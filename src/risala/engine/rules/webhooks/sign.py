@@ -1,8 +1,11 @@
-"""Signing by the Standard Webhooks scheme, anew for each attempt."""
+"""Signing by the Standard Webhooks scheme, and by another one, anew for each attempt."""
 
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
+import json
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -30,6 +33,32 @@ def is_secret(text: str) -> bool:
     except ValueError:
         return False
     return text.startswith(PREFIX) and SECRET_BYTES_MIN <= len(found) <= SECRET_BYTES_MAX
+
+
+def stamped(body: str, keys: Sequence[str], now_ms: int) -> str:
+    """The other signature, for who comes from a hosted service: ``t=…,v1=…``, the time in seconds
+    and HMAC-SHA256 in hex of time, dot and body; one ``v1`` for each key, the newest first.
+
+    The key is the whole secret as it is shown, as text: so the snippets for it have it.
+    """
+    at = str(now_ms // 1000)
+    told = f"{at}.{body}".encode()
+    marks = [hmac.new(key.encode(), told, hashlib.sha256).hexdigest() for key in keys]
+    return ",".join([f"t={at}", *(f"v1={mark}" for mark in marks)])
+
+
+def with_sms_id(body: str) -> str:
+    """An event's body that has its message's id as ``smsId`` beside ``messageId``; of one that
+    tells of no message, the same."""
+    told = json.loads(body)
+    if "messageId" not in told:
+        return body
+    members: dict[str, object] = {}
+    for name, value in told.items():
+        members[name] = value
+        if name == "messageId":
+            members["smsId"] = value
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
 
 
 def signed(event_id: str, body: str, keys: Sequence[str], now_ms: int) -> dict[str, str]:

@@ -31,11 +31,12 @@ endpoint."""
 
 @dataclass(frozen=True, slots=True)
 class WebhookCall:
-    """One POST to an endpoint: exactly these bytes and headers."""
+    """One call of an endpoint: exactly these bytes and headers."""
 
     url: str
     headers: Mapping[str, str]
     body: bytes
+    method: str = "POST"
 
     def __repr__(self) -> str:
         return f"WebhookCall({len(self.body)} bytes)"

@@ -214,7 +214,7 @@ def _check_public(labels: Sequence[str], rules: AddressRules) -> None:
 
 
 def _last(host: str) -> str:
-    return host.rsplit(".", 1)[-1]
+    return host.rpartition(".")[2]
 
 
 def address_fault(address: Address, rules: AddressRules) -> str | None:

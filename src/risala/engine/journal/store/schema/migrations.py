@@ -13,6 +13,7 @@ from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.bank import make_bank
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
+from risala.engine.journal.store.schema.faces import FACES, SMPP
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.kept import KEPT
@@ -25,7 +26,7 @@ from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
 from risala.engine.journal.store.schema.slim_views import make_views
-from risala.engine.journal.store.schema.webhooks import WEBHOOKS
+from risala.engine.journal.store.schema.webhooks import EVENT_CURSORS, MOVING_HERE, WEBHOOKS
 
 migrations = Migrations("risala")
 
@@ -492,3 +493,23 @@ def m032_carriers(db: Database) -> None:
 @migrations()
 def m033_console(db: Database) -> None:
     _script(db, CONSOLE)
+
+
+@migrations()
+def m034_faces(db: Database) -> None:
+    _script(db, FACES)
+
+
+@migrations()
+def m035_event_cursors(db: Database) -> None:
+    _script(db, EVENT_CURSORS)
+
+
+@migrations()
+def m036_smpp(db: Database) -> None:
+    _script(db, SMPP)
+
+
+@migrations()
+def m037_moving_here(db: Database) -> None:
+    _script(db, MOVING_HERE)

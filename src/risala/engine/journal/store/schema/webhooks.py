@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+MOVING_HERE: Final = """
+-- Answers with the fields and states of the service's specification alone.
+ALTER TABLE organizations ADD COLUMN lean_answers INTEGER NOT NULL DEFAULT 0;
+-- The header of a second signature, t=...,v1=...; null: there is only the scheme's own.
+ALTER TABLE webhook_endpoints ADD COLUMN signature_header TEXT
+"""
+
 WEBHOOKS: Final = """
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY,
@@ -65,4 +72,21 @@ CREATE TABLE webhook_attempts (
   excerpt TEXT,
   PRIMARY KEY (delivery, n)
 ) STRICT, WITHOUT ROWID;
+"""
+
+EVENT_CURSORS: Final = """
+CREATE TABLE event_cursors (
+  -- Who reads: sink:NAME.
+  consumer TEXT PRIMARY KEY,
+  -- The key of the last event that it has; what is newer is owed to it.
+  seq INTEGER NOT NULL,
+  -- The number of the organization whose events it follows; null: those of all.
+  organization INTEGER,
+  -- Bit n: it follows the events of type n.
+  types INTEGER NOT NULL,
+  moved_at INTEGER NOT NULL,
+  -- Events that retention deleted before it had them, and when the last of them went.
+  missed INTEGER NOT NULL DEFAULT 0,
+  missed_at INTEGER
+) STRICT;
 """

@@ -75,6 +75,8 @@ class Forecast:
     need_bytes: int
     """Of free disk."""
     free_bytes: int
+    messages: int
+    """That are still to be moved, with all that belongs to them."""
 
 
 def forecast(
@@ -96,9 +98,35 @@ def forecast(
                 note.backup is not None and not path.with_name(note.backup).exists()
             )
             need = room.need_bytes(conn, copies=copies)
+            messages = sum(_left(conn, move) for move in moves if _is_due(conn, move))
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(path, error)) from error
-    return Forecast(note is not None, need, free_bytes(path.parent))
+    return Forecast(note is not None, need, free_bytes(path.parent), messages)
+
+
+def _left(conn: sqlite3.Connection, move: RowMove) -> int:
+    if move.migration in schema.applied(Database(conn, execute_plugins=False)):
+        return move.remaining(conn)
+    (count,) = conn.execute("SELECT count(*) FROM messages").fetchone()
+    return int(count)
+
+
+def pending(path: Path) -> list[str]:
+    """The migrations that the next start makes, in their order.
+
+    Raises:
+        StorageUnusable: it cannot be read, or a newer version has written it.
+    """
+    try:
+        with closing(open_reader(path)) as conn:
+            database = Database(conn, execute_plugins=False)
+            schema.refuse_newer(database)
+            done = schema.applied(database)
+    except schema.NewerSchema as error:
+        raise StorageUnusable(f"{path}: {error}.") from error
+    except sqlite3.Error as error:
+        raise StorageUnusable(sqlite_sentence(path, error)) from error
+    return [name for name in schema.known() if name not in done]
 
 
 def bring_over(

@@ -1,0 +1,179 @@
+"""Every event to those who must miss none: each consumer has a cursor of its own, which is a row.
+
+A consumer is given the events that it follows, in order, and says from time to time up to where it
+has them for good; only that is written down. So an event is given at least once: after a crash, or
+where the consumer failed, again from there. How far a consumer is behind costs no memory: what it
+has not asked for stays in the outbox.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import trio
+
+from risala.engine.actors.bell import Bell
+from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.webhooks import event_cursors
+from risala.engine.journal.webhooks.event_cursors import CursorRow, EventStretch
+from risala.engine.model.events import EventType
+from risala.engine.model.told import FollowedEvent
+
+COUNTED_MAX: Final = 10_000
+"""Events that are counted at most to tell how far a consumer is behind: a look must stay cheap."""
+SCAN_MAX: Final = 5000
+LOOK_S: Final = 30.0
+"""Looks at least this often whether something is new, rung or not."""
+FOLLOWED: Final = tuple(each for each in EventType if each is not EventType.WEBHOOK_TEST)
+"""What is followed unless it is said: all but what is sent by hand to one endpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class CursorStanding:
+    """How far a consumer has come."""
+
+    consumer: str
+    behind: int
+    """Events that it has not got; counted up to :data:`COUNTED_MAX`."""
+    oldest_at: int | None
+    """When the oldest of them happened; None: there is none."""
+    missed: int
+    """Events that it will never get, because retention deleted them first."""
+    missed_at: int | None
+
+
+class EventCursor:
+    """One consumer's place. One task asks for events; see the module's text."""
+
+    def __init__(
+        self, row: CursorRow, recorder: Recorder, reader: sqlite3.Connection, scan_max: int
+    ) -> None:
+        self._row = row
+        self._scan_max = scan_max
+        self._recorder = recorder
+        self._reader = reader
+        self._looked = row.seq
+        """Up to here events were given, or passed by."""
+        self._given = row.seq
+        """The last that was given."""
+        self._kept = row.seq
+        self._bell = Bell()
+
+    @property
+    def consumer(self) -> str:
+        return self._row.consumer
+
+    def ring(self) -> None:
+        """There may be new events."""
+        self._bell.ring()
+
+    async def next(self, limit: int) -> tuple[FollowedEvent, ...]:
+        """The next events, at most so many; waits until there is one.
+
+        They are those after the last that this returned, or after a :meth:`rewind` those that are
+        not kept yet: who wants several stretches under way may ask again before it has kept one.
+        """
+        while True:
+            found = self._stretch(limit)
+            self._looked = found.end
+            if found.events:
+                self._given = found.events[-1].seq
+                return found.events
+            if found.is_whole:
+                await self._bell.wait(trio.current_time() + LOOK_S)
+            elif self._given <= self._kept < self._looked:
+                # What was passed by is not followed: a restart need not look at it again. But what
+                # was given before it, and is not kept yet, must come again.
+                await self.keep(self._looked)
+
+    def _stretch(self, limit: int) -> EventStretch:
+        return event_cursors.stretch(self._reader, self._row, self._looked, limit, self._scan_max)
+
+    async def keep(self, seq: int) -> None:
+        """The consumer has all events up to this one for good; returns once that is on disk.
+
+        Raises:
+            Draining: the service stops; those since the last that was kept come again.
+        """
+        now_ms, consumer = self._recorder.clock.now_ms(), self._row.consumer
+        unit = partial(event_cursors.moved, consumer=consumer, seq=seq, now_ms=now_ms)
+        await patiently("events.cursor", partial(self._recorder.journal.commit, unit))
+        self._kept = max(self._kept, seq)
+
+    def rewind(self) -> None:
+        """Give those anew that are not kept."""
+        self._looked = self._given = self._kept
+
+    def standing(self) -> CursorStanding:
+        """How far the consumer has come; a bounded look."""
+        row = event_cursors.one(self._reader, self._row.consumer) or self._row
+        count, oldest_at = event_cursors.behind(self._reader, row, COUNTED_MAX)
+        return CursorStanding(row.consumer, count, oldest_at, row.missed, row.missed_at)
+
+
+class EventCursors:
+    """The cursors of all consumers that are open now.
+
+    Args:
+        scan_max: events that one look passes by at most, in search of those that are followed:
+            with the usual number some milliseconds of the loop.
+    """
+
+    def __init__(
+        self, recorder: Recorder, reader: sqlite3.Connection, scan_max: int = SCAN_MAX
+    ) -> None:
+        self._scan_max = scan_max
+        self._recorder = recorder
+        self._reader = reader
+        self._open: dict[str, EventCursor] = {}
+
+    def look(self) -> None:
+        """There may be new events."""
+        for each in self._open.values():
+            each.ring()
+
+    async def open(
+        self,
+        consumer: str,
+        *,
+        organization_id: str | None = None,
+        types: Collection[EventType] = FOLLOWED,
+        from_start: bool = False,
+    ) -> EventCursor:
+        """A consumer's cursor, where it was; made where it has none.
+
+        Args:
+            consumer: who it is, for ever: ``sink:warehouse``.
+            organization_id: whose events it follows; None: those of all.
+            from_start: a new one begins with the oldest event that is kept, not after the latest.
+
+        Raises:
+            NotFound: there is no such organization.
+            Unavailable: it could not be written.
+        """
+        now_ms = self._recorder.clock.now_ms()
+        row = await self._recorder.journal.commit(
+            lambda conn: event_cursors.opened(
+                conn, consumer, organization_id, types, now_ms, from_start=from_start
+            )
+        )
+        self._open[consumer] = EventCursor(row, self._recorder, self._reader, self._scan_max)
+        return self._open[consumer]
+
+    def close(self, consumer: str) -> None:
+        """Nobody reads by it now; what is new is still owed to the consumer."""
+        self._open.pop(consumer, None)
+
+    async def drop(self, consumer: str) -> None:
+        """The consumer is no more: nothing is owed to it, and nothing counted as missed.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        self.close(consumer)
+        await self._recorder.journal.commit(lambda conn: event_cursors.dropped(conn, consumer))

@@ -1,0 +1,170 @@
+"""Cursors over the events: each consumer's place, which only moves once it has what came before.
+
+A cursor is a row, so that a consumer goes on where it was after a restart. Retention does not wait
+for anybody: what it deletes before a consumer has it is counted in the consumer's row, in the same
+transaction.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.webhooks import event_rows, outbox
+from risala.engine.model.errors import NotFound
+from risala.engine.model.events import EventType
+from risala.engine.model.numbers import EVENT_TYPES
+from risala.engine.model.told import FollowedEvent
+
+
+@dataclass(frozen=True, slots=True)
+class CursorRow:
+    """A consumer's place, as it is stored."""
+
+    consumer: str
+    seq: int
+    organization: int | None
+    types: int
+    moved_at: int
+    missed: int
+    missed_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventStretch:
+    """A part of the outbox, as a consumer sees it."""
+
+    events: tuple[FollowedEvent, ...]
+    end: int
+    """The key that it goes to: all events up to it are in :attr:`events`, or are not followed."""
+    is_whole: bool
+    """No event is newer than its end."""
+
+
+_CURSORS: Final = Rows(CursorRow)
+_ALL: Final = f"SELECT {_CURSORS.columns} FROM event_cursors"  # noqa: S608 -- constants
+
+
+def bits(types: Collection[EventType]) -> int:
+    """Types as the row keeps them."""
+    return sum(1 << EVENT_TYPES.numbers[each] for each in types)
+
+
+def opened(
+    conn: sqlite3.Connection,
+    consumer: str,
+    organization_id: str | None,
+    types: Collection[EventType],
+    now_ms: int,
+    *,
+    from_start: bool,
+) -> CursorRow:
+    """A consumer's cursor; made where it has none, before the first event or after the last.
+
+    One that is there stays where it is, and follows from now on what is said here.
+
+    Raises:
+        NotFound: there is no such organization.
+    """
+    organization = None
+    if organization_id is not None:
+        statement = "SELECT no FROM organizations WHERE id = ?"
+        organization = value_of(conn, statement, (organization_id,))
+        if organization is None:  # it must not be given the events of all
+            raise NotFound(f"There is no organization {organization_id}.")
+    seq = 0 if from_start else outbox.last_seq(conn)
+    conn.execute(
+        "INSERT INTO event_cursors (consumer, seq, organization, types, moved_at)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (consumer)"
+        " DO UPDATE SET organization = excluded.organization, types = excluded.types",
+        (consumer, seq, organization, bits(types), now_ms),
+    )
+    found = one(conn, consumer)
+    assert found is not None
+    return found
+
+
+def one(conn: sqlite3.Connection, consumer: str) -> CursorRow | None:
+    row = conn.execute(f"{_ALL} WHERE consumer = ?", (consumer,)).fetchone()
+    return None if row is None else _CURSORS.of(row)
+
+
+def all_of(conn: sqlite3.Connection) -> list[CursorRow]:
+    return [_CURSORS.of(row) for row in conn.execute(f"{_ALL} ORDER BY consumer")]
+
+
+def moved(conn: sqlite3.Connection, consumer: str, seq: int, now_ms: int) -> None:
+    """A consumer has everything up to an event."""
+    conn.execute(
+        "UPDATE event_cursors SET seq = ?, moved_at = ? WHERE consumer = ? AND seq < ?",
+        (seq, now_ms, consumer, seq),
+    )
+
+
+def dropped(conn: sqlite3.Connection, consumer: str) -> None:
+    """Nothing is owed to a consumer any more."""
+    conn.execute("DELETE FROM event_cursors WHERE consumer = ?", (consumer,))
+
+
+def missed(conn: sqlite3.Connection, key: int, now_ms: int) -> None:
+    """Count an event that is about to be deleted for those who follow it and have not got it."""
+    conn.execute(
+        "UPDATE event_cursors SET missed = missed + 1, missed_at = ? WHERE seq < ? AND EXISTS"
+        " (SELECT 1 FROM event e WHERE e.key = ? AND (event_cursors.types >> e.type) & 1"
+        " AND coalesce(event_cursors.organization, e.organization) = e.organization)",
+        (now_ms, key, key),
+    )
+
+
+def stretch(
+    conn: sqlite3.Connection, row: CursorRow, after: int, limit: int, scan_max: int
+) -> EventStretch:
+    """The next events that a consumer follows, after a key.
+
+    Args:
+        limit: events at most.
+        scan_max: events that are passed by at most.
+    """
+    end = value_of(
+        conn,
+        "SELECT key FROM event WHERE key > ? ORDER BY key LIMIT 1 OFFSET ?",
+        (after, scan_max - 1),
+    )
+    is_whole = end is None
+    if end is None:
+        end = max(after, outbox.last_seq(conn))
+    found = event_rows.followed(conn, after, end, (row.types, row.organization), limit)
+    events = tuple(
+        FollowedEvent(
+            each.key,
+            each.event_id,
+            each.type,
+            each.at,
+            each.organization_id,
+            each.mode == "test",
+            each.told,
+        )
+        for each in found
+    )
+    if len(events) == limit:
+        return EventStretch(events, events[-1].seq, is_whole=False)
+    return EventStretch(events, end, is_whole)
+
+
+def behind(conn: sqlite3.Connection, row: CursorRow, count_max: int) -> tuple[int, int | None]:
+    """How many events a consumer has not got, up to ``count_max``; when the oldest of them was.
+
+    Events are looked at up to ``count_max`` as well: beyond that many, the count is too low where
+    the consumer follows few of them.
+    """
+    count, oldest = conn.execute(
+        "SELECT count(*), min(at) FROM (SELECT coalesce(at, key >> 15) AS at, type, organization"
+        " FROM event WHERE key > ? ORDER BY key LIMIT ?)"
+        " WHERE (? >> type) & 1 AND coalesce(?, organization) = organization",
+        (row.seq, count_max, row.types, row.organization),
+    ).fetchone()
+    return count, oldest

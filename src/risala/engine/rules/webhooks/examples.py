@@ -1,0 +1,75 @@
+"""An event of each type, as a real one would be: for whoever writes what receives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from risala.engine.model.events import FAMILIES, Event, EventType
+
+_RECIPIENT: Final = "+22236123456"
+_SENDER: Final = "RISALA"
+_MESSAGE: Final = {
+    "subject": "sms",
+    "recipient": _RECIPIENT,
+    "sender": _SENDER,
+    "provider_message_id": "4b1f0c22",
+    "error_code": None,
+    "carrier_code": None,
+    "metadata": {"order": "4711"},
+}
+_CODE: Final = {"subject": "ver", "recipient": _RECIPIENT, "reason": None}
+_NAME: Final = {"subject": "snd", "name": "ACME", "reason": None}
+_MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
+    EventType.SMS_SENT: {**_MESSAGE, "status": "sent"},
+    EventType.SMS_DELIVERED: {**_MESSAGE, "status": "delivered"},
+    EventType.SMS_FAILED: {
+        **_MESSAGE,
+        "status": "failed",
+        "error_code": "UNKNOWN_NUMBER",
+        "carrier_code": "ESME_RINVDSTADR",
+        "provider_message_id": None,
+    },
+    EventType.SMS_RECEIVED: {
+        "subject": "sms",
+        "recipient": "1234",
+        "sender": _RECIPIENT,
+        "provider_message_id": None,
+        "text": "Salam",
+    },
+    EventType.VERIFY_SENT: {**_CODE, "status": "pending"},
+    EventType.VERIFY_APPROVED: {**_CODE, "status": "approved"},
+    EventType.VERIFY_FAILED: {**_CODE, "status": "expired", "reason": "expired"},
+    EventType.SENDER_APPROVED: {**_NAME, "status": "approved"},
+    EventType.SENDER_DENIED: {**_NAME, "status": "denied", "reason": "name_in_use"},
+    EventType.BALANCE_LOW: {
+        "subject": "org",
+        "balance": 995,
+        "low_balance": 1000,
+        "currency": "MRU",
+    },
+    EventType.WEBHOOK_TEST: {"subject": "whe"},
+}
+"""Of each type what only its family has; of the subject how its id begins."""
+
+
+PREFIXES: Final = ("sms", "ver", "snd", "org", "whe")
+"""How the ids begin that an example is made of."""
+
+
+def example(kind: EventType, at: int, organization_id: str, identities: Mapping[str, str]) -> Event:
+    """A made-up event, marked as a test.
+
+    Args:
+        identities: ids of things that there might be, by how they begin.
+    """
+    members = dict(_MEMBERS[kind])
+    subject = identities[members.pop("subject")]
+    return FAMILIES[kind](
+        type=kind,
+        at=at,
+        organization_id=organization_id,
+        mode="test",
+        subject=subject,
+        **members,
+    )

@@ -1,0 +1,75 @@
+"""What an upgrade to this version would meet: looked at beforehand, and nothing is changed.
+
+It is run by the version that is to come, while the one before may still serve: the database is read
+by a connection that cannot write, and no lock is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep.upgrade.room import megabytes
+from risala.engine.journal.upkeep.upgrade.upgrade import forecast, pending
+from risala.engine.upkeep.doctor import Finding, Grade
+
+SECONDS_PER_MILLION: Final = (180, 360)
+"""What moving a million messages took on small machines, at the least and at the most."""
+BACKUP_HOURS_MAX: Final = 24
+"""An older backup misses more than anybody wants to enter again."""
+_HOUR_MS: Final = 3_600_000
+
+
+def look(database: Path, now_ms: int) -> list[Finding]:
+    """The checks of the data, in the order in which to mend. Call it in a thread."""
+    if not database.exists():
+        text = f"There is no {database} yet: there is nothing to bring over."
+        return [Finding("schema", Grade.OK, text)]
+    try:
+        names = pending(database)
+        return [_schema(names), *_move(database), _backup(database.parent, now_ms)]
+    except StorageUnusable as error:
+        return [Finding("schema", Grade.FAIL, str(error))]
+
+
+def _schema(names: Sequence[str]) -> Finding:
+    if not names:
+        return Finding("schema", Grade.OK, "The database is of this version's schema already.")
+    told = f"{len(names)} changes of the tables are due, each over in a moment: {', '.join(names)}."
+    return Finding("schema", Grade.OK, told)
+
+
+def _move(database: Path) -> list[Finding]:
+    """Where rows have to move: how long it takes, and whether there is room."""
+    ahead = forecast(database)
+    if ahead is None:
+        return [Finding("time", Grade.OK, "No rows have to move: it starts as ever.")]
+    least, most = (ahead.messages * each // 1_000_000 for each in SECONDS_PER_MILLION)
+    again = "An upgrade was begun and goes on. " if ahead.begun else ""
+    text = (
+        f"{again}{ahead.messages} messages have to move, which takes {_span(least)} to "
+        f"{_span(most)}; until then the service answers 503."
+    )
+    grade = Grade.FAIL if ahead.free_bytes < ahead.need_bytes else Grade.OK
+    need, free = megabytes(ahead.need_bytes), ahead.free_bytes // 1_000_000
+    room = f"It takes up to {need} MB of free disk, and there are {free}."
+    return [Finding("time", Grade.OK, text), Finding("disk", grade, room)]
+
+
+def _span(seconds: int) -> str:
+    return f"{seconds} s" if seconds < 120 else f"{-(-seconds // 60)} minutes"
+
+
+def _backup(data_dir: Path, now_ms: int) -> Finding:
+    note = backup_note.read(data_dir)
+    if note is None:
+        text = "There was no `risala backup` of this database: make one."
+        return Finding("backup", Grade.FAIL, text)
+    hours = (now_ms - note.at) // _HOUR_MS
+    if hours >= BACKUP_HOURS_MAX:
+        text = f"The last backup is of {hours} hours ago: make another one."
+        return Finding("backup", Grade.FAIL, text)
+    return Finding("backup", Grade.OK, f"The last backup is of {hours} hours ago.")

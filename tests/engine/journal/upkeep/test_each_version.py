@@ -1,0 +1,223 @@
+"""From each version to today's: by whatever steps, and wherever cut short, it is the same file."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_writer
+from risala.engine.journal.store.schema import migrations
+from risala.engine.journal.store.schema.migrations import migrate
+from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
+from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+NAMES = sorted(path.name.removesuffix(".db.gz") for path in FIXTURES.glob("*.db.gz"))
+NOW_MS = 1_767_225_600_000
+FIRST, BEFORE_MOVE, AFTER_MOVE = "m002-first", "m023-with-m022", "m025-with-m024"
+"""The oldest file; the last one before rows had to move, and the first one after that."""
+
+UNIQUE = {
+    "alerts_open",
+    "api_keys_by_old_hash",
+    "bank_texts_once",
+    "entry_credited_once",
+    "entry_refunded_once",
+    "event_by_id",
+    "face_credentials_by_username",
+    "idx__sqlite_migrations_migration_set_name",
+    "inbound_once",
+    "invitations_by_organization_email",
+    "message_client_key",
+    "organizations_by_no",
+    "payments_credited_once",
+    "sign_in_requests_by_browser",
+    "users_by_email",
+    "web_sessions_by_hash",
+}
+
+
+def unpack(name: str, directory: Path) -> Path:
+    directory.mkdir(exist_ok=True)
+    path = directory / "risala.db"
+    path.write_bytes(gzip.decompress((FIXTURES / f"{name}.db.gz").read_bytes()))
+    return path
+
+
+def bring(path: Path) -> None:
+    """As ``risala serve`` does."""
+    bring_over(path, lambda *_: None, lambda: NOW_MS, backs_up=False)
+    open_writer(path, migrate).close()
+
+
+def read(path: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as conn:
+        return conn.execute(query).fetchall()
+
+
+def contents(path: Path) -> dict[str, list[tuple]]:
+    """All rows of all tables, but for when each migration ran."""
+    names = [row[0] for row in read(path, "SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    found = {name: sorted(read(path, f"SELECT * FROM {name}"), key=str) for name in names}
+    found["_sqlite_migrations"] = read(path, "SELECT name FROM _sqlite_migrations ORDER BY name")
+    return found
+
+
+def definitions(path: Path) -> dict[tuple[str, str], object]:
+    """What SQLite knows of each table, index, view and trigger, however it was written.
+
+    A table is its columns and conditions in any order: a column that came later stands last.
+    """
+    found: dict[tuple[str, str], object] = {}
+    for kind, name, sql in read(path, "SELECT type, name, sql FROM sqlite_schema"):
+        plain = " ".join(re.sub(r"--[^\n]*", "", sql or "").split())
+        plain = re.sub(r"\s*([(),])\s*", r"\1", plain).replace('"', "")
+        if kind != "table":
+            found[kind, name] = plain
+            continue
+        head, _, rest = plain.partition("(")
+        body, _, tail = rest.rpartition(")")
+        found[kind, name] = (head, tail, sorted(parts(body)))
+    return found
+
+
+def parts(body: str) -> list[str]:
+    """What stands between the commas that are in no brackets."""
+    found, depth = [""], 0
+    for letter in body:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return found
+
+
+@pytest.fixture
+def today(tmp_path) -> dict[tuple[str, str], object]:
+    path = tmp_path / "new.db"
+    open_writer(path, migrate).close()
+    return definitions(path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_conditions_views_and_indexes_are_those_of_a_new_file(name, tmp_path, today):
+    path = unpack(name, tmp_path / "old")
+    bring(path)
+    found = definitions(path)
+    assert {key: found.get(key) for key in today} == today
+    assert found.keys() == today.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [FIRST, "m010", BEFORE_MOVE, AFTER_MOVE, "m033-with-m030"])
+def test_version_by_version_comes_to_the_same_as_at_once(name, tmp_path):
+    at_once, by_steps = unpack(name, tmp_path / "once"), unpack(name, tmp_path / "steps")
+    bring(at_once)
+    done = {row[0] for row in read(by_steps, "SELECT name FROM _sqlite_migrations")}
+    for each in (name for name in migrations.known() if name not in done):
+        if each == SlimMove.migration:
+            bring_over(by_steps, lambda *_: None, lambda: NOW_MS, backs_up=False)
+        before = migrations.following(each)
+        open_writer(by_steps, partial(migrate, before=before)).close()
+        assert each in {row[0] for row in read(by_steps, "SELECT name FROM _sqlite_migrations")}
+    assert contents(by_steps) == contents(at_once)
+    assert audit_file(by_steps).faults == ()
+
+
+def traced(look: Callable[[], None], before: str | None) -> Callable[[Database], None]:
+    """The migrations, with a look at each statement."""
+
+    def work(database: Database) -> None:
+        database.conn.set_trace_callback(lambda _: look())
+        try:
+            migrate(database, before=before)
+        finally:
+            database.conn.set_trace_callback(None)
+
+    return work
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "before"), [(FIRST, SlimMove.migration), (AFTER_MOVE, None)], ids=["first", "later"]
+)
+def test_killed_at_any_statement_it_is_the_old_or_the_new_and_goes_on(name, before, tmp_path):
+    """What a kill leaves is the files as they are then: so each copy of them is one."""
+    path = unpack(name, tmp_path / "lived")
+    known, cuts, statements = migrations.known(), [], 0
+
+    def cut() -> None:
+        nonlocal statements
+        statements += 1
+        if statements % 11 == 0:
+            cuts.append(tmp_path / f"cut{statements}")
+            cuts[-1].mkdir()
+            for each in path.parent.glob("risala.db*"):
+                if not each.name.endswith("-shm"):
+                    shutil.copy(each, cuts[-1] / each.name)
+
+    open_writer(path, traced(cut, before)).close()
+    bring(path)
+    expected, seen = contents(path), set()
+    assert len(cuts) > 15
+    for each in cuts:
+        left = each / "risala.db"
+        applied = [row[0] for row in read(left, "SELECT name FROM _sqlite_migrations ORDER BY 1")]
+        seen.add(applied[-1])
+        assert applied == [one for one in known if one in applied]
+        assert read(left, "PRAGMA integrity_check") == [("ok",)]
+        bring(left)
+        assert contents(left) == expected, each
+        shutil.rmtree(each)
+    assert len(seen) > 5
+
+
+def cramped(pages: int, before: str | None) -> Callable[[Database], None]:
+    """The migrations, in a file that may grow by so many pages."""
+
+    def work(database: Database) -> None:
+        (used,) = database.conn.execute("PRAGMA page_count").fetchone()
+        database.conn.execute(f"PRAGMA max_page_count = {used + pages}")
+        migrate(database, before=before)
+
+    return work
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pages", [1, 8, 20, 32])
+@pytest.mark.parametrize(
+    ("name", "before"), [(FIRST, SlimMove.migration), (AFTER_MOVE, None)], ids=["first", "later"]
+)
+def test_a_disk_that_fills_up_on_the_way_is_told_and_gone_on_from(name, before, pages, tmp_path):
+    roomy, path = unpack(name, tmp_path / "roomy"), unpack(name, tmp_path / "full")
+    bring(roomy)
+    with pytest.raises(StorageUnusable) as told:
+        open_writer(path, cramped(pages, before))
+    assert str(told.value) == f"The disk that holds {path} is full."
+    assert read(path, "PRAGMA integrity_check") == [("ok",)]
+    bring(path)
+    assert contents(path) == contents(roomy)
+
+
+def test_the_file_itself_keeps_once_what_is_once(tmp_path):
+    """Whatever runs twice: these are no means of speed."""
+    path = tmp_path / "new.db"
+    open_writer(path, migrate).close()
+    found = read(
+        path,
+        "SELECT i.name FROM sqlite_schema t, pragma_index_list(t.name) i"
+        " WHERE t.type = 'table' AND i.\"unique\" AND i.origin = 'c'",
+    )
+    assert {name for (name,) in found} == UNIQUE
