@@ -11,36 +11,90 @@ export PYTHONSAFEPATH := 1
 serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a phone that prints it
 	@$(BIN)/risala serve --demo $(ARGS)
 
+# Tests wait for processes half of their time: two workers would leave two cores idle as long.
+WORKERS ?= 4
+
 test: $(VENV)/.stamp-dev ## set up and prove every promise; what takes minutes is left out
-	$(BIN)/python -m pytest -n 2 -m "not long" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS)
 
 test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 test-shuffled: ## all tests in an order of its own, which is told; SEED=… for one again
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
-PEERS := gammu gammu-smsd smstools nodejs php-cli php-curl
+PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy gcc libc6-dev
 .PHONY: peers
 peers: ## programs of others that the tests talk to: Debian packages, got where we are root
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v node && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v gcc && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \
-	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the modem simulator and to run the quick start's programs; sudo apt-get install $(PEERS)" >&2
+	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the simulators and the SMPP server, to run the quick starts' programs, as proxies, and to make a machine go wrong; sudo apt-get install $(PEERS)" >&2
 
 WORLDS ?= 500
-soak: $(VENV)/.stamp-dev ## many whole histories with kills at any step; WORLDS=… for more or fewer
-	RISALA_WORLDS=$(WORLDS) $(BIN)/python -m pytest -n 2 tests/simulation $(ARGS)
+LENGTH = $(if $(HOURS),--hours $(HOURS),--worlds $(WORLDS))
+worlds: $(VENV)/.stamp-dev ## many whole histories with everything that goes wrong; WORLDS=… or HOURS=…
+	PYTHONPATH=. nice $(BIN)/python -m proofs.worlds --write --command "make worlds $(if $(HOURS),HOURS=$(HOURS),WORLDS=$(WORLDS))" $(LENGTH) $(ARGS)
 
-KILLS ?= 500
-kills: $(VENV)/.stamp-dev ## the service killed under load again and again; KILLS=… for more or fewer
-	RISALA_KILLS=$(KILLS) $(BIN)/python -m pytest -n 2 tests/flows/crashes/test_messages.py -k nothing_answered $(ARGS)
+world: $(VENV)/.stamp-dev ## one history, told: PLAN="SEED …", as one that failed says
+	PYTHONPATH=. $(BIN)/python -m proofs.worlds --plan "$(PLAN)"
 
-.PHONY: browser-test kills
+soak: worlds kills timing steady ## all that takes long: histories, kills, timing, a steady hour; each alone by its own target
+
+.PHONY: worlds world
+RIG := PYTHONPATH=.:tests/support nice $(BIN)/python -m
+KILLS ?= 200
+kills: $(VENV)/.stamp-dev ## the real process killed under a load of every face; KILLS=… for more or fewer
+	KILLS=$(KILLS) $(RIG) proofs.crashes $(ARGS)
+
+MINUTES ?= 60
+life: $(VENV)/.stamp-dev ## stopped, reloaded, frozen, started with a long queue, an hour of steady load; MINUTES=…
+	MINUTES=$(MINUTES) $(RIG) proofs.life $(ARGS)
+
+steady: $(VENV)/.stamp-dev ## its last part: nothing grows under a steady load; MINUTES=…
+	MINUTES=$(MINUTES) $(RIG) proofs.life --only steady $(ARGS)
+
+guards: $(VENV)/.stamp-dev ## takes each guard of the source away, and shows which test misses it
+	PYTHONPATH=. nice $(BIN)/python -m proofs.guards $(ARGS)
+
+coverage: $(VENV)/.stamp-dev ## which branches of engine and sms the tests take, and which they do not
+	PYTHONPATH=. $(BIN)/python -m proofs.reach $(ARGS)
+
+trust: $(VENV)/.stamp-dev ## `make test` ten times, beside programs that never wait: none may fail
+	PYTHONPATH=. $(BIN)/python -m proofs.trust $(ARGS)
+
+timing: $(VENV)/.stamp-dev ## whether the time of an answer tells how near a guess was, by statistics
+	PYTHONPATH=. $(BIN)/python -m proofs.timing --write $(ARGS)
+
+faults: $(VENV)/.stamp-dev peers ## everything that goes wrong on a machine, one at a time; writes the table of it
+	PYTHONPATH=. $(BIN)/python -m proofs.faults $(ARGS)
+
+.PHONY: fuzz
+SECONDS ?= 60
+fuzz: $(VENV)/.stamp-dev $(VENV)-fuzz/.stamp ## hostile octets at every door, led by coverage; SECONDS=… for each door
+	PYTHONPATH=. nice $(BIN)/python -W ignore -m proofs.fuzz --seconds $(SECONDS) $(ARGS)
+
+$(VENV)-fuzz/.stamp: proofs/fuzz/requirements.lock | $(VENV)/bin/python
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)-fuzz --require-hashes -r $<
+	@touch $@
+
+mutants: $(VENV)/.stamp-dev $(VENV)-mutants/.stamp ## small changes to the source, and which of them no test sees; ARGS="sms" for a part
+	PYTHONPATH=. nice -n 15 $(BIN)/python -m proofs.mutants --tools $(VENV)-mutants $(ARGS)
+
+$(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
+	@$(PYTHON) -m venv $(VENV)-mutants
+	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.PHONY: browser-test mutants kills life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
 	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
-	$(BIN)/python -m pytest -m browser tests/browser $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
+
+.PHONY: pictures
+pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial anew, as its test goes through it
+	RISALA_PICTURES=docs/tutorials/pictures $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
 
 lint: $(VENV)/.stamp-dev ## style, types, import rules
 	$(BIN)/ruff check .
@@ -70,11 +124,46 @@ $(VENV)-peers/.stamp: benchmarks/peers/requirements.lock | $(VENV)/bin/python
 flame: $(VENV)/.stamp-dev ## where the time of a loaded service goes, as pictures in build/
 	PYTHONPATH=. $(BIN)/python -m benchmarks.flame $(ARGS)
 
+.PHONY: docs
+docs: $(VENV)/.stamp-dev ## the pages of docs/ as a site, in build/docs; whatever is odd is an error
+	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --nitpicky -c docs -d build/doctrees . build/docs
+	@echo "build/docs/index.html is there. `grep -c . build/docs/external-links.txt` links to other hosts were not tried: build/docs/external-links.txt"
+
 vendor: ## fetch the files of other projects that browsers get (needs npm)
 	@$(PYTHON) .ci/vendor
 
+.PHONY: client
+client: $(VENV)/.stamp-dev ## write the client for threads from the one for tasks, and the page of both
+	$(BIN)/python clients/python/make_synchronous.py
+	$(BIN)/ruff format --quiet src/risala/client
+	$(BIN)/python clients/python/make_reference.py docs/reference/python-client.md
+
 messages: $(VENV)/.stamp-dev ## collect what is to be translated, and say what is not translated yet
 	@$(BIN)/python -m risala.http.web.collect
+
+.PHONY: sbom dependencies
+sbom: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## what the product is made of, as CycloneDX, into dist/
+	@PYTHONPATH=. $(BIN)/python -m proofs.supply.sbom dist/risala.cdx.json
+	@$(VENV)-supply/bin/python proofs/supply/valid.py dist/risala.cdx.json
+
+dependencies: sbom ## what is known against that; ADVISORIES=FOLDER: a copy of the Python Packaging Advisory Database or of OSV's
+	@PYTHONPATH=. $(VENV)-supply/bin/python -m proofs.supply.audit dist/risala.cdx.json $(ADVISORIES)
+
+$(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
+	@$(PYTHON) -m venv $(VENV)-supply
+	@$(VENV)-supply/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+
+.PHONY: dist bundle
+dist: $(VENV)/.stamp-dev ## the wheel and the sdist, into dist/
+	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+
+bundle: dist ## one file that runs wherever this Python is: dist/risala.pyz
+	rm -rf build/bundle && $(PYTHON) -m venv build/bundle/tools
+	build/bundle/tools/bin/pip install --quiet shiv==1.0.8
+	$(PIP) --target build/bundle/site --require-hashes -r requirements.lock
+	$(PIP) --target build/bundle/site --no-deps dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`-py3-none-any.whl
+	build/bundle/tools/bin/shiv --compressed --site-packages build/bundle/site -c risala -o dist/risala.pyz
 
 lock: ## write the hashed locks anew from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock
@@ -87,7 +176,7 @@ changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.m
 	$(BIN)/towncrier build
 
 clean:
-	rm -rf $(VENV) $(VENV)-peers build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-supply $(VENV)-fuzz $(VENV)-mutants build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 
 $(VENV)/.stamp: pyproject.toml requirements.lock
 	@sh .ci/venv "$(PYTHON)" "$(VENV)"

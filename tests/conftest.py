@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+import trio
+import trio.testing
+from hypothesis import HealthCheck, Phase, settings
 
 # How long an example takes, or to think of one, says how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make mutants` asks whether a test fails, thousands of times: the same examples each time, and no
+# search for the smallest one; a test's class is made again for each question.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("tests"),
+    max_examples=50,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
+)
 settings.load_profile("tests")
 
 RAM_DISK = Path("/dev/shm")
@@ -31,6 +46,32 @@ def pytest_configure(config: pytest.Config) -> None:
     is_roomy = shutil.disk_usage(RAM_DISK).free >= RAM_FREE_MIN_BYTES
     if is_roomy and not os.statvfs(RAM_DISK).f_flag & os.ST_NOEXEC:  # some tests write programs
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(RAM_DISK))
+
+
+@pytest.fixture
+def autojump_clock(monkeypatch: pytest.MonkeyPatch) -> trio.testing.MockClock:
+    """pytest-trio's, whose time stands still while a thread works: it would run on to whatever
+    waits next, and so further the slower the machine is."""
+    from risala.engine.delivery.loopwatch import LoopWatch
+
+    clock = trio.testing.MockClock(autojump_threshold=0)
+    really, working = trio.to_thread.run_sync, 0
+
+    async def run_sync(work: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        nonlocal working
+        if getattr(work, "__func__", None) is LoopWatch._watch:  # it has a thread for life
+            return await really(work, *given, **named)
+        working += 1
+        clock.autojump_threshold = math.inf
+        try:
+            return await really(work, *given, **named)
+        finally:
+            working -= 1
+            if not working:
+                clock.autojump_threshold = 0
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", run_sync)
+    return clock
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

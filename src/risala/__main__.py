@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+
+
+def hold_reload() -> None:
+    """Have a SIGHUP wait until the service can hear it.
+
+    A service takes a second to start, and one that is asked to reread its settings meanwhile
+    would be ended by the signal, in a way that systemd takes for an orderly end. In a terminal it
+    is left as it is: there it says that the window was closed.
+    """
+    if not sys.stderr.isatty():
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
 
 
 def main() -> None:
@@ -13,6 +25,8 @@ def main() -> None:
 
         print(f"risala {__version__}")
         return
+    if "serve" in sys.argv:
+        hold_reload()
     from risala.cli.main import cli
 
     cli(prog_name="risala")

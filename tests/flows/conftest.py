@@ -15,7 +15,7 @@ import sys
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +93,8 @@ class Service:
     processes: list[Process]
     process: Process | None = None
     url: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    """What its processes have beside ours."""
     _clients: list[httpx2.Client] = field(default_factory=list)
 
     # -- its life
@@ -106,7 +108,8 @@ class Service:
 
     def launch(self) -> None:
         command = ("serve", "--data", str(self.data), "--port", "0", *self.options)
-        self.process = Process((sys.executable, "-m", "risala", *command), self.data.parent)
+        python = (sys.executable, "-m", "risala")
+        self.process = Process((*python, *command), self.data.parent, **self.environment)
         self.processes.append(self.process)
 
     def wait_ready(self) -> None:
@@ -211,12 +214,14 @@ class Service:
         balance: str = shown["balance"]
         return balance
 
-    def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command of the command line on this data directory."""
+    def command(
+        self, *arguments: str, more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """A command of the command line on this data directory; ``more``: of its environment."""
         return subprocess.run(
             (sys.executable, "-m", "risala", *arguments, "--data", str(self.data)),
             cwd=self.data.parent,
-            env=environment(),
+            env=environment() | dict(more or {}),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -378,8 +383,9 @@ class Premises:
         self._services.append(service)
         return service
 
-    def process(self, *command: str, cwd: Path | None = None) -> Process:
-        process = Process(command, cwd or self.path)
+    def process(self, *command: str, cwd: Path | None = None, **more: str) -> Process:
+        """Any process; ``more`` goes into its environment."""
+        process = Process(command, cwd or self.path, **more)
         self._processes.append(process)
         return process
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import httpx2
 import pytest
 
+from patience import HANG_S
+
 pytestmark = pytest.mark.slow
 
 
 def in_a_browser(url: str) -> httpx2.Response:
-    return httpx2.get(url, headers={"accept": "text/html"}, follow_redirects=True)
+    return httpx2.get(url, headers={"accept": "text/html"}, follow_redirects=True, timeout=HANG_S)
 
 
 def test_it_is_at_the_main_address(premises):
@@ -33,7 +35,7 @@ def test_it_is_at_an_address_of_its_own_and_nowhere_else(premises):
         assert (page.status_code, page.url.path) == (200, "/operator/sign-in"), path
     for path in ("/app", "/sign-in", "/docs"):
         assert in_a_browser(console + path).status_code == 404, path
-    assert httpx2.post(f"{console}/api/sms", json={}).status_code == 404
+    assert httpx2.post(f"{console}/api/sms", json={}, timeout=HANG_S).status_code == 404
     for path in ("/operator", "/operator/", "/operator/overview", "/operator/sign-in"):
         page = in_a_browser(service.url + path)
         assert page.status_code == 404, path

@@ -113,6 +113,7 @@ def test_addresses_on_the_wire():
     assert source_address("RISALA") == Address(*alphanumeric, "RISALA")
     assert source_address("Bank 24") == Address(*alphanumeric, "Bank 24")
     assert source_address("+") == Address(*alphanumeric, "+")
+    assert source_address("+A1") == Address(*alphanumeric, "+A1")
 
 
 @pytest.mark.parametrize(
@@ -178,6 +179,20 @@ def test_another_countrys_rule_takes_whole_numbers_and_leaves_short_ones():
     for written in ("771234567", "221771234567", "00221771234567"):
         assert with_country(written, "+221") == "+221771234567"
     assert with_country("1234", "+221") == "1234"
+
+
+@pytest.mark.parametrize(
+    ("written", "whole"),
+    [
+        ("123456", "123456"),
+        ("1234567", "+2211234567"),
+        ("123456789012", "+221123456789012"),  # 15 digits with the country code, the most of E.164
+        ("1234567890123", "1234567890123"),
+        ("0771234567", "0771234567"),  # the 0 of a call within the country is none of its number
+    ],
+)
+def test_how_long_another_countrys_local_numbers_are(written, whole):
+    assert with_country(written, "+221") == whole
 
 
 @given(st.text(alphabet="+0123456789A", max_size=20), st.sampled_from(["+222", "+221", "+1", ""]))

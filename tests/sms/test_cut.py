@@ -29,6 +29,12 @@ def test_there_is_room_where_it_costs_nothing(text, lengths, bits):
     assert ([len(one) for one in parts.texts], parts.reference_bits) == (lengths, bits)
 
 
+def test_a_given_alphabet_is_cut_for():
+    assert cut("x" * 71, Alphabet.UCS2).texts == ("x" * 66, "x" * 5)
+    assert cut("x" * 132, Alphabet.UCS2).reference_bits == 16
+    assert cut("x" * 133, Alphabet.UCS2).reference_bits == 8
+
+
 @given(st.text(max_size=700))
 def test_as_many_as_are_charged_and_each_fits_its_header(text):
     parts = cut(text)

@@ -81,8 +81,10 @@ def test_what_is_read_is_written_and_reads_the_same(data, languages):
 
 
 def test_a_character_that_no_table_has():
-    with pytest.raises(UnicodeEncodeError):
-        encode_national("Şع", TURKISH, 0)
+    with pytest.raises(UnicodeEncodeError) as told:
+        encode_national("Şعğ", TURKISH, 0)
+    fault = told.value
+    assert (fault.encoding, fault.object, fault.start, fault.end) == ("gsm7", "Şعğ", 1, 2)
     with pytest.raises(UnicodeEncodeError):
         encode_national("Ş", 0, 0)
     assert encode_national("abc", 9, 9) == encode_gsm7("abc")

@@ -19,6 +19,7 @@ from risala.sms.grapheme import is_boundary
 from risala.sms.message import Alphabet
 from risala.sms.segment import (
     Concatenation,
+    SegmentCount,
     UserDataHeader,
     count,
     join,
@@ -33,6 +34,7 @@ FAMILY = "👨\u200d👩\u200d👧\u200d👦"
 FLAG = "🇲🇷"
 CLUSTERS = [
     "a", "é", "e\u0301", "[", "€", "{", "\n", "\r\n", "م", "مَّ", "ç", "😀", "👍🏽", "❤\ufe0f",
+    "👍🏻", "👍🏿", "🇦🇿", "🇿🇦", "e\u0300", "न\u200c", "a\U000e0020",
     FAMILY, FLAG, "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "1\ufe0f\u20e3",
     "\u06dd٣",
 ]  # fmt: skip
@@ -127,8 +129,29 @@ def test_a_wider_reference_leaves_one_unit_less():
     assert [len(part) for part in split("م" * 133, reference_bits=16)] == [66, 66, 1]
 
 
+def test_the_count_tells_of_a_wider_reference_too():
+    assert count("a" * 305) == SegmentCount(Alphabet.GSM7, 2, 305)
+    assert count("a" * 305, reference_bits=16) == SegmentCount(Alphabet.GSM7, 3, 305)
+    assert count("م" * 133, reference_bits=16) == SegmentCount(Alphabet.UCS2, 3, 133)
+
+
+def test_the_most_parts_that_a_header_can_count():
+    assert len(split("a" * 153 * 255)) == 255
+    with pytest.raises(AssertionError):
+        split("a" * (153 * 255 + 1))
+
+
+def test_capacities_are_those_of_the_narrow_reference_unless_said():
+    assert part_capacity(Alphabet.GSM7) == 153
+    assert part_capacity(Alphabet.UCS2) == 67
+
+
 def test_a_given_alphabet_is_kept():
     assert len(split("a" * 71, Alphabet.UCS2)) == 2
+
+
+def test_a_part_ends_just_before_the_character_that_does_not_fit_whole():
+    assert [len(part) for part in split("م" * 66 + "e\u0301" + "م" * 10)] == [66, 12]
 
 
 def test_a_cluster_longer_than_a_segment_is_cut_between_characters():
@@ -144,6 +167,8 @@ def test_a_cluster_has_no_boundary_within(cluster):
 
 def test_boundaries_of_flags_and_lines():
     assert [at for at in range(9) if is_boundary(FLAG * 4, at)] == [0, 2, 4, 6, 8]
+    assert is_boundary("🇲x", 1)
+    assert is_boundary("\u0301a", 0)
     assert is_boundary("\n\r", 1)
     assert is_boundary("سلام", 2)
 
@@ -162,6 +187,7 @@ def test_split_pairs_are_mended_and_halves_replaced():
 def test_header_octets():
     assert user_data_header(0x1A7, 3, 2) == bytes.fromhex("050003a70302")
     assert user_data_header(0x1A7, 3, 2, reference_bits=16) == bytes.fromhex("06080401a70302")
+    assert user_data_header(1, 255, 255) == bytes.fromhex("05000301ffff")
 
 
 @given(st.integers(0, 0xFFFF), st.integers(1, 255), st.data(), bits, st.binary(max_size=20))
@@ -195,6 +221,7 @@ def test_any_octets_are_read_or_refused(octets):
     [
         ("00", None),
         ("0605041581158a", None),  # application ports
+        ("0605042384f00b", None),  # which would be part 11 of 240
         ("0b0504158115820003a70302", Concatenation(0xA7, 3, 2, 8)),
         ("0a0003a703010003a70302", Concatenation(0xA7, 3, 2, 8)),  # the last counts
         ("050003a70304", None),  # part 4 of 3
@@ -210,7 +237,7 @@ def test_what_headers_mean(octets, concatenation):
 
 
 @pytest.mark.parametrize(
-    "octets", ["", "05", "050003a703", "0100", "050004a70302", "06000301020300"]
+    "octets", ["", "05", "0205", "050003a703", "0100", "050004a70302", "06000301020300"]
 )
 def test_headers_that_do_not_fit(octets):
     with pytest.raises(ValueError, match="longer than"):

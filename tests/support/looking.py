@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from markupsafe import Markup
 from playwright.sync_api import BrowserContext, Page
+
+from risala.http.web.languages import Words
 
 AXE: Final = (Path(__file__).parents[1] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
 _RUN: Final = """() => axe.run(document, {runOnly: [
@@ -43,3 +48,24 @@ class Watch:
     def _request(self, url: str, origin: str) -> None:
         if not url.startswith(origin):
             self.faults.append(f"a request to {url}")
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """Somebody who works in a language, and finds things by their words."""
+
+    language: str
+    words: Words
+    look: Callable[..., Page]
+
+    def open(self, path: str, **options) -> Page:
+        return self.look(path, self.language, **options)
+
+    def says(self, sentence: str, **holes: str) -> str:
+        return Markup(self.words(sentence, **holes)).striptags()
+
+    def among(self, context: str, sentence: str) -> str:
+        return Markup(self.words.among(context, sentence)).striptags()
+
+    def counted(self, one: str, many: str, count: int) -> str:
+        return Markup(self.words.counted(one, many, count, n=str(count))).striptags()

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,8 @@ class Process:
     def end(self) -> None:
         """Leave nothing of it behind."""
         if self.popen.stdin is not None:
-            self.popen.stdin.close()
+            with suppress(BrokenPipeError):  # what was written to it as it died is of no use
+                self.popen.stdin.close()
         if self.popen.poll() is None:
             os.killpg(self.popen.pid, signal.SIGKILL)
         self.wait_exit()

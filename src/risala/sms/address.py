@@ -10,7 +10,6 @@ from typing import Final
 
 COUNTRY_CODE: Final = "222"
 """Mauritania."""
-LOCAL_DIGITS: Final = 8
 SENDER_MAX: Final = 11
 """An alphanumeric address has at most 11 septet characters (3GPP TS 23.040 §9.1.2.5)."""
 
@@ -47,12 +46,10 @@ def normalise_number(text: str) -> str:
         and not character.isspace()
         and unicodedata.category(character) != "Cf"
     )
-    for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE, ""):
-        local = compact.removeprefix(prefix)
-        if compact.startswith(prefix) and len(local) == LOCAL_DIGITS:
-            number = f"+{COUNTRY_CODE}{local}"
-            if is_number(number):
-                return number
+    for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE):
+        number = f"+{COUNTRY_CODE}{compact.removeprefix(prefix)}"
+        if is_number(number):
+            return number
     raise ValueError(_NOT_A_NUMBER)
 
 
@@ -80,7 +77,7 @@ def with_country(text: str, national_prefix: str) -> str:
     abroad = digits.startswith(_INTERNATIONAL_ACCESS)
     if text.startswith("+") and not abroad:
         return text
-    digits = digits.removeprefix(_INTERNATIONAL_ACCESS) if abroad else digits
+    digits = digits.removeprefix(_INTERNATIONAL_ACCESS)
     country = national_prefix.removeprefix("+")
     if digits.startswith(country) and _is_local(digits.removeprefix(country), country):
         return f"+{digits}"

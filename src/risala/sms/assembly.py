@@ -14,7 +14,8 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 from zlib import crc32
 
-from risala.sms.segment import Concatenation, join
+from risala.sms.message import Concatenation
+from risala.sms.segment import join
 
 ASSEMBLIES_MAX: Final = 4096
 """Messages that may wait for parts; the one that was touched longest ago gives way."""
@@ -198,6 +199,14 @@ class Assembler:
         keys = [key for key, one in self._assemblies.items() if one.touched_at_s < before_s]
         return [self._take(key) for key in keys]
 
+    def take_repeated(self, before_s: float) -> list[Whole]:
+        """Give up the messages of which nothing but repeated parts came, the last before
+        ``before_s``. Longer than :data:`REPEATS_S` they would wait for a message that has their
+        reference by chance."""
+        one_by_one = self._assemblies.items()
+        keys = [key for key, one in one_by_one if one.repeats and one.touched_at_s < before_s]
+        return [self._take(key) for key in keys]
+
     def take_begun(self, before_s: float) -> list[Whole]:
         """Give up the messages whose first part came before ``before_s``, however lately another
         part did."""
@@ -219,6 +228,10 @@ class Assembler:
     def oldest_s(self) -> float | None:
         """When the message whose last part came longest ago got it; None where none waits."""
         return next((one.touched_at_s for one in self._assemblies.values()), None)
+
+    def oldest_repeated_s(self) -> float | None:
+        """The same of the messages of which nothing but repeated parts came."""
+        return next((one.touched_at_s for one in self._assemblies.values() if one.repeats), None)
 
     def recall_finished(self, key: Key, marks: tuple[int, ...], at_s: float) -> None:
         """Recognise the parts of a message that was whole at ``at_s``, before a restart."""

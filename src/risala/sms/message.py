@@ -21,6 +21,18 @@ class Alphabet(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Concatenation:
+    """Which part of which message this is."""
+
+    reference: int
+    """The same in every part: 0 to 255, or 65535 when ``bits`` is 16."""
+    total: int
+    number: int
+    """1 for the first part."""
+    bits: ReferenceBits
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """One short message TPDU to submit: a whole message, or one part of a concatenated one.
 
@@ -29,15 +41,19 @@ class Segment:
     """
 
     message_id: str
+    """Ours (``sms_…``), the same in all parts of a message and in each attempt."""
     number: int
     """1 for the first part."""
     total: int
+    """How many parts the message has; 1 for a short one."""
     attempt: int
     """1 for the message's first attempt."""
     sender: str
+    """Whom the phone is to show: up to eleven letters and digits, or a number."""
     recipient: str
     """``+222XXXXXXXX``."""
     alphabet: Alphabet
+    """What the text was cut for: each part fits one message in it."""
     text: str = field(repr=False)
     """This part's own text, without header."""
     reference: int
@@ -48,6 +64,18 @@ class Segment:
     """True for one-time codes."""
     reference_bits: ReferenceBits = 8
     """The widest reference that every part of the message has room for; 8 bits always fit."""
+    within: Concatenation | None = None
+    """The part that the whole message is of a longer one, which its customer cut by themselves and
+    sends part by part; None: it is no such part."""
+
+    @property
+    def place(self) -> Concatenation | None:
+        """What the header says by which the phone joins parts; None: it has no header."""
+        if self.within is not None:
+            return self.within
+        if self.total == 1:
+            return None
+        return Concatenation(self.reference, self.total, self.number, self.reference_bits)
 
     @property
     def submit_reference(self) -> int:
@@ -69,9 +97,13 @@ class Inbound:
     """A mobile-originated message, whole (the driver joins its parts)."""
 
     sender: str
+    """Who wrote: ``+222XXXXXXXX``, another number with its ``+``, or a name."""
     recipient: str | None
+    """The number of ours that it was sent to; None where the carrier does not tell."""
     text: str = field(repr=False)
+    """All of it."""
     received_at_ms: int
+    """UTC epoch milliseconds: when the carrier got it, where it tells that; else when we did."""
     carrier_ids: tuple[str, ...] = ()
     """The carrier's identities of the parts, so that one delivered twice is stored once."""
     service_centre: str | None = None

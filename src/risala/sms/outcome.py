@@ -43,6 +43,7 @@ class Accepted:
     carrier_id: str
     """Empty where the carrier gives none: no receipt can be matched then."""
     raw: str = "OK"
+    """The carrier's own word, for the timeline."""
     load_percent: int | None = None
     """How busy the carrier says it is, where it says so: from 90 on the lane slows down, 80 to 89
     is its best (SMPP 5.0 §4.8.4.18)."""
@@ -53,9 +54,13 @@ class Throttled:
     """The carrier asks to slow down; the message keeps its place."""
 
     raw: str
+    """The carrier's own word, for the timeline."""
     text: str = ""
+    """More than the cause's sentence says, for a reader; else empty."""
     retry_after_s: float | None = None
+    """How long the carrier asks to be left alone; None: it does not say."""
     cause: Cause = Cause.THROTTLED
+    """Why, as a word of the closed list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +68,13 @@ class Refused:
     """The carrier refused the segment; ``scope`` says for whom and for how long."""
 
     scope: Scope
+    """For whom, and for how long."""
     raw: str
+    """The carrier's own word, for the timeline."""
     text: str = ""
+    """More than the cause's sentence says, for a reader; else empty."""
     cause: Cause = Cause.REJECTED
+    """Why, as a word of the closed list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +82,14 @@ class Uncertain:
     """The segment left and no answer came: the carrier may or may not have it."""
 
     raw: str
+    """The carrier's own word, for the timeline."""
     text: str = ""
+    """More than the cause's sentence says, for a reader; else empty."""
     carrier_id: str | None = None
     """The message's id at the carrier, where it is known without an answer because the driver chose
     it: with this id the carrier can be asked what became of the message."""
     cause: Cause = Cause.NO_ANSWER
+    """Why, as a word of the closed list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +97,11 @@ class Unsent:
     """Nothing left this machine; the message keeps its place."""
 
     raw: str
+    """The carrier's own word, for the timeline."""
     text: str = ""
+    """More than the cause's sentence says, for a reader; else empty."""
     cause: Cause = Cause.LINK_DOWN
+    """Why, as a word of the closed list."""
 
 
 Outcome = Accepted | Throttled | Refused | Uncertain | Unsent

@@ -12,13 +12,21 @@ class ReceiptState(StrEnum):
     """Message states of SMPP 3.4 §5.2.28; other protocols map to the nearest."""
 
     ENROUTE = "ENROUTE"
+    """The carrier is still trying."""
     DELIVERED = "DELIVERED"
+    """The phone has it."""
     EXPIRED = "EXPIRED"
+    """The carrier tried until its validity was over."""
     DELETED = "DELETED"
+    """The carrier deleted it, undelivered."""
     UNDELIVERABLE = "UNDELIVERABLE"
+    """The carrier gave up."""
     ACCEPTED = "ACCEPTED"
+    """Read on the phone's behalf by the carrier's service; not final."""
     UNKNOWN = "UNKNOWN"
+    """The carrier no longer knows."""
     REJECTED = "REJECTED"
+    """The carrier refused it after all."""
 
     @property
     def is_final(self) -> bool:
@@ -33,6 +41,7 @@ class Receipt:
     carrier_id: str
     """The id in the receipt, as it stood there."""
     state: ReceiptState
+    """What became of it, or what is being done."""
     raw: str
     """The carrier's own word: ``UNDELIV err:027``, ``TP-ST 46``. No message text."""
     cause: Cause | None = None

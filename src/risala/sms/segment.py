@@ -12,7 +12,7 @@ from typing import Final
 
 from risala.sms.alphabet import choose_alphabet, code_unit_count, is_short, septet_count
 from risala.sms.grapheme import is_boundary
-from risala.sms.message import Alphabet, ReferenceBits
+from risala.sms.message import Alphabet, Concatenation, ReferenceBits
 from risala.sms.values import quickly
 
 PARTS_MAX: Final = 255
@@ -161,18 +161,6 @@ def join(parts: Iterable[str]) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
     return text
-
-
-@dataclass(frozen=True, slots=True)
-class Concatenation:
-    """Which part of which message this is."""
-
-    reference: int
-    """The same in every part: 0 to 255, or 65535 when ``bits`` is 16."""
-    total: int
-    number: int
-    """1 for the first part."""
-    bits: ReferenceBits
 
 
 @dataclass(frozen=True, slots=True)

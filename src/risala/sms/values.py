@@ -34,7 +34,5 @@ def quickly(kind: Callable[P, T]) -> Callable[P, T]:
             same = field(default=each.default)  # where that is MISSING, it has none either
         shape.append((each.name, each.type, same))
     namespace = {"__post_init__": freeze}
-    loose = make_dataclass(
-        frozen.__name__, shape, namespace=namespace, eq=False, repr=False, slots=True
-    )
+    loose = make_dataclass(frozen.__name__, shape, namespace=namespace, slots=True)
     return cast("Callable[P, T]", loose)

@@ -11,6 +11,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
+from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.modem.driver import ModemDriver
 from risala.drivers.modem.port.serial import PortError, PortFault

@@ -49,13 +49,19 @@ DAY_MS = 86_400_000
         ('+CMTI: "SM",0', ["SM", "0"]),
         ('+CSCA: "",', ["", ""]),
         ("+CNMI: (0-2),(0,3)", ["0-2", "0,3"]),
-        ('+X: "never closed', []),
+        ('+COPS: 0,0,"Mauritel: SA",2', ["0", "0", "Mauritel: SA", "2"]),
+        ("12:30,5", ["12:30", "5"]),
+        ("X: 1", ["X: 1"]),
+        ("+X", ["+X"]),
         ("", []),
     ],
 )
 def test_values(row, expected):
-    found = values(row)
-    assert found == expected or (not expected and len(found) <= 1)
+    assert values(row) == expected
+
+
+def test_a_quotation_mark_that_is_never_closed_loses_no_field():
+    assert values('+X: "never,closed') == ['"never', "closed"]
 
 
 @settings(deadline=None)
@@ -76,6 +82,8 @@ def test_any_row_has_fields(row):
         ("+CREG: 5", Registration.ROAMING),
         ('+CREG: 2,5,"00A1","0F3B",7', Registration.ROAMING),
         ("+CREG: 2,1,00A1,0F3B", Registration.HOME),
+        ("+CREG: 5,1234,5678", Registration.ROAMING),
+        ("+CREG: 0,4", Registration.UNKNOWN),
         ('+CREG: 1,"00A1","0F3B",2', Registration.HOME),
         ("+CREG: 0,3", Registration.DENIED),
         ("+CREG: 0,9", None),
@@ -90,6 +98,7 @@ def test_registration(row, expected):
 def test_signal():
     assert signal_dbm(["0", "99"]) == -113
     assert signal_dbm(["31", "99"]) == -51
+    assert signal_dbm(["32", "99"]) is None
     assert signal_dbm(["99", "99"]) is None
     assert signal_dbm([]) is None
 
@@ -97,8 +106,51 @@ def test_signal():
 def test_the_last_row_with_the_name_counts():
     rows = [Row("+CREG: 2"), Row("+CREG: 0,1"), Row("^RSSI: 3")]
     assert first(rows, "+CREG") == ["0", "1"]
+    assert first([Row("^RSSI: 3"), Row("+creg: 5")], "+CREG") == ["5"]
     assert first([Row("0,1")], "+CREG") == ["0", "1"]
+    assert first([Row("0,1"), Row("0,2")], "+CREG") == []
     assert first([], "+CREG") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0), (" 17 ", 17), ("-5", -5), ("999999999", 999_999_999), ("1000000000", None),
+        ("5-", None), ("--5", None), ("1,2", None), ("٣", None), ("", None),
+    ],
+)  # fmt: skip
+def test_a_number(text, expected):
+    assert number(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("0-2,4", {0, 1, 2, 4}),
+        ("3", {3}),
+        ("4-4", {4}),
+        ("5-3", set()),
+        ("1-x,x-2,7", {7}),
+        ("1-2-3", set()),
+        ("", set()),
+        ("5-1000,2000", {*range(5, 106), 2000}),
+    ],
+)
+def test_what_a_bracket_allows(field, expected):
+    assert offered(field) == expected
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("+CNMI: (0-2),1,(0,2)", ["0-2", "1", "0,2"]),
+        ("+CNMI: (0-2),(),3", ["0-2", "", "3"]),
+        ('+CPMS: ("SM","ME"),("a:b")', ['"SM","ME"', '"a:b"']),
+        ("(0-2),(0,3)", ["0-2", "0,3"]),
+    ],
+)
+def test_the_brackets_of_a_test_answer(row, expected):
+    assert brackets(row) == expected
 
 
 # -- USSD ------------------------------------------------------------------------------------------

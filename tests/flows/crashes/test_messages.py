@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 
@@ -14,17 +13,11 @@ from risala.engine.journal.messages.deadlines import SUBMITS_MAX
 pytestmark = pytest.mark.slow
 
 ROUNDS = 3
-KILLS_A_SEED = 10
-MORE = [
-    pytest.param(100 + n, ("fail", "resend")[n % 2], KILLS_A_SEED, marks=pytest.mark.long)
-    for n in range(-(-int(os.environ.get("RISALA_KILLS", "0")) // KILLS_A_SEED))
-]
-"""For ``make kills``: services that are killed ten times each."""
 
 
 @pytest.mark.parametrize(
     ("seed", "action", "rounds"),
-    [(1, "fail", ROUNDS), pytest.param(3, "resend", ROUNDS, marks=pytest.mark.long), *MORE],
+    [(1, "fail", ROUNDS), pytest.param(3, "resend", ROUNDS, marks=pytest.mark.long)],
 )
 async def test_nothing_answered_is_lost_doubled_or_mischarged(
     premises, start_load, seed, action, rounds

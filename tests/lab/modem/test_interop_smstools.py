@@ -34,6 +34,8 @@ class Smsd:
             (folder / name).mkdir()
         lines = [f"{name} = {folder / name}" for name in FOLDERS]
         lines += ["devices = GSM1", "delaytime = 1", f"logfile = {folder}/log", "loglevel = 7"]
+        # After answers that came too late it would leave the modem alone for an hour.
+        lines += ["errorsleeptime = 1", "blocktime = 1"]
         lines += ["[GSM1]", f"device = {folder}/modem", "incoming = yes", "report = yes"]
         lines += [f"init = {init}", "modem_disabled = no", "send_delay = 0"]
         lines += [f"memory_start = {first_index}"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import trio
 
+from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver

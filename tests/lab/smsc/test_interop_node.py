@@ -4,58 +4,29 @@ Needs node and npm; the lock is in `node` beside this. Without them the tests ar
 say so.
 """
 
-import fcntl
 import json
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from pathlib import Path
 
 import pytest
 import trio
 
 from patience import HANG_S
+from risala.drivers.smpp.protocol.inbound import inbound_pdus
 from risala.lab.smsc.simulator import Bound, MessageReceived, SimulatorConfig, SmscSimulator
-from risala.lab.smsc.traffic import inbound_pdus
+from smpp_peers.node import NODE, node_smpp, run_esme
 
-NODE = Path(__file__).parent / "node"
-INSTALL = ["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
 TEXTS = ["Bonjour", "é" * 200, "سلام عليكم " * 20, "x" * 160, "Prix: 5 £"]
+
+__all__ = ["node_smpp"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.usefixtures("node_smpp")]
 
 
-@pytest.fixture(scope="module")
-def node_smpp(tmp_path_factory) -> None:
-    """node-smpp as the lock has it, installed once however many run the tests."""
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            pytest.skip(f"NOT TESTED against node-smpp: {program} is not installed")
-    guard = tmp_path_factory.getbasetemp().parent / "node-smpp.lock"
-    with guard.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (NODE / "node_modules/smpp/package.json").exists():
-            return
-        done = subprocess.run(INSTALL, cwd=NODE, capture_output=True, text=True, timeout=HANG_S)
-        if done.returncode:
-            pytest.skip(f"NOT TESTED against node-smpp: npm ci failed: {done.stderr[-300:]}")
-
-
 # -- as an ESME --------------------------------------------------------------------------------
-
-
-async def run_esme(port: int, **job: object) -> dict:
-    command = ["node", str(NODE / "esme.js"), str(port), json.dumps(job)]
-    with trio.fail_after(HANG_S):
-        done = await trio.run_process(
-            command, capture_stdout=True, stderr=subprocess.STDOUT, check=False
-        )
-    assert done.returncode == 0, done.stdout.decode()
-    answer: dict = json.loads(done.stdout)
-    return answer
 
 
 @asynccontextmanager

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
+from risala.drivers.smpp.protocol.inbound import inbound_pdus
 from risala.engine.model.lines import Kind
 from risala.lab.scenario_file import ScenarioError
 from risala.lab.smsc.moods import scenario_simulator
@@ -23,7 +24,6 @@ from risala.lab.smsc.simulator import (
     Submitted,
     Trouble,
 )
-from risala.lab.smsc.traffic import inbound_pdus
 
 pytestmark = pytest.mark.slow
 SCENARIOS = sorted((Path(__file__).parents[3] / "examples/scenarios").glob("*.toml"))

@@ -37,7 +37,8 @@ class SmtpMailer:
                 self._send, mail, limiter=self._limiter, abandon_on_cancel=True
             )
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            raise MailNotSentError(f"The mail was not sent: {_reason(error)}") from error
+            reason = _reason(error).replace(mail.to, "the recipient")  # to whom is in no log
+            raise MailNotSentError(f"The mail was not sent: {reason}") from error
 
     def _send(self, mail: Mail) -> None:
         message = EmailMessage(policy=SMTP)  # refuses line ends in headers
@@ -75,4 +76,13 @@ class SmtpMailer:
 
 def _reason(error: Exception) -> str:
     """What the server or the system says of an error, on one line."""
-    return " ".join(str(error).split())[:200] or type(error).__name__
+    said = str(error)
+    if isinstance(error, smtplib.SMTPRecipientsRefused):  # its text is a dictionary by address
+        said = " ".join(_answer(*answer) for answer in error.recipients.values())
+    elif isinstance(error, smtplib.SMTPResponseException):
+        said = _answer(error.smtp_code, error.smtp_error)
+    return " ".join(said.split())[:200] or type(error).__name__
+
+
+def _answer(code: int, said: bytes | str) -> str:
+    return f"{code} {said.decode('utf-8', 'replace') if isinstance(said, bytes) else said}"

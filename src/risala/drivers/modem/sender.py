@@ -158,6 +158,7 @@ class ModemSender:
 
     async def _send(self, job: _Job) -> None:
         try:
+            await self._inbox.catch_up()
             answer = await self._attempt(job)
             if _is_full(answer):
                 await self._inbox.make_room()

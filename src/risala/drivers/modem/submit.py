@@ -14,8 +14,9 @@ def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
     The sender is left out: the SIM's number is the sender whatever is asked.
     """
     header = b""
-    if segment.total > 1:
-        header = user_data_header(segment.reference, segment.total, segment.number)
+    place = segment.place
+    if place is not None:
+        header = user_data_header(place.reference, place.total, place.number)
     return Submit(
         destination=TpAddress.of_number(segment.recipient),
         user_data=UserData.of_text(segment.text, segment.alphabet, header=header),

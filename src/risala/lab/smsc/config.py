@@ -20,7 +20,7 @@ class SimulatorConfig:
     port: int = 0
     """0 takes a free one; :class:`Listening` tells which."""
     tls: ssl.SSLContext | None = None
-    """Speak TLS: see :func:`risala.lab.smsc.tls.server_context`."""
+    """Speak TLS: see :func:`risala.drivers.smpp.server_tls.server_context`."""
     name: str = "simulator"
     """What :attr:`ReceivedMessage.carrier` says."""
     system_id: str = "RISALA-SIM"

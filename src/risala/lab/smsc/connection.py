@@ -8,6 +8,7 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link
+from risala.drivers.smpp.protocol.checks import fault_of, submit_of
 from risala.drivers.smpp.protocol.destinations import Unsuccessful
 from risala.drivers.smpp.protocol.pdu import (
     Bind,
@@ -28,7 +29,6 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.submit import decode_message, readable_address
 from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 from risala.lab.smsc.behaviour import Reaction
-from risala.lab.smsc.checks import fault_of, submit_of
 from risala.lab.smsc.events import BindRefused, Bound, Submitted, Trouble, Unbound
 from risala.lab.smsc.exchange import Exchange
 from risala.lab.smsc.mailroom import Content, MailRoom

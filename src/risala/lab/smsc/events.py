@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from risala.sms.message import Concatenation
 from risala.sms.receipt import ReceiptState
-from risala.sms.segment import Concatenation
 
 
 @dataclass(frozen=True, slots=True)

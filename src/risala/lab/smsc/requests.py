@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from risala.drivers.smpp.protocol.checks import time_fault
 from risala.drivers.smpp.protocol.destinations import Destination
 from risala.drivers.smpp.protocol.pdu import (
     CancelSm,
@@ -17,7 +18,6 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
 from risala.drivers.smpp.protocol.times import absolute_time
-from risala.lab.smsc.checks import time_fault
 from risala.lab.smsc.config import SimulatorConfig
 from risala.lab.smsc.mailroom import MailRoom, recipient_of, source_of
 from risala.lab.smsc.store import Account

@@ -10,12 +10,13 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from risala.drivers.smpp.protocol.inbound import InboundForm
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv_names import make_tlv
 from risala.lab.scenario_file import Percent, ScenarioTable, Seconds, read_scenario
 from risala.lab.smsc.behaviour import Mishap
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm
-from risala.lab.smsc.traffic import InboundForm, InboundPlan
+from risala.lab.smsc.traffic import InboundPlan
 from risala.sms.receipt import ReceiptState
 
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]

@@ -15,6 +15,7 @@ import trio
 from risala.drivers.smpp.link import Link, LinkLimits
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
+from risala.drivers.smpp.server_tls import HandshakeError, shake_hands
 from risala.lab.smsc.behaviour import Behaviour, SteadyBehaviour
 from risala.lab.smsc.config import SimulatorConfig
 from risala.lab.smsc.connection import SmscConnection
@@ -35,7 +36,6 @@ from risala.lab.smsc.events import (
 from risala.lab.smsc.exchange import Exchange, wall_ms
 from risala.lab.smsc.mailroom import MailRoom
 from risala.lab.smsc.store import Timetable
-from risala.lab.smsc.tls import HandshakeError, shake_hands
 from risala.lab.smsc.traffic import InboundPlan, Phones
 from risala.lab.smsc.wire import Wire
 

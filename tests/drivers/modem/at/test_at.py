@@ -18,6 +18,7 @@ from risala.drivers.modem.at.engine import (
     Urc,
 )
 from risala.drivers.modem.at.lines import ResultKind
+from risala.drivers.modem.at.payloads import USSD_LINES_MAX
 from risala.plugins.testing.wire import same_however_cut
 
 PDU = "07912202000000F1240B912222163254F600006211210243800005E8329BFD06"
@@ -189,6 +190,14 @@ TRANSCRIPTS = {
     "CMGR of an empty place": ("AT+CMGR=5", "+CMGR: 0,,0\r\n\r\nOK\r\n", [(*OK, "+CMGR: 0,,0")]),
     # -- USSD ------------------------------------------------------------------------------------
     "CUSD": (None, '+CUSD: 0,"Solde 5",15\r\n', [("urc", "+CUSD", '+CUSD: 0,"Solde 5",15')]),
+    "CUSD with a pair of quotation marks in a line": (
+        *(None, '+CUSD: 0,"Tapez\r\n"1" ou\r\n"2",15\r\nx",15\r\n'),
+        [("urc", "+CUSD", '+CUSD: 0,"Tapez\n"1" ou\n"2",15\nx",15')],
+    ),
+    "a row of an answer that nobody awaits": (
+        *(None, f"+CMGL: 1,1,,{OCTETS}\r\n"),
+        [("urc", "+CMGL", f"+CMGL: 1,1,,{OCTETS}")],
+    ),
     "CUSD over several lines, OK among them": (
         *("AT", '+CUSD: 0,"Solde\r\nOK\r\n+CMTI: x",15\r\nOK\r\n'),
         [("urc", "+CUSD", '+CUSD: 0,"Solde\nOK\n+CMTI: x",15'), OK],
@@ -334,6 +343,33 @@ def test_the_sync_command_is_never_one_that_was_given_up():
     assert abandoned("AT+CSQ").sync_command().text == "AT+CREG?"
 
 
+def test_there_is_a_sync_command_whatever_was_given_up():
+    engine, asked = AtEngine(), []
+    for _ in range(5):
+        command = engine.sync_command()
+        asked.append(command.text)
+        engine.start(command)
+        engine.give_up()
+    assert asked == ["AT+CSQ", "AT+CREG?", "AT+CPIN?", "AT+CSCA?", "AT+CGMR"]
+
+
+def test_only_so_many_given_up_commands_are_remembered():
+    engine = AtEngine()
+    for number in range(17):
+        engine.start(Command(f"AT+X{number}"))
+        engine.give_up()
+    for number in range(1, 17):
+        with pytest.raises(LocalProtocolError):
+            engine.start(Command(f"AT+X{number}"))
+    engine.start(Command("AT+X0"))
+
+
+def test_a_line_without_a_name_is_late_until_the_own_answer_has_begun():
+    engine = abandoned("AT+CGMR")
+    found = sync(engine, "11.609\r\n+CSQ: 9,99\r\nmore\r\nOK\r\n")
+    assert found == [("late", "11.609"), (*OK, "+CSQ: 9,99", "more")]
+
+
 def sync(engine: AtEngine, octets: str):
     engine.start(engine.sync_command())
     return [brief(event) for event in engine.receive(octets.encode())]
@@ -396,6 +432,39 @@ def test_silence_forgives():
     assert [brief(it) for it in engine.receive(b"OK\r\n")] == [OK]
 
 
+def refused_without_a_prompt() -> AtEngine:
+    engine = AtEngine()
+    engine.start(Command("AT+CMGS=24", prompts=True))
+    (answer,) = engine.receive(b"+CMS ERROR: 302\r\n")
+    assert isinstance(answer, Answer)
+    assert engine.in_sync
+    return engine
+
+
+def test_a_prompt_behind_the_refusal_may_hold_what_is_typed_next():
+    engine = refused_without_a_prompt()
+    assert engine.receive(b"\r\n> ") == [Late(">")]
+    assert not engine.in_sync
+    assert engine.receive(b"\r\n> \r\n") == [Noise(1)], "it was looked for once"
+    engine.forget()
+    assert engine.in_sync
+
+
+def test_an_answer_shows_that_no_prompt_holds_the_line():
+    engine = refused_without_a_prompt()
+    engine.receive(b"\r\n> ")
+    engine.start(Command("AT"))
+    assert [brief(it) for it in engine.receive(b"OK\r\n")] == [OK]
+    assert engine.in_sync
+
+
+def test_no_prompt_is_awaited_behind_the_next_command():
+    engine = refused_without_a_prompt()
+    engine.start(Command("ATI"))
+    assert [brief(it) for it in engine.receive(b"> \r\nOK\r\n")] == [(*OK, ">")]
+    assert engine.in_sync
+
+
 # -- bounds ----------------------------------------------------------------------------------------
 
 
@@ -422,11 +491,39 @@ def test_an_answer_without_an_end_is_not_kept():
     assert len(answer.rows) == ROWS_MAX
 
 
+@pytest.mark.parametrize(("command", "row"), [("ATI", "more"), ("AT+CSQ", "+CSQ: 9,99")])
+def test_a_row_too_many_is_noise(command, row):
+    engine = AtEngine()
+    engine.start(Command(command))
+    line = f"{row}\r\n".encode()
+    assert engine.receive(line * (ROWS_MAX + 1)) == [Noise(len(row))]
+    (answer,) = engine.receive(b"OK\r\n")
+    assert answer.rows == (Row(row),) * ROWS_MAX
+
+
+@pytest.mark.parametrize("begin", [b"", b"x" * 48])
+def test_the_longest_line_is_kept_and_no_longer_one(begin):
+    engine = AtEngine()
+    engine.start(Command("ATI"))
+    rest = b"y" * (LINE_MAX - len(begin))
+    assert engine.receive(begin) + engine.receive(rest + b"\r\n") == []
+    found = engine.receive(begin) + engine.receive(rest + b"y\r\n")
+    assert found == [Noise(LINE_MAX + 1)]
+    (answer,) = engine.receive(b"OK\r\n")
+    assert [len(row.text) for row in answer.rows] == [LINE_MAX]
+
+
 def test_headers_without_pdus_are_not_kept():
     engine = AtEngine()
     found = [it for _ in range(1000) for it in engine.receive(f"+CMT: ,{OCTETS}\r\n".encode())]
-    assert len(found) > 900
-    assert all(isinstance(event, Noise) for event in found)
+    assert found == [Noise(len(f"+CMT: ,{OCTETS}"))] * (1000 - 8)
+
+
+def test_of_too_many_headers_the_oldest_is_given_up():
+    engine = AtEngine()
+    engine.receive(b"+CMT: ,9\r\n")
+    found = [it for n in range(10, 18) for it in engine.receive(f"+CMT: ,{n}\r\n".encode())]
+    assert found == [Noise(len("+CMT: ,9"))]
 
 
 def test_a_ussd_text_that_is_never_closed_ends():
@@ -434,6 +531,7 @@ def test_a_ussd_text_that_is_never_closed_ends():
     engine.start(Command("AT"))
     found = engine.receive(b'+CUSD: 0,"x\r\n' + b"more\r\n" * 20)
     assert isinstance(found[0], Urc)
+    assert found[0].text.count("\n") == USSD_LINES_MAX - 1
     assert next(brief(it) for it in engine.receive(b"OK\r\n"))[:2] == ("answer", "ok")
 
 

@@ -35,6 +35,15 @@ from risala.drivers.modem.at.wiretap import (
         ("AT+CNMI=2,1,0,1,0", "AT+CNMI=2,1,0,1,0"),
         ("AT+COPS=?", "AT+COPS=?"),
         ("AT^WEIRD=secret", "AT^WEIRD=…"),
+        ("AT^WEIRD=a=b", "AT^WEIRD=…"),
+        ("AT^WEIRD=secret?", "AT^WEIRD=…"),
+        ("AT^WEIRD=?", "AT^WEIRD=?"),
+        ("AT^WEIRD?", "AT^WEIRD?"),
+        ("ATS0=0", "ATS0=…"),
+        ("ATD22236123456=", "ATD…3456=…"),
+        ("ATS7?", "AT…"),
+        ('AT+CREG=2;+CPIN="1234"', "AT+CREG=…"),
+        ('AT+CSQ;+CPIN="1234"', "AT+CSQ;+CPIN=…"),
     ],
 )
 def test_a_command(command, line):
@@ -50,6 +59,12 @@ def test_a_command(command, line):
         ("+CME ERROR: SIM PIN required", "+CME ERROR: SIM PIN required"),
         ("+CPIN: SIM PIN", "+CPIN: SIM PIN"),
         ("+CPIN: 1234", "+CPIN: …"),
+        ("+CPIN: 1234: READY", "+CPIN: …"),
+        ("ERROR", "ERROR"),
+        ("RING", "RING"),
+        ("NO CARRIER", "NO CARRIER"),
+        ("BUSY", "BUSY"),
+        ("NO ANSWER", "NO ANSWER"),
         ("+CMGS: 12", "+CMGS: 12"),
         ('+CMT: "+22236123456",,"26/11/22"', "+CMT: …"),
         ('+CUSD: 0,"Your balance is 12.50 MRU, code 4711",15', "+CUSD: …"),
@@ -73,3 +88,11 @@ def test_an_answer_with_its_rows():
     engine.start(Command("AT+CSQ"))
     (answer,) = engine.receive(b"\r\n+CSQ: 9,99\r\n\r\nOK\r\n")
     assert told_answer(answer) == "+CSQ: 9,99 | OK"
+
+
+def test_a_row_with_its_pdu():
+    pdu = "0791" + "00" * 28
+    engine = AtEngine()
+    engine.start(Command("AT+CMGR=1"))
+    (answer,) = engine.receive(f"+CMGR: 1,,22\r\n{pdu}\r\nOK\r\n".encode())
+    assert told_answer(answer) == "+CMGR: … (PDU of 30 octets) | OK"

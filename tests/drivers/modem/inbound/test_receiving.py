@@ -2,6 +2,8 @@
 
 import trio
 
+from risala.plugins.contract import Accepted
+from risala.plugins.testing.conformance import segment
 from risala.sms.segment import split, user_data_header
 
 
@@ -174,3 +176,37 @@ async def test_nothing_received_is_touched_without_inbound(
         await trio.sleep(200)
         assert line.context.inbounds == []
         assert len(modem.storage) == 1
+
+
+async def test_reports_do_not_lag_behind_a_busy_modem(autojump_clock, modem, new_line):
+    """The next submit is always there already, and each report needs the line twice."""
+    lags = []
+
+    async def send(line):
+        for _ in range(30):
+            await line.driver.submit(segment())
+            lags.append(len(modem.submits) - modem.count("AT+CNMA"))
+
+    async with new_line(modem).run() as line:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(send, line)
+            nursery.start_soon(send, line)
+        await trio.sleep(1)
+        assert modem.count("AT+CNMA") == len(modem.submits) > 30
+    assert max(lags) <= 3
+
+
+async def test_a_report_that_is_not_stored_stops_no_sending(
+    autojump_clock, modem, new_line, monkeypatch
+):
+    async with new_line(modem).run() as line:
+        asked = trio.Event()
+
+        async def receipt(_):
+            asked.set()
+            await trio.sleep_forever()
+
+        monkeypatch.setattr(line.context, "receipt", receipt)
+        assert isinstance(await line.driver.submit(segment()), Accepted)
+        await asked.wait()
+        assert isinstance(await line.driver.submit(segment()), Accepted)

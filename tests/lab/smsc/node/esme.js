@@ -25,7 +25,7 @@ function parts(text) {
 function submit(message) {
   session.submit_sm({
     source_addr_ton: 5,
-    source_addr: 'ACME',
+    source_addr: job.source_addr === undefined ? 'ACME' : job.source_addr,
     dest_addr_ton: 1,
     dest_addr_npi: 1,
     destination_addr: '22236123456',
@@ -73,7 +73,8 @@ session.on('deliver_sm', (pdu) => {
   }
   endWhenDone();
 });
-session.bind_transceiver({ system_id: 'esme', password: 'secret' }, (answer) => {
+const { system_id = 'esme', password = 'secret' } = job;
+session.bind_transceiver({ system_id, password }, (answer) => {
   if (answer.command_status !== 0) fail(`bind_transceiver_resp: ${answer.command_status}`);
   const all = job.texts.flatMap(parts);
   expected = all.length;

@@ -188,13 +188,8 @@ _BY_WORDS: Final = sorted(
 
 def trouble_of(result: Result) -> ErrorMeaning:
     """What a result other than OK means."""
-    match result.kind:
-        case ResultKind.ERROR:
-            return _NO_REASON
-        case ResultKind.OK:
-            raise ValueError("OK is no trouble")
-        case _:
-            pass
+    if result.ok:
+        raise ValueError("OK is no trouble")
     if result.code is None:
         said = result.text.lower()
         return next((row for words, row in _BY_WORDS if words in said), _NO_REASON)

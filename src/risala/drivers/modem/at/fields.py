@@ -18,20 +18,20 @@ def values(row: str) -> list[str]:
 
     A row whose name was left off is read as well.
     """
-    name, colon, rest = row.partition(":")
-    text = rest if colon and name[:1] in "+^*$%#&" else row
-    text = text.strip()
+    text = _behind_name(row)
     found: list[str] = []
     at = 0
-    while at < len(text):
-        match = _field(text, at)
-        if match is None or match.end() == at:
-            break
+    while (match := _field(text, at)) and match.end() > at:
         found.append(next(group for group in match.groups() if group is not None).strip())
         at = match.end()
     if text.endswith(","):
         found.append("")
     return found
+
+
+def _behind_name(row: str) -> str:
+    name, colon, rest = row.partition(":")
+    return (rest if colon and name[:1] in "+^*$%#&" else row).strip()
 
 
 def first(rows: Iterable[Row], name: str) -> list[str]:
@@ -64,8 +64,8 @@ def offered(field: str) -> set[int]:
 
 def brackets(row: str) -> list[str]:
     """The brackets of a test answer; a field without brackets is one too: ``(0-2),1,(0,2)``."""
-    _, _, text = row.partition(":")
-    return [bracket or bare for bracket, bare in re.findall(r"\(([^)]*)\)|([^,()\s]+)", text)]
+    found = re.findall(r"\(([^)]*)\)|([^,()\s]+)", _behind_name(row))
+    return [bracket or bare for bracket, bare in found]
 
 
 class Registration(IntEnum):
@@ -101,7 +101,7 @@ def registration(fields: list[str]) -> Registration | None:
     The location may be quoted or not. A line that comes by itself has no ``<n>``: its second field
     is the location area code, told from a ``<stat>`` by having more than one digit.
     """
-    numbers = [number(text) if len(text) == 1 else None for text in fields[:2]]
+    numbers = [number(text) if len(text) == 1 else None for text in fields]
     stat = numbers[1] if len(numbers) > 1 and numbers[1] is not None else next(iter(numbers), None)
     try:
         return None if stat is None else Registration(stat)

@@ -30,12 +30,12 @@ _BASIC: Final = re.compile(r"AT(?:[EVQXZI&][A-Z0-9]*)*", re.IGNORECASE).fullmatc
 def told_command(text: str) -> str:
     """A command line as it left, without what is behind its ``=`` where that may be anything."""
     name = _name_of(text)
-    if name in _PLAIN:
+    if name in _PLAIN and ";" not in text:  # what is chained behind it may be a PIN
         return masked(text)
-    asked = text.partition("=")[0] if "=" in text else text
-    if _BASIC(text) or text.endswith("?") or asked == text:
-        return masked(asked) if name or _BASIC(text) else "AT…"
-    return f"{asked}=?" if text.endswith("=?") else f"{asked}=…"
+    asked, is_set, value = text.partition("=")
+    if not is_set:
+        return masked(text) if name or _BASIC(text) else "AT…"
+    return f"{asked}=?" if value == "?" else f"{masked(asked)}=…"
 
 
 def told_body(hexadecimal: str) -> str:

@@ -16,7 +16,8 @@ from risala.drivers.modem.tpdu.pdu import Deliver, TpAddress
 from risala.plugins.contract import Inbound
 from risala.sms import assembly
 from risala.sms.assembly import MISSING
-from risala.sms.segment import Concatenation, join
+from risala.sms.message import Concatenation
+from risala.sms.segment import join
 
 ASSEMBLIES_MAX: Final = 256
 PARTS_MAX: Final = 2000

@@ -25,6 +25,8 @@ from risala.plugins.contract import DriverContext
 _QUEUE_MAX: Final = 256
 _TIDY_S: Final = 60.0
 _ROOM_S: Final = 30.0
+_BEHIND_S: Final = 10.0
+"""How long a send waits for what came in before it."""
 _ACKNOWLEDGE_S: Final = 8.0
 """The network's own timer is not much longer. A modem that is told later stops handing messages
 straight to the port (27.005 §3.4.4)."""
@@ -75,6 +77,8 @@ class ModemInbox:
         they are not handed over once more."""
         self._sweep_wanted = True
         self._put, self._take = trio.open_memory_channel[_Job](_QUEUE_MAX)
+        self._idle = trio.Event()
+        """Set while nothing waits to be read or stored."""
 
     # -- what others tell it -------------------------------------------------------------------
 
@@ -90,6 +94,8 @@ class ModemInbox:
             job = _Direct(urc)
         else:
             return
+        if self._idle.is_set():
+            self._idle = trio.Event()
         try:
             self._put.send_nowait(job)
         except trio.WouldBlock:
@@ -116,6 +122,12 @@ class ModemInbox:
             await self._put.send(room)
             await room.made.wait()
 
+    async def catch_up(self) -> None:
+        """Wait until what came is safe, or for ten seconds. Sends without a pause, each of which
+        brings a report, would leave it too few turns of the line."""
+        with trio.move_on_after(_BEHIND_S):
+            await self._idle.wait()
+
     def leftovers(self) -> list[Urc]:
         """Lines that came straight from the network and are not on disk yet: they exist nowhere
         else, so the next session must take them."""
@@ -139,6 +151,8 @@ class ModemInbox:
         while True:
             if self._sweep_wanted:
                 await self._sweep()
+            if not self._take.statistics().current_buffer_used:
+                self._idle.set()
             job: _Job = None
             with trio.move_on_after(_TIDY_S):
                 job = await self._take.receive()

@@ -226,4 +226,4 @@ def from_hex(
         return None, decode_tpdu(octets, direction)
     reader = Reader(octets)
     smsc = read_smsc(reader)
-    return smsc, decode_tpdu(reader.take(reader.left, "the PDU"), direction)
+    return smsc, decode_tpdu(reader.rest(), direction)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Final
 
 from risala.drivers.modem.tpdu.septets import pack, unpack
@@ -70,14 +70,19 @@ class Reader:
         """The next octet, or :class:`PduError`."""
         return self.take(1, what)[0]
 
+    def rest(self) -> bytes:
+        """All that was not taken."""
+        return self._octets[self._at :]
+
 
 def _semi_octets(octets: bytes) -> list[int]:
     """The halves of octets, each octet's low half first (§9.1.2.3)."""
     return [half for octet in octets for half in (octet & 0x0F, octet >> 4)]
 
 
-def _digits(octets: bytes, count: int) -> str:
-    """The first ``count`` digits; fewer where a fill comes before, as some networks write it."""
+def _digits(octets: bytes, count: int | None = None) -> str:
+    """The first ``count`` digits, or all; fewer where a fill comes before, as some networks write
+    it."""
     halves = _semi_octets(octets)[:count]
     if _FILL in halves:
         halves = halves[: halves.index(_FILL)]
@@ -108,7 +113,7 @@ class TpAddress:
         """``+22236123456`` is international, anything else of an unknown type (a short code)."""
         if number.startswith("+"):
             return cls(number[1:])
-        return cls(number, 0, NPI_ISDN)
+        return cls(number, 0)
 
     @property
     def readable(self) -> str:
@@ -173,7 +178,7 @@ def read_smsc(reader: Reader) -> TpAddress | None:
         raise PduError("the SMSC number is longer than 10 octets")
     kind = reader.octet("the SMSC number")
     octets = reader.take(length - 1, "the SMSC number")
-    return TpAddress(_digits(octets, 2 * len(octets)), kind >> 4 & 0x07, kind & 0x0F)
+    return TpAddress(_digits(octets), kind >> 4 & 0x07, kind & 0x0F)
 
 
 def read_time(reader: Reader, what: str) -> datetime | None:
@@ -187,7 +192,7 @@ def read_time(reader: Reader, what: str) -> datetime | None:
     quarters = (zone & 0x07) * 10 + (zone >> 4)
     minutes = 15 * (-quarters if zone & 0x08 else quarters)
     try:
-        offset = timezone(timedelta(minutes=minutes)) if minutes else UTC
+        offset = timezone(timedelta(minutes=minutes))
         month, day, hour, minute, second = rest
         return datetime(_CENTURY + year, month, day, hour, minute, second, tzinfo=offset)
     except ValueError:

@@ -9,9 +9,9 @@ from risala.drivers.modem.tpdu.coding import CHARACTERS_OF, CharacterSet, Coding
 from risala.drivers.modem.tpdu.septets import fill_bits_after, octets_for, pack, unpack
 from risala.drivers.modem.tpdu.tpfields import PduError, Reader
 from risala.sms.alphabet import decode_ucs2, encode_ucs2
-from risala.sms.message import Alphabet
+from risala.sms.message import Alphabet, Concatenation
 from risala.sms.national import decode_national, encode_national
-from risala.sms.segment import Concatenation, parse_user_data_header
+from risala.sms.segment import parse_user_data_header
 
 USER_DATA_MAX: Final = 140
 SEPTETS_MAX: Final = 160

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.sms.segment import Concatenation
+from risala.sms.message import Concatenation
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS
+from risala.plugins.page import OpenPage
 from risala.plugins.payment import PaymentCallback
 
 AT_MS = 1_795_250_476_123
@@ -165,6 +166,26 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
         "allowedAddresses": None,
         "oldLast4": None,
         "oldUntil": None,
+        **changes,
+    }
+
+
+def credential(**changes: Any) -> dict[str, Any]:
+    """For a face other than the API."""
+    return {
+        "id": "crd_1",
+        "organizationId": "org_1",
+        "face": "kannel",
+        "username": "shop",
+        "mode": "live",
+        "name": "Old gateway",
+        "from": None,
+        "last4": "p4ss",
+        "allowedAddresses": None,
+        "createdAt": iso(AT_MS),
+        "createdBy": "aicha@baraka.example",
+        "lastUsedAt": None,
+        "revokedAt": None,
         **changes,
     }
 
@@ -318,6 +339,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
         "disabledReason": None,
         "failingSince": None,
         "oldSecretUntil": None,
+        "signatureHeader": None,
         "createdAt": iso(AT_MS - 10**9),
         "updatedAt": iso(AT_MS - 10**9),
         **changes,
@@ -472,7 +494,9 @@ class FakeWebGateway:
     """Does what is asked, and writes it down."""
 
     people: FakePeople = field(default_factory=FakePeople)
+    console_pages: dict[str, OpenPage] = field(default_factory=dict)
     keys: dict[str, dict[str, Any]] = field(default_factory=dict)
+    credentials: list[dict[str, Any]] = field(default_factory=lambda: [credential()])
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
     invitations: list[dict[str, Any]] = field(default_factory=list)
     devices: list[dict[str, Any]] = field(default_factory=list)
@@ -501,6 +525,7 @@ class FakeWebGateway:
             "createdAt": iso(AT_MS - 10**9),
             "pricePerSegment": None,
             "smartEncoding": True,
+            "leanAnswers": False,
             "lowBalance": None,
             "spendCap": "5000.00",
             "operatorSpendCap": "9000.00",
@@ -611,6 +636,15 @@ class FakeWebGateway:
                 return {"senders": self.senders}
             case "key.list":
                 return {"keys": [*self.keys.values()]}
+            case "credential.list":
+                return {"credentials": self.credentials}
+            case "credential.create":
+                made = {**credential(), "face": arguments["face"]}
+                self.credentials.append(made)
+                return {"credential": made, "password": "p4ssw0rd" * 4}
+            case "credential.revoke":
+                self.credentials = []
+                return {}
             case "key.create":
                 number = len(self.keys) + 1
                 made = key(number, type=arguments["type"], name=arguments.get("name"))
