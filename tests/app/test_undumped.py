@@ -16,6 +16,7 @@ from risala.app.undumped import forbid_dumps
 forbid_dumps()
 GET_DUMPABLE = 3
 print(resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(GET_DUMPABLE), flush=True)
+signal.signal(signal.{signal}, signal.SIG_DFL)  # a shell's background job ignores SIGQUIT
 os.kill(os.getpid(), signal.{signal})
 """
 

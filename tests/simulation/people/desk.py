@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import trio
@@ -9,6 +10,7 @@ from tests.simulation.house import OPERATOR
 from tests.simulation.people.strangers import Strangers
 
 from risala.engine.model.callers import Caller
+from risala.engine.model.errors import EngineError
 from risala.engine.model.people import Browser, Language, SessionKind, SignedIn
 from risala.plugins.payment import ForgedCallbackError
 
@@ -64,10 +66,20 @@ class Desk(Strangers):
             self.say("asks for a file", self.world.short(made["id"]))
 
     async def suspend(self) -> None:
+        """One operator holds an organization for a moment; or two of them decide at once."""
         given = {"organization_id": self.organization()}
-        await self.do("org.suspend", OPERATOR, **given)
+        if self.dice.random() < 0.4:
+            async with trio.open_nursery() as nursery:
+                for name in ("org.suspend", "org.resume"):
+                    nursery.start_soon(self._try, name, given)
+        else:
+            await self.do("org.suspend", OPERATOR, **given)
         await trio.sleep(self.dice.choice((0, 1)))
         await self.do("org.resume", OPERATOR, **given)
+
+    async def _try(self, name: str, given: dict[str, Any]) -> None:
+        with suppress(EngineError):
+            await self.do(name, OPERATOR, **given)
 
     async def gate(self) -> None:
         carrier = self.dice.choice(self.world.carriers).name
