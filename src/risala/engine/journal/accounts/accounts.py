@@ -83,8 +83,9 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
 
 def is_active(conn: sqlite3.Connection, organization_id: str) -> bool:
     """Whether its messages may leave: it is there, and is neither suspended nor deleted."""
-    found = value_of(conn, "SELECT status FROM organizations WHERE id = ?", (organization_id,))
-    return found == "active"
+    sql = "SELECT status FROM organizations WHERE id = ?"
+    status: str | None = value_of(conn, sql, (organization_id,))
+    return status == "active"
 
 
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:
