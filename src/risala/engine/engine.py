@@ -121,7 +121,7 @@ async def open_engine(
         owners = await start_owners(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
-        await clear_up(core.journal, clock, router, carriers)
+        await clear_up(core.journal, clock, carriers)
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),

@@ -1,5 +1,4 @@
-"""Clears up at a start: attempts that a crash cut short, and a queue that was sorted for other
-carriers."""
+"""Clears up at a start: attempts that a crash cut short."""
 
 from __future__ import annotations
 
@@ -9,11 +8,9 @@ from typing import Final
 import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
-from risala.engine.delivery.sorter import sort_anew
 from risala.engine.journal.messages import deadlines
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
-from risala.engine.rules.router import Router
 
 log = structlog.get_logger(__name__)
 
@@ -21,11 +18,8 @@ ROWS_AT_ONCE: Final = 500
 """Rows that a start clears up in one unit."""
 
 
-async def clear_up(
-    journal: Journal, clock: Clock, router: Router, carriers: Sequence[CarrierSection]
-) -> None:
-    """Settle the attempts that a crash cut short, and route queued messages anew where the carriers
-    have changed."""
+async def clear_up(journal: Journal, clock: Clock, carriers: Sequence[CarrierSection]) -> None:
+    """Settle the attempts that a crash cut short."""
     by_name = {carrier.name: carrier for carrier in carriers}
 
     def policy(carrier: str, kind: str) -> OnUncertain:
@@ -40,4 +34,3 @@ async def clear_up(
         total += count
     if total:
         log.warning("engine.recovered", messages=total)
-    await sort_anew(journal, journal.reader(), clock, router)

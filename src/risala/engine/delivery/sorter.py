@@ -44,7 +44,12 @@ class Sorter:
         self._notes.strays.ring()
 
     async def run(self) -> None:
-        """Sort when it is time, for life."""
+        """Sort when it is time, for life; first of all at the start.
+
+        Nobody waits for that: of a long queue it takes long, and what it has not come to waits on a
+        route that is none, or goes by one that was right the last time.
+        """
+        self._notes.strays.ring()
         while True:
             await self._notes.strays.wait(self._again[0] if self._again else math.inf)
             while self._again and self._again[0] <= trio.current_time():
