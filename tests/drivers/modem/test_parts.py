@@ -162,6 +162,7 @@ def test_the_brackets_of_a_test_answer(row, expected):
         ('+CUSD: 0,"Solde 42",15', (0, "Solde 42")),
         ('+CUSD: 1,"1 - Forfait\n2 - Solde",15', (1, "1 - Forfait\n2 - Solde")),
         ('+CUSD: 0,"D3379B5CD681623250535A05",15', (0, "Solde: 12 MRU")),
+        ('+CUSD: 0,"D3379B5CD681623250535A05",8', (0, "Solde: 12 MRU")),  # a language, no alphabet
         ('+CUSD: 0,"00530061006C",72', (0, "Sal")),
         ('+CUSD: 0,"062706440631",17', (0, "الر")),
         ('+CUSD: 0,"1250",15', (0, "1250")),

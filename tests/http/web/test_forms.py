@@ -17,6 +17,12 @@ def test_fields():
     assert not form.ticked("d")
 
 
+def test_whatever_ends_a_line_is_one_character():
+    assert form_of("a=one%0D%0Atwo%0Dthree%0Afour%0D%0D%0Afive").text("a") == (
+        "one\ntwo\nthree\nfour\n\nfive"
+    )
+
+
 @pytest.mark.parametrize("query", ["x=%ff", "x=%ED%A0%80", "&".join(["x=1"] * 201)])
 def test_what_is_no_form(query):
     with pytest.raises(Problem) as refused:

@@ -76,6 +76,9 @@ def amount_text(text: str) -> str:
     return f"{digits}.{part}" if part else digits
 
 
+_LINE_END: Final = re.compile(r"\r\n?")
+
+
 def form_of(query: str) -> SentForm:
     """A form that was sent in an address.
 
@@ -106,9 +109,9 @@ async def read_form(request: Request) -> SentForm:
 
 def _fields(text: str) -> dict[str, tuple[str, ...]]:
     found = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
-    # A browser sends a line's end as two characters, wherever its reader typed one.
+    # A browser sends a line's end as two characters, whatever its reader typed there.
     return {
-        name: tuple(value.replace("\r\n", "\n") for value in values)
+        name: tuple(_LINE_END.sub("\n", value) for value in values)
         for name, values in found.items()
     }
 

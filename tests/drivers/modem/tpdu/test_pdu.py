@@ -192,6 +192,7 @@ def test_encoding_never_tells_the_text():
     ("dcs", "characters", "message_class"),
     [
         (0x00, CharacterSet.GSM7, None),
+        (0x09, CharacterSet.UCS2, None),  # bits of a class that no bit announces
         (0x04, CharacterSet.EIGHT_BIT, None),
         (0x08, CharacterSet.UCS2, None),
         (0x0C, CharacterSet.GSM7, None),
@@ -282,6 +283,12 @@ def test_a_modem_that_writes_no_service_centre():
 def test_what_follows_the_user_data_is_left_alone():
     hexadecimal = to_hex(Deliver(MAURITEL, text_data("hello"), None))[0] + "FF" * 40
     assert from_hex(hexadecimal, TO_PHONE)[1].user_data.text == "hello"
+
+
+def test_a_report_with_a_protocol_and_no_text_behind_its_status():
+    octets = StatusReport(7, MAURITEL, None, None, 0x46, pid=0x3F).encode()
+    assert octets.endswith(bytes.fromhex("46013F"))
+    assert StatusReport.decode(octets).pid == 0x3F
 
 
 def test_a_report_with_rubbish_behind_its_status_is_a_report():
