@@ -44,6 +44,7 @@ ERRANDS = (
     "faces",
     "write",
     "twilio",
+    "twilio-verify",
     "smpp",
     "export",
 )

@@ -9,15 +9,16 @@ import base64
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, quote, urlencode
 
+import trio
 from tests.simulation.outsiders import HEALTHY, SICK
 from tests.simulation.people.submits import EsmeErrands
 
-from risala.drivers.faces.twilio.face import MESSAGES
+from risala.drivers.faces.twilio.face import CHECK, MESSAGES, VERIFICATIONS, service_of
 from risala.drivers.faces.twilio.sids import start_of
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of
@@ -73,14 +74,9 @@ class Strangers(EsmeErrands):
         host = self.dice.choice((HEALTHY, SICK))
         token = self.dice.choice((None, *(f"token {n}" for n in range(KEYS))))
         fields = {"To": self.phone(), "Body": "hello", "StatusCallback": f"{host}twilio"}
-        word = base64.b64encode(f"{account}:{password}".encode()).decode()
-        headers = {"authorization": f"Basic {word}"}
-        if token is not None:
-            headers["i-twilio-idempotency-token"] = token
+        headers = {} if token is None else {"i-twilio-idempotency-token": token}
         life = self.world.life
-        ask = partial(self._ask, "twilio", path=MESSAGES, arguments={"account": account})
-        body = _body(urlencode(fields).encode())
-        answer = await ask(method="POST", headers=headers, read=body)
+        answer = await self._post(account, password, MESSAGES, fields, **headers)
         if answer.status != 201 or self.world.gone(life):
             self.say("Twilio's answer", answer.status)
             return
@@ -92,6 +88,55 @@ class Strangers(EsmeErrands):
             self.house.told_sids.setdefault(sid, self.world.past.gaps)
         self.say("is told by Twilio's words", self.world.short(sid))
         self.world.tally["accepted by a face"] += 1
+
+    async def twilio_verify(self) -> None:
+        """A customer of Twilio's library has a number checked, by its number or by the sid."""
+        account, password = self.dice.choice(self.house.credentials["twilio"])
+        to = f"+2224000000{self.dice.randrange(4)}"
+        post, life = partial(self._post, account, password), self.world.life
+        answer = await post(VERIFICATIONS, {"To": to, "Channel": "sms"})
+        if answer.status != 201 or self.world.gone(life):
+            self.say("Twilio's answer", answer.status)
+            return
+        sid = json.loads(answer.body)["sid"]
+        read = self.gateway.services.reader.execute
+        (session,) = read(
+            "SELECT id FROM verifications WHERE id LIKE ?", (f"{start_of('VE', 'ver', sid)}%",)
+        ).fetchone()
+        self.say("has a code sent in Twilio's words", self.world.short(session))
+        for _ in range(self.dice.randrange(5)):
+            await trio.sleep(self.dice.choice((0, 0.1, 4, 20)))
+            code = self.world.codes.get(to) if self.dice.random() < 0.4 else None
+            meant = self.dice.choice(({"To": to}, {"VerificationSid": sid}))
+            answer = await post(CHECK, {**meant, "Code": code or "000000"})
+            if answer.status != 200 or self.world.gone(life):
+                continue
+            found = json.loads(answer.body)
+            if found["sid"] != sid:  # by its number a later session is meant
+                session = start_of("VE", "ver", found["sid"])
+                (session,) = read(
+                    "SELECT id FROM verifications WHERE id LIKE ?", (f"{session}%",)
+                ).fetchone()
+                sid = found["sid"]
+            self.world.guesses[session] += not found["valid"]
+            self.world.approved[session] += found["valid"]
+            self.world.tally["checked by Twilio's words"] += 1
+
+    async def _post(
+        self, account: str, password: str, path: str, fields: Mapping[str, str], **headers: str
+    ) -> FaceAnswer:
+        """One form, as the account itself or as its only Verify service has it."""
+        word = base64.b64encode(f"{account}:{password}".encode()).decode()
+        is_verify = path != MESSAGES
+        arguments = {"service": service_of(account)} if is_verify else {"account": account}
+        return await self._ask(
+            "twilio",
+            method="POST",
+            path=path,
+            arguments=arguments,
+            headers={"authorization": f"Basic {word}", **headers},
+            read=_body(urlencode(fields).encode()),
+        )
 
 
 def _body(text: bytes) -> Callable[[], Awaitable[bytes]]:
