@@ -18,17 +18,17 @@ def shrink(
     """The smallest history that was found and still fails.
 
     Args:
-        play: plays a plan, in a folder of its own.
+        play: plays a plan, in a folder of its own; none is played twice.
         tell: called with each plan that is smaller and still fails.
     """
-    left, best = TRIES_MAX, failed
+    best, tried = failed, {failed.plan}
     improved = True
-    while improved and left:
+    while improved and len(tried) < TRIES_MAX:
         improved = False
         for cut in failed.plan.cuts():
             plan = cut(best.plan)
-            while plan is not None and left:
-                left -= 1
+            while plan is not None and plan not in tried and len(tried) < TRIES_MAX:
+                tried.add(plan)
                 played = play(plan)
                 if not played.faults:
                     break

@@ -11,7 +11,7 @@ import pytest
 from tests.simulation import machine
 from tests.simulation.history import play
 from tests.simulation.plan import ERRANDS, FAULTS, Plan, read
-from tests.simulation.shrink import shrink
+from tests.simulation.shrink import TRIES_MAX, shrink
 from tests.simulation.world import World
 from tests.support.patience import HANG_S
 
@@ -70,13 +70,19 @@ def test_a_history_is_the_same_in_another_process(tmp_path):
 def test_a_planted_bug_is_found_told_and_cut_short(tmp_path):
     numbers = iter(range(1000))
 
+    tried = []
+
     def play_it(plan):
+        tried.append(plan)
         return play(plan, tmp_path / str(next(numbers)), ForgetfulWorld)
 
     failed = next(
         played for seed in range(20) if (played := play_it(Plan(seed, lives=1, errands=8))).faults
     )
+    tried.clear()
     smallest = shrink(failed, play_it)
+    assert failed.plan not in tried
+    assert len(tried) == len(set(tried)) < TRIES_MAX
     assert smallest.plan.size < failed.plan.size
     assert len(smallest.story) < len(failed.story)
     kept = (set(FAULTS) | set(ERRANDS)) - smallest.plan.without
