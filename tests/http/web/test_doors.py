@@ -117,7 +117,14 @@ def test_where_one_may_be_sent(target):
         *("", "/", "//evil.example", "/\\evil.example", "https://evil.example/app", "/apple"),
         *("/app//evil.example/", "/app\\evil", "/app\n", "/app/\t/x", "app", "/sign-in", "/app/é"),
         *("javascript:alert(1)", "/app" + "x" * 600, "/app /x"),
-        *("/app/../operator", "/app/./x", "/app/%2e%2e/operator", "/app/%2f/x"),
+        *(
+            "/app/..;x/operator",
+            "/app/.;",
+            "/app/../operator",
+            "/app/./x",
+            "/app/%2e%2e/operator",
+            "/app/%2f/x",
+        ),
     ],
 )
 def test_where_nobody_is_sent(target):

@@ -43,6 +43,7 @@ def is_plain_path(path: bytes) -> bool:
         return True
     if path[:1] != b"/" or b"//" in path:
         return False
-    if any(segment in (b".", b"..") for segment in path.split(b"/")):
+    # To some, what follows a semicolon is no part of the name, and ``..;x`` is ``..``.
+    if any(each.partition(b";")[0] in (b".", b"..") for each in path.split(b"/")):
         return False
     return quote(unquote_to_bytes(path), safe=_SAFE).encode() == path
