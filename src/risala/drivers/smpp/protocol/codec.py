@@ -80,7 +80,7 @@ def encode_body(pdu: Pdu) -> bytes:
     Raises:
         FieldError: a value does not fit its field.
     """
-    return encode_fields(pdu.layout, _BODY[pdu.command_id](pdu)) if pdu.layout else b""
+    return encode_fields(pdu.layout, _BODY[pdu.command_id](pdu))
 
 
 def decode(octets: bytes) -> Pdu:
@@ -166,7 +166,7 @@ class PduReader:
         """Everything that became whole with these octets, in order."""
         if self._broken:
             return []
-        data = self._rest + octets if self._rest else octets
+        data = self._rest + octets
         found: list[Pdu | PduFault] = []
         at, have = 0, len(data)
         while have - at >= HEADER_OCTETS:

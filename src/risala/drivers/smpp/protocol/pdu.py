@@ -403,7 +403,7 @@ PDUS: Final[dict[int, type[Pdu]]] = {
 
 
 def _snake(name: str) -> str:
-    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).removeprefix("_")
 
 
 NAMES: Final[dict[int, str]] = {number: _snake(kind.__name__) for number, kind in PDUS.items()}

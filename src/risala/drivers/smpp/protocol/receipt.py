@@ -147,7 +147,7 @@ def parse_receipt(
     fields = _fields(plain_text(pdu))
     tlvs = {tlv.tag: tlv for tlv in reversed(pdu.tlvs)} if pdu.tlvs else {}  # the first one counts
     named = tlvs.get(RECEIPTED_MESSAGE_ID)
-    carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id", "")
+    carrier_id = (named.text[:_ID_MAX] if named else "") or fields.get("id")
     if not carrier_id:
         return None
     network = tlvs.get(NETWORK_ERROR_CODE)
