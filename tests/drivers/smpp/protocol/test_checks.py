@@ -125,6 +125,8 @@ def test_the_address_of_one_destination():
     assert destination_fault(1, "22236123456") == destination_fault(0, "RISALA") == 0
     assert destination_fault(1, "1" * 21) == destination_fault(1, "+") == 0x0B
     assert destination_fault(1, "1" * 21, 21) == 0
+    assert destination_fault(1, "7") == destination_fault(0, "7") == 0
+    assert destination_fault(1, "") == destination_fault(0, "") == 0x0B
 
 
 def test_a_submit_for_one_of_several():
@@ -165,6 +167,22 @@ def test_a_phones_message_arrives_in_each_form(form, text):
         Concatenation(reference, len(pdus), number, bits) for number in range(1, len(pdus) + 1)
     ]
     assert {pdu.esm_class for pdu in pdus} == {0 if form is InboundForm.SAR else 0x40}
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "lengths"),
+    [
+        (InboundForm.UDH8, "x" * 400, [153, 153, 94]),
+        (InboundForm.UDH16, "x" * 400, [152, 152, 96]),
+        (InboundForm.SAR, "x" * 400, [153, 153, 94]),
+        (InboundForm.UDH8, "س" * 140, [67, 67, 6]),
+        (InboundForm.UDH16, "س" * 140, [66, 66, 8]),
+        (InboundForm.SAR, "س" * 140, [67, 67, 6]),
+    ],
+)
+def test_each_part_is_as_long_as_its_header_leaves_room_for(form, text, lengths):
+    pdus = inbound_pdus(text, "+22236123456", "1234", 0x1234, form)
+    assert [len(decode_message(pdu).text) for pdu in pdus] == lengths
 
 
 def test_a_short_text_is_in_the_short_message_unless_a_payload_is_asked_for():

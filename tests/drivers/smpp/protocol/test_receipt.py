@@ -157,6 +157,13 @@ def test_ids_in_the_configured_form(answered, in_receipt, form):
     assert answered in other_forms(in_receipt, form)
 
 
+def test_a_receipt_has_its_id_in_every_form():
+    receipt = parse_receipt(deliver("id:4922636 stat:DELIVRD"), IdForm.RESP_HEX_RECEIPT_DEC)
+    assert receipt.carrier_id == "4922636"
+    assert receipt.also_known_as == ("4b1d0c", "4B1D0C", "004b1d0c", "004B1D0C")
+    assert parse_receipt(deliver("id:4922636 stat:DELIVRD")).also_known_as == ()
+
+
 def test_an_id_is_not_its_own_other_form():
     assert other_forms("123", IdForm.SAME) == ()
     assert other_forms("3f2c-uuid", IdForm.RESP_DEC_RECEIPT_HEX) == ("3F2C-UUID",)
@@ -227,6 +234,7 @@ def test_the_networks_error_wins_over_the_text_where_it_is_of_gsm():
 
     assert why(b"\3\0\x1b") is Cause.ABSENT
     assert why(b"\1\0\x1b") is Cause.UNDELIVERABLE  # of ANSI-136
+    assert why(b"\3\1\x1b") is Cause.UNDELIVERABLE  # 283, which is none of MAP's
 
 
 def test_a_carrier_may_mean_something_else_by_its_errors():
@@ -411,6 +419,7 @@ def test_an_error_of_the_network_that_says_nothing_leaves_the_texts():
         ("4b1d0c", IdForm.RESP_HEX_RECEIPT_DEC, ("4B1D0C",)),
         ("00aB", IdForm.SAME, ("00ab", "00AB", "aB")),
         ("0", IdForm.SAME, ()),
+        ("X0a", IdForm.SAME, ("x0a", "X0A")),
     ],
 )
 def test_each_form_of_an_id(carrier_id, form, others):

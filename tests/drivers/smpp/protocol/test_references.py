@@ -76,6 +76,12 @@ def test_others_receipts_and_answers_without_an_id_tell_nothing(watch):
     assert watch.state is Repeating.UNKNOWN
 
 
+def test_an_answer_without_an_id_is_not_that_of_an_id_of_zeros(watch):
+    watch.answered("", 7)
+    watch.receipt(receipt("000", 7))
+    assert watch.state is Repeating.UNKNOWN
+
+
 def test_only_so_many_answers_are_waited_for(watch):
     for n in range(WATCHED_MAX + 1):
         watch.answered(f"a{n}", n)

@@ -17,6 +17,7 @@ from risala.drivers.smpp.protocol.submit import (
     Validity,
     decode_message,
     message_octets,
+    plain_text,
     submit_sm,
 )
 from risala.drivers.smpp.protocol.times import relative_time
@@ -210,6 +211,32 @@ def test_no_octets_raise(octets, esm_class, data_coding):
     pdu = DeliverSm(esm_class=esm_class, data_coding=data_coding, short_message=octets)
     assert isinstance(decode_message(pdu).text, str)
     assert message_octets(pdu) == octets
+
+
+def test_a_pdu_without_any_text_has_no_octets():
+    for pdu in (DeliverSm(tlvs=sar()), DataSm(tlvs=sar()), DataSm()):
+        assert message_octets(pdu) == b""
+        assert decode_message(pdu).text == plain_text(pdu) == ""
+
+
+@pytest.mark.parametrize(
+    ("fields", "octets", "text"),
+    [
+        ({"esm_class": 0x44}, b"\5\0\3\7\1\1id:1", "id:1"),
+        ({"esm_class": 0x44}, b"\3\7\1\1id:1", "id:1"),
+        ({"esm_class": 0x44}, b"\0id:1", "id:1"),
+        ({"esm_class": 0x44}, b"\4id:1", ""),
+        ({"esm_class": 0x44}, b"\5id:1", "\5id:1"),  # longer than all that there is: no header
+        ({"esm_class": 0x44}, b"", ""),
+        ({"esm_class": 0x04}, b"\5\0\3\7\1\1id:1", "\5\0\3\7\1\1id:1"),
+        ({"data_coding": 8}, b"\0i\0d\0:\6\x31", "id:\u0631"),
+        ({"data_coding": 8}, b"\0i\0d\0", "id\ufffd"),
+        ({"data_coding": 8}, b"\xd8\x3d\0i", "\ufffdi"),
+        ({"data_coding": 3}, b"id:\xe9", "id:é"),
+    ],
+)
+def test_the_plain_text_of_a_receipt(fields, octets, text):
+    assert plain_text(DeliverSm(**fields, short_message=octets)) == text
 
 
 # -- as the carrier wants it -------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Times as SMPP writes them, both ways."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,17 @@ def test_what_a_peers_time_means(text, moment):
 def test_what_is_no_time(text, why):
     with pytest.raises(ValueError, match=why):
         parse_time(text, NOW)
+
+
+def test_a_moment_is_the_same_wherever_the_machine_stands(monkeypatch):
+    monkeypatch.setenv("TZ", "Asia/Kathmandu")
+    time.tzset()
+    try:
+        assert absolute_time(NOW) == "261122115959700+"
+        assert parse_time("261122115959700+", 0) == NOW
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @given(st.integers(946_684_800_000, 4_102_444_799_999))
