@@ -261,6 +261,38 @@ def test_a_report_before_its_reference():
     assert [brief(event)[:2] for event in found] == [("urc", "+CDS"), ("answer", "ok")]
 
 
+def test_the_late_echo_of_a_body_that_was_given_up_is_no_pdu_of_another():
+    engine = AtEngine()
+    engine.start(Command("AT+CMGS=24", prompts=True))
+    engine.receive(b"> ")
+    engine.body(PDU)
+    engine.give_up()
+    other = PDU[:-2] + "07"  # it is as long, so that the header would fit either
+    header = f"+CMT: ,{OCTETS}"
+    found = engine.receive(f"{header}\r\n{PDU}\r\n{other}\r\n".encode())
+    assert found == [Noise(len(PDU)), Urc("+CMT", header, other)]
+
+
+@pytest.mark.parametrize("text", ["OK", "RING", "AT", "> 5", '+CMTI: "SM",3', "XXXX"])
+def test_a_text_may_look_like_anything_before_the_first_command(text):
+    header = '+CMT: "+22236123456",,"26/11/20,12:00:00+00"'
+    assert events(None, f"{header}\r\n{text}\r\n") == [Urc("+CMT", header, text)]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        (f"+CMT: ,{OCTETS}", f'+CMT: "Bank",{OCTETS}'),
+        ("+CMT: ,98", "+CMT: ,99"),
+    ],
+    ids=["of the announced length", "of another length"],
+)
+def test_of_headers_that_fit_alike_the_newest_takes_the_line(older, newer):
+    first, second = PDU, PDU[:-2] + "07"
+    octets = "".join(f"{line}\r\n" for line in (older, newer, first, second))
+    assert events(None, octets) == [Urc("+CMT", newer, first), Urc("+CMT", older, second)]
+
+
 def test_rows_carry_their_pdus():
     octets = f"+CMGL: 1,0,,{OCTETS}\r\n{PDU}\r\n+CMGL: 2,1,,{CDS_OCTETS}\r\n{CDS}\r\nOK\r\n"
     (answer,) = events("AT+CMGL=4", octets)
@@ -302,22 +334,28 @@ def engine_result(line):
 def test_one_command_in_flight():
     engine = AtEngine()
     assert engine.start(Command("AT+CSQ")) == b"AT+CSQ\r"
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(LocalProtocolError, match=r"\+CSQ"):
         engine.start(Command("AT"))
     engine.receive(b"OK\r\n")
     assert engine.start(Command("AT")) == b"AT\r"
 
 
+def test_a_new_engine_may_start_any_command():
+    engine = AtEngine()
+    assert engine.in_sync
+    assert not engine.busy
+
+
 def test_a_body_only_after_a_prompt():
     engine = AtEngine()
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(LocalProtocolError, match="body"):
         engine.body(PDU)
     engine.start(Command("AT+CMGS=9", prompts=True))
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(LocalProtocolError, match="body"):
         engine.body(PDU)
     engine.receive(b"> ")
     assert engine.body(PDU) == PDU.encode() + b"\x1a"
-    with pytest.raises(LocalProtocolError):
+    with pytest.raises(LocalProtocolError, match="body"):
         engine.body(PDU)
 
 
@@ -334,7 +372,7 @@ def abandoned(*commands: str) -> AtEngine:
 def test_nothing_but_a_sync_command_after_giving_up():
     engine = abandoned("AT+CMGD=1")
     for text in ("AT", "ATI", "AT+CMGD=2"):
-        with pytest.raises(LocalProtocolError):
+        with pytest.raises(LocalProtocolError, match="sync"):
             engine.start(Command(text))
     engine.start(engine.sync_command())
 
@@ -413,6 +451,31 @@ def test_a_reference_later_than_the_resync_does_not_end_the_next_command():
 def test_a_late_prompt_is_no_part_of_a_line():
     engine = abandoned("AT+CMGS=24")
     assert sync(engine, "\r\n> \r\n> +CSQ: 9,99\r\nOK\r\n") == [(*OK, "+CSQ: 9,99")]
+
+
+def test_of_a_line_behind_a_late_prompt_only_the_prompt_is_dropped():
+    engine = abandoned("AT+CMGS=24")
+    found = sync(engine, "> X25\r\n+CSQ: 9,99\r\nOK\r\n")
+    assert found == [("late", "X25"), (*OK, "+CSQ: 9,99")]
+
+
+def test_only_rows_with_the_name_of_what_was_given_up_are_late():
+    engine = abandoned("AT+CMGL=4")
+    row = f"+CMGL: 1,1,,{OCTETS}"
+    found = sync(engine, f"{row}\r\n+CREG: 2\r\nOK\r\n+CSQ: 9,99\r\nOK\r\n")
+    assert found == [
+        ("late", row),
+        ("urc", "+CREG", "+CREG: 2"),
+        ("late", "OK"),
+        (*OK, "+CSQ: 9,99"),
+    ]
+
+
+def test_a_late_row_inside_an_answer_that_has_begun_does_not_make_its_result_late():
+    engine = abandoned("AT+CMGS=24")
+    found = sync(engine, "+CSQ: 9,99\r\n+CMGS: 17\r\nOK\r\n")
+    assert found == [("late", "+CMGS: 17"), (*OK, "+CSQ: 9,99")]
+    assert engine.in_sync
 
 
 def test_the_rows_so_far_of_what_is_given_up():

@@ -27,7 +27,6 @@ from risala.drivers.modem.at.events import (
     Urc,
 )
 from risala.drivers.modem.at.lines import (
-    ROW_HEADERS,
     UNSOLICITED,
     URC_HEADERS,
     Result,
@@ -277,7 +276,7 @@ class AtEngine:
         if len(self._rows) >= ROWS_MAX:
             events.append(Noise(len(line)))
             return
-        header = pdu_header_of(name, line) if name in ROW_HEADERS else None
+        header = pdu_header_of(name, line)  # of +CMGR or +CMGL: the others are never rows
         if header is not None:
             self._expect(AwaitedPayload(header, len(self._rows)), events)
         self._rows.append(Row(line))
