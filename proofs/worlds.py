@@ -97,6 +97,11 @@ class Sum:
                 "files of an organization, whole at the end",
                 f"{tally['files of an organization']:,}",
             ),
+            ("numbers that an owner had taken out", f"{tally['numbers taken out']:,}"),
+            (
+                "… messages without their number since",
+                f"{tally['messages without their number']:,}",
+            ),
             ("payments' callbacks believed", f"{tally['callbacks']:,}"),
             ("people who signed in", f"{tally['sign-ins']:,}"),
             ("events, each told to an endpoint and a sink", f"{tally['events']:,}"),

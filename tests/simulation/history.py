@@ -11,7 +11,8 @@ from pathlib import Path
 import structlog
 import trio
 import trio.testing
-from tests.simulation import checks, machine, past
+from tests.simulation import machine
+from tests.simulation.checks import end, past
 from tests.simulation.house import House, found
 from tests.simulation.people.desk import Desk, errand_of
 from tests.simulation.plan import ERRANDS, Plan
@@ -122,7 +123,7 @@ async def _history(world: World) -> None:
             world.pass_days(days)
     world.sink.is_away = False
     await _rest(world, house)
-    checks.everything(world, house)
+    end.everything(world, house)
     for fault in dict.fromkeys((*world.bounds.faults, *world.rows.faults)):
         world.fault(fault)
 

@@ -47,6 +47,7 @@ ERRANDS = (
     "twilio-verify",
     "smpp",
     "export",
+    "forget",
 )
 """What people do, each by itself."""
 

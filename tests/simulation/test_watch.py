@@ -6,9 +6,11 @@ import pytest
 import trio
 from tests.simulation import machine
 from tests.simulation.house import OPERATOR, found
+from tests.simulation.people.errands import OURS
 
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.numbers import STATUSES
+from risala.plugins.contract import Inbound
 
 LAST = "seq = (SELECT max(seq) FROM entry)"
 SENT, DELIVERED = STATUSES.number("sent"), STATUSES.number("delivered")
@@ -34,6 +36,10 @@ WRONG = {
     "changed entry: ": (f"UPDATE entry SET amount = amount + 1 WHERE {LAST}",),
     "lost entry: ": (f"DELETE FROM entry WHERE {LAST}",),
     "cursor: ": ("UPDATE event_cursors SET seq = seq - 1 WHERE seq > 0",),
+    "LOST: the number of sms_": ("UPDATE message SET recipient = 'forgotten'",),
+    "LOST: the number of ver_": ("UPDATE verifications SET recipient = 'forgotten'",),
+    "LOST: mo_": ("DELETE FROM inbound",),
+    "LOST: event ": ("DELETE FROM event WHERE typeof(subject) = 'integer'",),
     "has 0, its ledger": (
         "UPDATE organizations SET balance = 0;"
         "INSERT INTO entry (organization, kind, amount, balance_after)"
@@ -53,6 +59,8 @@ async def lived(world, engine):
     await engine.gateway.perform("payment.begin", given, OPERATOR)
     for carrier in world.carriers:
         carrier.kind = True
+    letter = Inbound("+22230000001", OURS, "hello", world.now_ms(), ("in1",))
+    world.carriers[0].bring(letter, 0)
     await trio.sleep(60)
 
 

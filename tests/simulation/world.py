@@ -15,15 +15,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import trio
-from tests.simulation import machine, past
+from tests.simulation import machine
 from tests.simulation.carriers import Carrier, Copy, Line, PostedLine
+from tests.simulation.checks import past
+from tests.simulation.checks.erased import Erased
+from tests.simulation.checks.stops import Stops
+from tests.simulation.checks.watch import Watch
 from tests.simulation.esmes import Esmes
 from tests.simulation.growth.bounds import Bounds
 from tests.simulation.growth.tables import Rows
 from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
 from tests.simulation.plan import Plan
-from tests.simulation.stops import Stops
-from tests.simulation.watch import Watch
 
 from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Settings
 from risala.drivers.faces.kannel import KannelFace, KannelSettings
@@ -68,6 +70,7 @@ class World:
         self.esmes = Esmes(self)
         self.watch = Watch(self)
         self.stops = Stops(self)
+        self.erased = Erased(self)
         self.bounds = Bounds(self.settings)
         self.rows = Rows(self.settings)
         self._clock = machine.WorldClock(self)

@@ -65,6 +65,23 @@ class Desk(Strangers):
             self.world.exports.add(made["id"])
             self.say("asks for a file", self.world.short(made["id"]))
 
+    async def forget(self) -> None:
+        """An owner looks what there is of a number, and has it taken out, now and then."""
+        organization_id = self.organization()
+        owner, life = self.house.owner(organization_id), self.world.life
+        taken = [copy.segment.recipient for each in self.world.carriers for copy in each.taken[-3:]]
+        number = self.dice.choice((self.phone(), self.checked_phone(), *taken))
+        given = {"organization_id": organization_id, "number": number}
+        await self.do("number.show", owner, **given)
+        if self.dice.random() < 0.5:
+            return
+        # Before it is asked: a kill may take the answer, and not the wish.
+        self.world.erased.wishes.add((self.house.numbers[organization_id], number))
+        made = await self.do("number.forget", owner, **given)
+        if not self.world.gone(life):
+            self.world.erased.told[made["id"]] = (organization_id, number)
+            self.say("wants", number, "forgotten")
+
     async def suspend(self) -> None:
         """One operator holds an organization for a moment; or two of them decide at once."""
         given = {"organization_id": self.organization()}

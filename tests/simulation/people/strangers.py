@@ -20,6 +20,7 @@ from tests.simulation.people.submits import EsmeErrands
 
 from risala.drivers.faces.twilio.face import CHECK, MESSAGES, VERIFICATIONS, service_of
 from risala.drivers.faces.twilio.sids import start_of
+from risala.engine.model.numbers import FORGOTTEN
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of
 
@@ -92,7 +93,7 @@ class Strangers(EsmeErrands):
     async def twilio_verify(self) -> None:
         """A customer of Twilio's library has a number checked, by its number or by the sid."""
         account, password = self.dice.choice(self.house.credentials["twilio"])
-        to = f"+2224000000{self.dice.randrange(4)}"
+        to = self.checked_phone()
         post, life = partial(self._post, account, password), self.world.life
         answer = await post(VERIFICATIONS, {"To": to, "Channel": "sms"})
         if answer.status != 201 or self.world.gone(life):
@@ -149,6 +150,8 @@ def _body(text: bytes) -> Callable[[], Awaitable[bytes]]:
 def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str]:
     """What was answered for is there, and who wanted to be called back was told of its end."""
     rows = conn.execute("SELECT id, recipient, status FROM messages").fetchall()
+    # Whom to call about a message goes with its number.
+    forgotten = {row["id"] for row in rows if row["recipient"] == FORGOTTEN}
     said: dict[str, set[str]] = defaultdict(set)
     for body in world.receivers.got[f"{HEALTHY}twilio"].values():
         fields = parse_qs(body.decode())
@@ -162,6 +165,8 @@ def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         since = house.told_sids.get(sid)
         # Days that passed before a call could be made took its event with them.
         if since is None or since != world.past.gaps or row["status"] == "canceled":
+            continue
+        if row["id"] in forgotten:
             continue
         world.tally["called back"] += 1
         if row["status"] not in said[sid]:

@@ -93,7 +93,7 @@ def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         return
     told = world.esmes
     for row in conn.execute("SELECT id, status, metadata FROM messages"):
-        asked_for = "smpp.receipt" in json.loads(row["metadata"])
+        asked_for = "smpp.receipt" in json.loads(row["metadata"] or "{}")  # none once forgotten
         if not asked_for or row["status"] not in ENDS:  # none tells that one was sent, or canceled
             continue
         world.tally["receipts by smpp"] += 1

@@ -11,17 +11,12 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import chain, pairwise
 
-from tests.simulation import archives, past
-from tests.simulation.house import (
-    CODES_PER_ORGANIZATION,
-    CODES_PER_PHONE,
-    SMS_PER_S,
-    SPEND_CAP,
-    House,
-)
+from tests.simulation.checks import archives, past
+from tests.simulation.checks.limits import limits
+from tests.simulation.checks.watch import NEXT
+from tests.simulation.house import House
 from tests.simulation.outsiders import HEALTHY
 from tests.simulation.people import strangers, submits
-from tests.simulation.watch import NEXT
 from tests.simulation.world import World
 
 from risala.engine.core import DATABASE
@@ -29,13 +24,11 @@ from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.lines import Kind
+from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.sentences import sentence
 
 COPIES_MAX = 3
 """Of a segment: as ``delivery.uncertain_submits_max`` is unless it is set."""
-HOUR_MS = 3_600_000
-SPAN_MS = 3000
-"""In which sends are counted: short enough that a customer in a hurry would break the limit."""
 EVENTS = {
     "sent": ["sms.sent"],
     "delivered": ["sms.sent", "sms.delivered"],
@@ -55,7 +48,12 @@ def everything(world: World, house: House) -> None:
         for check in (messages, copies, events, sessions, money, deliveries, limits, inbound):
             for fault in check(world, house, conn):
                 world.fault(fault)
-        others = (past.faults(world, conn), world.stops.faults(conn), archives.faults(world, conn))
+        others = (
+            past.faults(world, conn),
+            world.stops.faults(conn),
+            archives.faults(world, conn),
+            world.erased.faults(conn),
+        )
         by = (strangers, submits)
         for fault in chain(*others, *(each.faults(world, house, conn) for each in by)):
             world.fault(fault)
@@ -78,7 +76,7 @@ def messages(world: World, house: House, conn: sqlite3.Connection) -> Iterable[s
     for row in rows.values():
         if row["status"] not in EVENTS:
             yield f"{row['id']} hangs in {row['status']}"
-    by_face = Counter(row["recipient"] for row in rows.values())
+    by_face = Counter(world.erased.number_of(row) for row in rows.values())
     for number, count in Counter(house.by_face).items():
         if by_face[number] < count:
             yield f"LOST: {count} to {number} were accepted by a face, {by_face[number]} are there"
@@ -143,9 +141,11 @@ def events(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         body = json.loads(event.body)
         if "messageId" in body and body["type"] != "sms.received":
             of.setdefault(body["messageId"], []).append(body["type"])
-    for row in conn.execute("SELECT id, status, kind FROM messages"):
+    for row in conn.execute("SELECT id, status, kind, recipient FROM messages"):
         types = of.get(row["id"], [])
         expected = [] if row["kind"] == "code" else EVENTS.get(row["status"], types)
+        if row["recipient"] == FORGOTTEN:  # what was told before is gone, what came after is not
+            expected = expected[len(expected) - len(types) :]
         if types != expected:
             yield f"{row['id']} is {row['status']}, and was told as {types}"
 
@@ -211,9 +211,12 @@ def deliveries(world: World, house: House, conn: sqlite3.Connection) -> Iterable
         if body["type"] == "webhook.test":
             continue
         box = world.receivers.got[f"{HEALTHY}{numbers[body['organizationId']]}"]
+        was_forgotten = event.seq in world.erased.events or FORGOTTEN in event.body
+        if event.id not in box and event.seq in world.erased.events:
+            continue
         if event.id not in box and not _is_owed(world, house, conn, event.seq):
             yield f"LOST: event {event.id} ({body['type']}) never came to the healthy endpoint"
-        elif box.get(event.id, event.body.encode()) != event.body.encode():
+        elif not was_forgotten and box.get(event.id, event.body.encode()) != event.body.encode():
             yield f"event {event.id} came with another body"
         if event.seq not in world.sink.seen:
             unseen.append(f"event {event.id} ({body['type']}) never came to the sink")
@@ -222,7 +225,7 @@ def deliveries(world: World, house: House, conn: sqlite3.Connection) -> Iterable
     if len(unseen) > missed:
         yield f"LOST: {missed} of {len(unseen)} are said to be missed: {unseen}"
     world.tally["missed by the sink"] += len(unseen)
-    known = {event.seq for event in stored}
+    known = {event.seq for event in stored} | world.erased.events
     for seq in set(world.sink.seen) - known:
         yield f"the sink has event {seq}, which was never stored"
     world.tally["events"] += len(stored)
@@ -241,62 +244,13 @@ def _is_owed(world: World, house: House, conn: sqlite3.Connection, seq: int) -> 
     return row is not None
 
 
-def limits(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str]:
-    """No window of any length has more in it than it may. Not where somebody has set the clock:
-    the windows are the wall's."""
-    if world.clock_was_set:
-        return
-    by_phone: dict[tuple[str, str], list[int]] = {}
-    by_organization: dict[str, list[int]] = {}
-    for row in conn.execute("SELECT organization_id, recipient, created_at FROM verifications"):
-        by_phone.setdefault((row[0], row[1]), []).append(row[2])
-        by_organization.setdefault(row[0], []).append(row[2])
-    for which, times in by_phone.items():
-        if _most_within(times, HOUR_MS) > CODES_PER_PHONE:
-            yield f"{which} got more than {CODES_PER_PHONE} codes within an hour"
-    for organization, times in by_organization.items():
-        if _most_within(times, HOUR_MS) > CODES_PER_ORGANIZATION:
-            yield f"{organization} sent more than {CODES_PER_ORGANIZATION} codes within an hour"
-    second = house.organizations[1]
-    times = [
-        row[0]
-        for row in conn.execute(
-            "SELECT created_at FROM messages WHERE organization_id = ? AND kind = 'sms'", (second,)
-        )
-    ]
-    for start in times:
-        sent = sum(1 for at in times if start <= at < start + SPAN_MS)
-        # A bucket is full again after a start: what it held is not on the disk.
-        births = sum(1 for at in world.births_ms if start <= at < start + SPAN_MS)
-        if sent > SMS_PER_S * (SPAN_MS / 1000 + 1 + births):
-            yield f"{second} sent {sent} within {SPAN_MS} ms, {births} starts among them"
-    spent = conn.execute(
-        "SELECT -sum(amount) FROM ledger WHERE organization_id = ?"
-        " AND kind IN ('charge', 'refund')",
-        (second,),
-    ).fetchone()[0]
-    if (spent or 0) > SPEND_CAP * (1 + world.past.gaps):  # of each day
-        yield f"{second} spent {spent} of {SPEND_CAP}"
-
-
-def _most_within(times: list[int], span: int) -> int:
-    """The most of these that lie within any stretch of time of this length."""
-    times = sorted(times)
-    most, start = 0, 0
-    for end, at in enumerate(times):
-        while times[start] <= at - span:
-            start += 1
-        most = max(most, end - start + 1)
-    return most
-
-
 def inbound(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str]:
     """What phones wrote is there once."""
     stored = Counter(row[0] for row in conn.execute("SELECT carrier_ids FROM inbound"))
     for carrier_id, count in stored.items():
         if count > 2:  # of each carrier once
             yield f"{carrier_id} was stored {count} times"
-    known = world.past.all_letters(conn)
+    known = world.past.all_letters(conn) | world.erased.letters
     for message in world.written:
         if message.carrier_ids[0] not in known:
             yield f"LOST: what {message.sender} wrote, {message.text}"

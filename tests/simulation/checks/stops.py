@@ -26,6 +26,9 @@ CREATE TEMP TRIGGER stops_tried AFTER UPDATE OF attempts ON main.message
   WHEN new.attempts > old.attempts
   BEGIN SELECT stops('tried', new.recipient, new.organization,
     (SELECT name FROM names WHERE no = new.carrier)); END;
+CREATE TEMP TRIGGER stops_forgot AFTER DELETE ON main.last_writers
+  BEGIN SELECT stops('forgot', old.recipient,
+    (SELECT no FROM organizations WHERE id = old.organization_id), old.carrier); END;
 CREATE TEMP TRIGGER stops_wrote AFTER INSERT ON main.inbound
   BEGIN SELECT stops('wrote', new.sender, new.body, new.carrier); END;
 """
@@ -78,6 +81,9 @@ class Stops:
                 case "tried":
                     assert isinstance(other, int)
                     self._writers[number, last] = other
+                case "forgot":  # who writes next has no answer of before
+                    if self._writers.get((number, last)) == other:
+                        del self._writers[number, last]
                 case "wrote":
                     self._wrote(number, last, folded(str(other)))
 

@@ -86,6 +86,7 @@ class Watch:
         self._conn.create_function("watch", 4, self._told)
         self._conn.executescript(TRIGGERS)
         self._world.stops.arm(self._conn)
+        self._world.erased.arm(self._conn)
         self._balances = dict(
             self._conn.execute("SELECT organization, sum(amount) FROM entry GROUP BY 1")
         )
