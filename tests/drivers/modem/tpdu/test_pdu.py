@@ -510,8 +510,9 @@ def test_smspdudecoder_reads_our_deliver(text, number, header):
     assert found["scts"] == sent_at
 
 
+# Where 7-bit characters fill their octets, it takes a last "@" (which is 0) for padding.
 @settings(deadline=None)
-@given(oracle_texts, oracle_numbers)
+@given(oracle_texts.filter(lambda text: not text.endswith("@")), oracle_numbers)
 def test_gsmmodem_reads_ours(text, number):
     sent_at = datetime(2026, 11, 20, 12, 34, 56, tzinfo=UTC)
     smsc = TpAddress.of_number("+22200000001")
