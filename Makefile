@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # src/risala/http must never shadow the standard library's http (docs/decisions/0001).
 export PYTHONSAFEPATH := 1
+# A process that compiles all that it imports takes three times as long to start, and the tests start
+# hundreds: where a machine forbids to keep what was compiled, it is kept here all the same.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: serve test test-all test-shuffled soak lint format bench vendor messages lock changelog clean
 
@@ -86,6 +89,9 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 	@$(PYTHON) -m venv $(VENV)-mutants
 	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
+
+# These change the source again and again within a second, which what was compiled does not tell.
+mutants guards: export PYTHONDONTWRITEBYTECODE := 1
 
 .PHONY: browser-test mutants kills life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
