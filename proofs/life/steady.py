@@ -26,12 +26,17 @@ WARM_SHARE: Final = 1 / 4
 """Of the time, in which caches fill: it is not judged. SQLite's pages take some 7,000 messages to
 fill theirs, so that less than forty minutes say little of memory."""
 SETTLE_S: Final = 60.0
+FLOOR: Final = 12
+"""Samples of which the least is looked at, a minute of them: what is under way comes and goes, more
+of it where the machine has other work, and what stays behind does not go."""
+FLOORS_MIN: Final = 8
+"""Of them, however short the time: a line needs points."""
 GROWTHS: Final = {"memory, MiB": 8.0, "descriptors": 4.0, "threads": 2.0, "tasks": 6.0}
-"""What each may rise by over the time that is judged, as a line through all samples has it. Memory:
+"""What each may rise by over the time that is judged, as a line through all floors has it. Memory:
 what is kept of the last hour or of the last so many (numbers that got codes, forms that were sent,
 a modem's references) fills for longer than we look, some MiB an hour under this load; a leak of 300
-octets a message is more. The others come and go with what is under way; what stays behind of every
-request, or every minute, is more."""
+octets a message is more. Of the others, what stays behind of every request, or every minute, is
+more."""
 
 PLUGIN: Final = """
 [plugins]
@@ -57,7 +62,7 @@ class Judged:
     low: float
     high: float
     rise: float
-    """Over the time that was judged, by a straight line through all samples."""
+    """Over the time that was judged, by a straight line through the floors."""
     allowed: float
 
     @property
@@ -87,8 +92,18 @@ def judged(samples: Sequence[Sample]) -> list[Judged]:
     for name, allowed in GROWTHS.items():
         points = [(each.at_s, each.values[name]) for each in warm]
         values = [value for _, value in points]
+        points = _floors(points)
         found.append(Judged(name, min(values), max(values), slope(points) * span_s, allowed))
     return found
+
+
+def _floors(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The least of each minute, and when that was."""
+    size = max(1, min(FLOOR, len(points) // FLOORS_MIN))
+    return [
+        min(points[at : at + size], key=lambda point: point[1])
+        for at in range(0, len(points), size)
+    ]
 
 
 def slope(points: Sequence[tuple[float, float]]) -> float:

@@ -28,6 +28,14 @@ def test_what_comes_and_goes_does_not_grow():
     assert all(each.is_flat for each in found)
 
 
+def test_more_at_once_on_a_machine_that_got_busy_does_not_grow():
+    def at_once(at):
+        return at // 10 % 6 * (4 if at > HOUR_S / 2 else 1)
+
+    found = judged(samples("descriptors", lambda at: 70 + at_once(at)))
+    assert all(each.is_flat for each in found)
+
+
 def test_what_fills_at_the_beginning_does_not_grow():
     warm_s = HOUR_S / 4
     found = judged(samples("memory, MiB", lambda at: 50 + 50 * min(1.0, at / warm_s)))
