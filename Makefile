@@ -90,9 +90,6 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-mutants/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-# These change the source again and again within a second, which what was compiled does not tell.
-mutants guards: export PYTHONDONTWRITEBYTECODE := 1
-
 .PHONY: browser-test mutants kills life steady guards coverage trust timing faults
 browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
 	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
