@@ -273,6 +273,19 @@ async def test_enquire_link_and_unbind_of_the_peer_are_answered(autojump_clock):
         assert wire.handler.requests == []
 
 
+@pytest.mark.parametrize("waits", [True, False], ids=["once answered", "at once"])
+async def test_who_unbinds_and_closes_has_unbound(waits, autojump_clock):
+    async with bound() as wire:
+        await wire.peer.stream.send_all(encode(Unbind(), 9))
+        if waits:
+            # Closed before the link's writer goes on: what it has read is all that it knows.
+            while not wire.link._last_words:
+                await trio.lowlevel.checkpoint()
+        await wire.peer.stream.aclose()
+        await wire.link.wait_ended()
+        assert wire.link.reason == "unbound"
+
+
 @pytest.mark.parametrize("answers", [True, False])
 async def test_the_peers_unbind_is_answered_once_our_requests_are(answers, autojump_clock):
     """What it still answers is heard; what it does not is given a second."""

@@ -273,6 +273,12 @@ class Link:
             self._last_words = reason
             self._to_write.set()
 
+    @property
+    def _known_end(self) -> str | None:
+        """Why it is about to end in any case: a peer that closes as it unbinds, or as soon as it
+        is answered, has not broken it."""
+        return "unbound" if self._farewell is not None else self._last_words
+
     # -- tasks -------------------------------------------------------------------------------
 
     async def _read(self) -> None:
@@ -286,7 +292,7 @@ class Link:
                 self.broken_by = fault
                 octets = b""
             if not octets:
-                self.end(PEER_CLOSED)
+                self.end(self._known_end or PEER_CLOSED)
                 return
             self._read_at = trio.current_time()
             for event in self.session.receive(bytes(octets)):
@@ -324,7 +330,7 @@ class Link:
                 return
             except (trio.BrokenResourceError, trio.ClosedResourceError) as fault:
                 self.broken_by = fault
-                self.end("the connection broke")
+                self.end(self._known_end or "the connection broke")
                 return
             self._unwritten_octets -= len(octets)
             self._drained.set()
