@@ -25,7 +25,7 @@ from risala.http.common.request_ids import REQUEST_ID, new_request_id
 from risala.http.common.respond import problem_response
 from risala.http.common.seams import IN_PLACE
 from risala.http.common.tally import AnswerTally
-from risala.http.common.targets import is_plain_path
+from risala.http.common.targets import LazyRule, is_plain_path
 
 View = Callable[[], Awaitable[TrioResponse]]
 
@@ -173,6 +173,7 @@ class JsonApp(QuartTrio):
     asgi_websocket_class = NoWebsocket  # type: ignore[assignment]
     asgi_http_class = Connection  # type: ignore[mutable-override]
     request_class = JsonRequest  # type: ignore[mutable-override]
+    url_rule_class = LazyRule  # type: ignore[mutable-override]
 
     def __init__(
         self,
