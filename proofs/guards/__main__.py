@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -101,7 +102,8 @@ def _show(console: Console, found: list[Found]) -> None:
 
 
 def _by(found: Found) -> str:
-    return f"{found.by} (waits for ever)" if found.hangs else found.by or ""
+    """As it is shown: an example's own values may look like markup."""
+    return escape(f"{found.by} (waits for ever)" if found.hangs else found.by or "")
 
 
 def _write(found: list[Found]) -> None:

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 from proofs.guards import GUARDS
+from proofs.guards.__main__ import _show
 from proofs.guards.guard import Guard
+from proofs.guards.trial import Found
+from rich.console import Console
 
 ROOT = Path(__file__).parents[2]
 SECRETS = {
@@ -49,3 +52,9 @@ def test_a_guard_can_be_taken_away(guard: Guard):
 def test_there_are_guards_of_every_kind():
     assert len(GUARDS) >= 140
     assert len({each.promise for each in GUARDS}) == len(GUARDS)
+
+
+def test_a_test_is_named_as_it_is_called():
+    console = Console(record=True, width=200)
+    _show(console, [Found(GUARDS[0], "tests/test_a.py::test_it[/api/sms]")])
+    assert "test_it[/api/sms]" in console.export_text()
