@@ -1,6 +1,7 @@
 """How a command reaches a data directory that somebody holds, and what it says when it cannot."""
 
 import socket
+import ssl
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 
 from patience import HANG_S
 from risala.cli.reach import session
+from risala.cli.reach.client import connect
 from risala.engine.journal.store.lock import DataLock
 
 
@@ -45,6 +47,16 @@ def test_a_socket_that_a_crash_left_is_nobody(risala, tmp_path, monkeypatch):
 def test_the_environment_names_the_directory(service, risala, monkeypatch):
     monkeypatch.setenv("RISALA_DATA", str(service.data_dir))
     assert "Shop 1" in risala("org", "list").stdout
+
+
+async def test_no_authorities_are_read_for_a_socket(service, monkeypatch):
+    """That takes thirty milliseconds of each command."""
+    read = []
+    monkeypatch.setattr(ssl, "create_default_context", lambda *_, **__: read.append("all"))
+    async with connect(service.data_dir) as gateway:
+        found = await gateway.perform("org.list", {})
+    assert found["organizations"]
+    assert read == []
 
 
 def test_a_path_too_long_for_a_socket(risala, tmp_path, make_service):
