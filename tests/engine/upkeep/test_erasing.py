@@ -137,6 +137,14 @@ async def test_a_number_leaves_every_table_but_the_wish_not_to_be_written_to(wor
     assert digits not in repr(world.reader.execute("SELECT * FROM audit_log").fetchall())
 
 
+async def test_what_came_before_goes_whatever_its_carrier_says_of_its_time(world, autojump_clock):
+    ahead = "UPDATE inbound SET received_at = received_at + 3600000"
+    await world.house.gateway.services.recorder.journal.commit(lambda conn: conn.execute(ahead))
+    asked = await world.do("number.forget", number=NUMBER, **world.mine)
+    await world.finish(asked["id"])
+    assert world.where(NUMBER[1:]).get("inbound") is None
+
+
 async def test_money_books_and_what_is_pending(world, autojump_clock):
     before = world.kept()
     shown = await world.do("number.show", number=NUMBER, **world.mine)

@@ -121,13 +121,13 @@ def _left(
     """What there is of a number in rows from before its deletion was asked for."""
     at_ms, until_key = erasure["created_at"], ((erasure["created_at"] + 1) << KEY_COUNTER_BITS) - 1
     given = {"id": organization_id, "number": number, "at": at_ms, "key": until_key}
+    given["stored"] = first_id("mo", at_ms + 1)
     for statement in (
         "SELECT id FROM messages WHERE organization_id = :id AND recipient = :number"
         " AND created_at <= :at",
         "SELECT id FROM verifications WHERE organization_id = :id AND recipient = :number"
         " AND created_at <= :at",
-        "SELECT id FROM inbound WHERE organization_id = :id AND sender = :number"
-        " AND received_at <= :at",
+        "SELECT id FROM inbound WHERE organization_id = :id AND sender = :number AND id < :stored",
         "SELECT 'event ' || key FROM event WHERE key <= :key AND organization ="
         " (SELECT no FROM organizations WHERE id = :id)"
         " AND (instr(coalesce(body, ''), :number) OR instr(coalesce(frozen, ''), :number))",

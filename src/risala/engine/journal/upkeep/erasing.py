@@ -18,6 +18,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.journal.upkeep.retention import TEXT_GONE
+from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
 
 AT_ONCE: Final = 100
@@ -233,13 +234,15 @@ def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: 
 
 
 def _inbound(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
+    # By when it was stored: what a message says of its own time is its carrier's word.
+    until = first_id("mo", erasure.created_at + 1)
     whose, given = "", [erasure.organization_id]
     if erasure.number is not None:
         whose, given = " AND sender = ?", [erasure.organization_id, erasure.number]
     gone = conn.execute(
         "DELETE FROM inbound WHERE id IN (SELECT id FROM inbound WHERE organization_id = ?"  # noqa: S608 -- constants
-        f" AND received_at <= ?{whose} LIMIT ?)",
-        (given[0], erasure.created_at, *given[1:], AT_ONCE),
+        f" AND id < ?{whose} LIMIT ?)",
+        (given[0], until, *given[1:], AT_ONCE),
     ).rowcount
     return _Stepped({"inbound": gone}, "", done=gone < AT_ONCE)
 
