@@ -272,6 +272,6 @@ GUARDS: Final = (
         "http/server/face.py",
         "        if len(self._open) >= self._connections_max:\n",
         "        if False:\n",
-        ("http/server/test_guard.py",),
+        ("http/server/test_guard_deadlines.py",),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import asynccontextmanager
 from itertools import count
 from typing import Any
@@ -350,3 +351,16 @@ def test_words_are_forgotten_and_what_was_read_stays(book):
         assert forgot.done is done
     left = [texts.text(book.conn, f"btx_{number}").body for number in range(5)]
     assert left == ["", "", "", "words", "words"]
+
+
+def test_one_text_is_one_row_whoever_writes_it(book):
+    """Who stores one looks first; the index stands for whoever does not."""
+    told = Inbound("Bankily", None, "words", 1000, ("7",), CENTRE)
+    book.unit(lambda conn: texts.store(conn, "btx_1", "bank", told))
+    columns = "carrier, sender, body, carrier_ids, received_at, state"
+    with pytest.raises(sqlite3.IntegrityError, match="carrier_ids"):
+        book.unit(
+            lambda conn: conn.execute(
+                f"INSERT INTO bank_texts (id, {columns}) SELECT 'btx_2', {columns} FROM bank_texts"
+            )
+        )
