@@ -39,6 +39,7 @@ WRONG = {
     "LOST: the number of sms_": ("UPDATE message SET recipient = 'forgotten'",),
     "LOST: the number of ver_": ("UPDATE verifications SET recipient = 'forgotten'",),
     "LOST: mo_": ("DELETE FROM inbound",),
+    "of nobody, which nobody wanted to go": ("DELETE FROM event WHERE type NOT IN (0, 1, 2, 6)",),
     "LOST: event ": ("DELETE FROM event WHERE typeof(subject) = 'integer'",),
     "has 0, its ledger": (
         "UPDATE organizations SET balance = 0;"

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 from tests.simulation.checks import past
 
 from risala.engine.model.ids import KEY_COUNTER_BITS, first_id
-from risala.engine.model.numbers import FORGOTTEN, recipient_text
+from risala.engine.model.numbers import EVENT_TYPES, FORGOTTEN, recipient_text
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
+RECEIVED = EVENT_TYPES.number("sms.received")
 TRIGGERS = f"""
 CREATE TEMP TRIGGER erased_message AFTER UPDATE OF recipient ON main.message
   WHEN old.recipient <> '{FORGOTTEN}'
@@ -33,10 +34,13 @@ CREATE TEMP TRIGGER erased_event BEFORE DELETE ON main.event
   BEGIN SELECT erased('event', old.key, coalesce(
     (SELECT recipient FROM message WHERE key = old.subject),
     (SELECT recipient FROM verifications WHERE id = old.subject),
-    json_extract(old.frozen, '$[1]')), old.organization); END;
+    CASE old.type WHEN {RECEIVED} THEN json_extract(old.frozen, '$[1]') END), old.organization);
+  END;
 CREATE TEMP TRIGGER erased_delivery AFTER UPDATE OF state ON main.webhook_delivery
   WHEN old.state = 'pending' AND new.state = 'dropped'
   BEGIN SELECT erased('delivery', new.event, '{FORGOTTEN}', 0); END;
+CREATE TEMP TRIGGER erased_step AFTER UPDATE ON main.erasures
+  BEGIN SELECT erased('step', new.id, '', 0); END;
 """
 
 
@@ -54,22 +58,30 @@ class Erased:
         self.letters: set[str] = set()
         """Carriers' ids of what numbers wrote that were taken out."""
         self.events: set[int] = set()
-        """Those that were taken out, or emptied."""
+        """Those that were taken out, or emptied; not those that went with time."""
+        self._unit: set[int] = set()
+        """Events that go in the transaction under way."""
 
     def arm(self, conn: sqlite3.Connection) -> None:
         """A life begins, with what is on the disk."""
         conn.create_function("erased", 4, self._tell)
         conn.executescript(TRIGGERS)
 
+    def over(self) -> None:
+        """The transaction under way is on the disk, or came to nothing."""
+        self._unit = set()
+
     def _tell(self, what: str, which: object, number: object, organization: object) -> None:
         """A row goes. One that comes back, because its transaction fails, does no harm here."""
-        if what == "delivery":
-            if self.wishes and isinstance(which, int):
-                self.events.add(which)
-            return
-        text = FORGOTTEN if number is None else recipient_text(number)
+        assert number is None or isinstance(number, int | str)
+        text = "nobody" if number is None else recipient_text(number)
         meant = (organization, text) in self.wishes
         match what:
+            case "step":  # who takes out notes it in the same transaction
+                self.events |= self._unit
+            case "delivery":
+                assert isinstance(which, int)
+                self._unit.add(which)
             case "letter":
                 inbound_id, _, carrier_ids = str(which).partition(" ")
                 if not meant and not self._is_old(inbound_id, past.INBOUND_DAYS):
@@ -80,7 +92,8 @@ class Erased:
                 age_ms = self._world.now_ms() - (which >> KEY_COUNTER_BITS)
                 if not meant and text != FORGOTTEN and age_ms < past.EVENTS_DAYS * past.DAY_MS:
                     self._world.fault(f"LOST: event {which} of {text}, which nobody wanted to go")
-                self.events.add(which)
+                if meant or text == FORGOTTEN:
+                    self._unit.add(which)
             case _:
                 if not meant:
                     self._world.fault(f"LOST: the number of {which}, which nobody wanted to go")

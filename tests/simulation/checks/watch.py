@@ -125,9 +125,11 @@ class Watch:
     def rolled_back(self) -> None:
         self._entered = {}
         self._world.stops.rolled_back()
+        self._world.erased.over()
 
     def committed(self) -> None:
         self._world.stops.committed()
+        self._world.erased.over()
         if not self._armed or not self._entered or self._conn is None:
             return
         self._balances |= self._entered

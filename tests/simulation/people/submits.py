@@ -17,6 +17,7 @@ from risala.app.smpp import FACE
 from risala.drivers.smpp.link import Link, LinkError
 from risala.drivers.smpp.protocol.pdu import BindTransceiver, SubmitSm
 from risala.drivers.smpp.protocol.tlv import Tlv, find
+from risala.engine.model.numbers import FORGOTTEN
 from risala.smpp_server.submits import IDEMPOTENCY_KEY
 
 ENDS = {"delivered": {2}, "undelivered": {3, 4, 5, 7, 8}, "failed": {3, 4, 5, 7, 8}}
@@ -92,8 +93,10 @@ def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
     if world.past.gaps:
         return
     told = world.esmes
-    for row in conn.execute("SELECT id, status, metadata FROM messages"):
-        asked_for = "smpp.receipt" in json.loads(row["metadata"] or "{}")  # none once forgotten
+    for row in conn.execute("SELECT id, status, metadata, recipient FROM messages"):
+        if row["recipient"] == FORGOTTEN:  # what was asked for has gone with it
+            continue
+        asked_for = "smpp.receipt" in json.loads(row["metadata"])
         if not asked_for or row["status"] not in ENDS:  # none tells that one was sent, or canceled
             continue
         world.tally["receipts by smpp"] += 1
