@@ -102,6 +102,11 @@ class Sum:
                 "… messages without their number since",
                 f"{tally['messages without their number']:,}",
             ),
+            (
+                "looks at a standby's copy, each as the database was",
+                f"{tally['looks at a standby']:,}",
+            ),
+            ("… takeovers of it, each with clean books", f"{tally['takeovers']:,}"),
             ("payments' callbacks believed", f"{tally['callbacks']:,}"),
             ("people who signed in", f"{tally['sign-ins']:,}"),
             ("events, each told to an endpoint and a sink", f"{tally['events']:,}"),

@@ -13,6 +13,7 @@ import trio
 import trio.testing
 from tests.simulation import machine
 from tests.simulation.checks import end, past
+from tests.simulation.checks.standby import noting_turns
 from tests.simulation.house import House, found
 from tests.simulation.people.desk import Desk, errand_of
 from tests.simulation.plan import ERRANDS, Plan
@@ -80,7 +81,7 @@ def play(plan: Plan, folder: Path, world_of: type[World] = World) -> Played:
     world = world_of(folder, plan)
     structlog.configure(processors=[_drop])
     try:
-        with machine.no_threads():
+        with machine.no_threads(), noting_turns(world):
             trio.run(_told, world, clock=trio.testing.MockClock(autojump_threshold=0))
     finally:
         structlog.reset_defaults()
@@ -145,6 +146,7 @@ async def _live(world: World, house: House) -> None:
 
             nursery.start_soon(end_when_dead)
             nursery.start_soon(_trouble, world)
+            nursery.start_soon(world.standby.trouble)
             async with trio.open_nursery() as people:
                 for number in range(world.plan.customers):
                     people.start_soon(_customer, world, engine, house, f"customer {number + 1}")
@@ -160,6 +162,7 @@ async def _live(world: World, house: House) -> None:
     world.bugs.struck = 0
     world.disk.full, world.disk.slow_s, world.disk.kill_at = False, 0.0, None
     world.disk.sync_breaks, world.bugs.wanted = None, None
+    world.standby.take_over()
 
 
 def _end_of_life(world: World, dice: machine.Dice) -> int | None:
@@ -246,4 +249,5 @@ async def _rest(world: World, house: House) -> None:
         for who in house.credentials[FACE]:
             nursery.start_soon(world.esmes.stay, *who)
         await trio.sleep(REST_S + world.set_back_s)
+        world.standby.look(is_fresh=True)
         nursery.cancel_scope.cancel()

@@ -27,6 +27,7 @@ FAULTS = (
     "dead-mail",
     "bad-till",
     "days",
+    "lost-directory",
 )
 """What goes wrong, each by itself."""
 ERRANDS = (

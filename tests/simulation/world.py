@@ -19,6 +19,7 @@ from tests.simulation import machine
 from tests.simulation.carriers import Carrier, Copy, Line, PostedLine
 from tests.simulation.checks import past
 from tests.simulation.checks.erased import Erased
+from tests.simulation.checks.standby import Standby
 from tests.simulation.checks.stops import Stops
 from tests.simulation.checks.watch import Watch
 from tests.simulation.esmes import Esmes
@@ -71,6 +72,7 @@ class World:
         self.watch = Watch(self)
         self.stops = Stops(self)
         self.erased = Erased(self)
+        self.standby = Standby(self)
         self.bounds = Bounds(self.settings)
         self.rows = Rows(self.settings)
         self._clock = machine.WorldClock(self)
@@ -149,6 +151,7 @@ class World:
                 },
                 "sinks": {"books": {"sink": "sim", "begin": "start"}},
                 "policies": {"words": {"policy": "sim"}},
+                "standby": self.standby.settings,
                 "payments": {"till": {}, "bankily": {}},
                 "pricing": {"low_balance": "20.00"},
                 "people": {"guesses_per_ip_per_minute": 5, "codes_per_address_per_hour": 3},
@@ -207,6 +210,7 @@ class World:
             trio.lowlevel.remove_instrument(killer)
             if self.dead:
                 machine.put_back(self.folder)
+                self.standby.put_back()
 
     def die(self, how: str) -> None:
         """The disk of this instant is all that will be left."""
@@ -221,6 +225,7 @@ class World:
     def keep(self) -> None:
         """What is on the disk at this instant."""
         machine.keep(self.folder)
+        self.standby.keep()
 
     async def wait_dead(self) -> None:
         await self._over.wait()

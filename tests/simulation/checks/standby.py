@@ -1,0 +1,206 @@
+"""A second machine beside a history: whatever ends the service, its copy is the database as it was
+at one moment, and at none too long ago; and a takeover makes a database with clean books of it.
+
+What the database holds is noted at each turn of the WAL, by a reader of our own: so a copy is held
+against what was committed, and not against what a shipper believes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import trio
+
+from risala.config.outward import StandbySection
+from risala.engine.core import DATABASE
+from risala.engine.journal.rows import Stamp
+from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
+from risala.engine.journal.shipping.pieces import BadPiece
+from risala.engine.journal.shipping.shipper import AGAIN_S
+from risala.engine.journal.shipping.wal import WalTail
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.upkeep.restore import restore
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+HISTORIES = 4
+"""In one of so many there is a standby."""
+EVERY_S = 15.0
+AGE_S = EVERY_S + 2 * AGAIN_S
+"""So old a copy may be where nothing goes wrong."""
+AWAY = "lost-directory"
+
+
+class Standby:
+    """The directory between two machines, and the copy on the other one."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.is_there = world.plan.seed % HISTORIES == 2
+        self._directory = world.folder / "shipped"
+        self._away = world.folder / "shipped.away"
+        self._kept = world.folder / "kept.shipped"
+        self._copy = StandbyCopy(world.folder / "second", self._directory)
+        self._moments: dict[str, int] = {}
+        """What the database held at a turn → when, last, in wall milliseconds."""
+
+    @property
+    def settings(self) -> StandbySection:
+        if not self.is_there:
+            return StandbySection()
+        self._directory.mkdir(exist_ok=True)
+        return StandbySection(directory=self._directory, every_s=EVERY_S)
+
+    # -- what happens to the directory -------------------------------------------------------------
+
+    async def trouble(self) -> None:
+        """For a life: the directory is lost for a while, and the copy is looked at now and then."""
+        if not self.is_there:
+            return
+        dice = self._world.plan.stream(f"standby {self._world.life}")
+        while True:
+            await trio.sleep(dice.choice((3, 20, 60)))
+            is_lost, span_s = dice.random() < 0.3, dice.choice((1, 20, 90))
+            if is_lost and self._world.plan.has(AWAY):
+                self._world.say("the standby's directory is lost")
+                self._directory.rename(self._away)
+                try:
+                    await trio.sleep(span_s)
+                finally:
+                    self.bring_back()
+            elif not self._world.dead:
+                self.look()
+
+    def bring_back(self) -> None:
+        if self._away.exists():
+            self._away.rename(self._directory)
+
+    def keep(self) -> None:
+        """The files as they are at this instant: what a ghost ships never comes."""
+        if self.is_there:
+            shutil.rmtree(self._kept, ignore_errors=True)
+            there = self._away if self._away.exists() else self._directory
+            shutil.copytree(there, self._kept)
+
+    def put_back(self) -> None:
+        if self._kept.exists():
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._kept.rename(self._directory)
+
+    # -- what is looked at -------------------------------------------------------------------------
+
+    def note(self) -> None:
+        """The WAL was read: what is committed now is what is shipped."""
+        if not self._world.dead:
+            path = self._world.folder / DATABASE
+            self._moments[_held(f"{path.as_uri()}?mode=ro")] = self._world.now_ms()
+
+    def look(self, *, is_fresh: bool = False) -> None:
+        """The second machine follows, and what it has is held against the first one.
+
+        Args:
+            is_fresh: nothing is in the way, so that the copy must be a young one.
+        """
+        if not self.is_there:
+            return
+        try:
+            position = self._copy.follow(_unheard)
+        except (OSError, BadPiece) as error:
+            self._world.fault(f"the standby cannot follow: {error}")
+            return
+        if position is not None:
+            self._compare(position)
+        age_ms = self._world.now_ms() - (0 if position is None else position.at)
+        if is_fresh and age_ms > AGE_S * 1000:
+            self._world.fault(f"the standby's copy is {age_ms / 1000:.0f} s old: {position}")
+
+    def _compare(self, position: CopyPosition) -> None:
+        self._world.tally["looks at a standby"] += 1
+        with closing(sqlite3.connect(self._settled())) as conn:
+            (state,) = conn.execute("PRAGMA integrity_check").fetchone()
+        if state != "ok":
+            self._world.fault(f"the standby's copy is broken: {state}")
+        at_ms = self._moments.get(_held(self._settled().as_uri()))
+        if at_ms is None:
+            self._world.fault(f"LOST: the standby has what never was: {position}")
+        elif at_ms < position.at and not self._world.clock_was_set:
+            self._world.fault(f"LOST: the standby has {position.at - at_ms} ms less than it says")
+
+    def _settled(self) -> Path:
+        target = self._world.folder / "settled.db"
+        self._copy.settled(target)
+        return target
+
+    def take_over(self) -> None:
+        """The service has ended, and the other machine makes a database of what it has."""
+        if not self.is_there:
+            return
+        self.look()
+        if self._copy.position() is None:
+            return
+        place = self._world.folder / "taken.db"
+        place.unlink(missing_ok=True)
+        settled = self._settled()
+        with closing(sqlite3.connect(settled)) as conn:
+            (open_,) = conn.execute(
+                "SELECT count(*) FROM message WHERE status IN (0, 1)"
+            ).fetchone()
+        try:
+            done = restore(
+                settled,
+                place,
+                resend_pending=False,
+                even_unclean=False,
+                stamp=lambda: Stamp(self._world.now_ms()),
+                progress=_unheard,
+            )
+        except StorageUnusable as error:
+            self._world.fault(f"no takeover: {error}")
+            return
+        self._world.tally["takeovers"] += 1
+        self._world.tally["ended by a takeover"] += done.ended
+        if done.ended != open_:
+            self._world.fault(f"a takeover ended {done.ended} of {open_} messages")
+
+
+@contextmanager
+def noting_turns(world: World) -> Iterator[None]:
+    """Each time that the WAL is read for the standby, what is committed is noted."""
+    really = WalTail.turn
+
+    def turn(tail: WalTail, conn: sqlite3.Connection) -> None:
+        really(tail, conn)
+        world.standby.note()
+
+    WalTail.turn = turn  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        WalTail.turn = really  # type: ignore[method-assign]
+
+
+def _held(uri: str) -> str:
+    """All that a database holds, as a digest."""
+    digest = hashlib.blake2b(digest_size=16)
+    with closing(sqlite3.connect(uri, uri=True)) as conn:
+        conn.execute("BEGIN")
+        tables = conn.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'"
+            " ORDER BY name"
+        ).fetchall()
+        for (table,) in tables:
+            digest.update(table.encode())
+            for row in conn.execute(f'SELECT * FROM "{table}"'):
+                digest.update(repr(row).encode())
+    return digest.hexdigest()
+
+
+def _unheard(*_: Any) -> None:
+    pass

@@ -1,0 +1,87 @@
+"""A history with a standby tells of a copy that is not what it says: a look that is blind finds
+nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.simulation.checks import standby
+from tests.simulation.history import play
+from tests.simulation.plan import Plan
+
+from risala.engine.journal.shipping import pieces, wal
+from risala.engine.journal.shipping.shipper import Shipper
+
+PLAN = Plan(2, lives=1, customers=2, errands=8)
+assert PLAN.seed % standby.HISTORIES == 2, "there is a standby in it"
+
+
+def drops_a_page(monkeypatch):
+    really = wal.turn
+
+    def turn(database, since):
+        part = really(database, since)
+        first = min(part.pages, default=None)
+        return replace(part, pages={n: data for n, data in part.pages.items() if n != first})
+
+    monkeypatch.setattr(wal, "turn", turn)
+
+
+def says_more_than_it_has(monkeypatch):
+    really = pieces.put_note
+
+    def put_note(path, note):
+        later = replace(note, at=note.at + 3_600_000) if isinstance(note, pieces.Shipped) else note
+        really(path, later)
+
+    monkeypatch.setattr(pieces, "put_note", put_note)
+
+
+def stands_still(monkeypatch):
+    async def ship(self, sent, tail):
+        return sent
+
+    monkeypatch.setattr(Shipper, "_ship", ship)
+
+
+def damages_pieces(monkeypatch):
+    really = pieces.put
+
+    def put(path, data):
+        really(path, data[:-1] if path.suffix == ".piece" else data)
+
+    monkeypatch.setattr(pieces, "put", put)
+
+
+def resends_what_was_open(monkeypatch):
+    really = standby.restore
+
+    def restore(*given, **how):
+        return really(*given, **{**how, "resend_pending": True})
+
+    monkeypatch.setattr(standby, "restore", restore)
+
+
+WRONG = {
+    "the standby has what never was": drops_a_page,
+    "ms less than it says": says_more_than_it_has,
+    "the standby's copy is": stands_still,
+    "the standby cannot follow": damages_pieces,
+    "a takeover ended 0 of": resends_what_was_open,
+}
+
+
+def test_one_where_nothing_is_wrong_has_looked(tmp_path):
+    played = play(PLAN, tmp_path / "world")
+    assert played.faults == []
+    assert played.tally["looks at a standby"] > 1
+    assert played.tally["takeovers"] == 1
+    assert played.tally["ended by a takeover"] > 0
+
+
+@pytest.mark.parametrize("told", WRONG)
+def test_each_wrong_copy_is_told(tmp_path, monkeypatch, told):
+    WRONG[told](monkeypatch)
+    played = play(PLAN, tmp_path / "world")
+    assert any(told in fault for fault in played.faults), played.faults
