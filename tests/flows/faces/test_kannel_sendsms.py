@@ -4,16 +4,15 @@ whose carrier is Risala, as docs/how-to/come-from-kannel.md has it."""
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx2
 import pytest
 from benchmarks.processes import free_port
 
+from kannel_daemons import hand_to_kannel, start_kannel
 from patience import HANG_S, until
 from told_by_kannel import dlr_server
 
@@ -103,9 +102,6 @@ def test_kannels_test_client(service, simulator, password):
 
 
 def test_a_kannel_whose_carrier_is_risala(premises, service, simulator, password, told):
-    binaries = [shutil.which(name, path="/usr/sbin:/usr/bin") for name in ("bearerbox", "smsbox")]
-    if None in binaries:
-        pytest.skip("NOT TRIED: there is no kannel; `make peers` gets it")
     receipts = free_port()
     smsc = re.search(r"```text\n(group = smsc\n.*?)```", GUIDE.read_text("utf-8"), re.S)[1]
     for written, here in (
@@ -119,8 +115,7 @@ def test_a_kannel_whose_carrier_is_risala(premises, service, simulator, password
     config = premises.path / "kannel.conf"
     given = {"admin": admin, "box": box, "http": http, "directory": premises.path, "smsc": smsc}
     config.write_text(KANNEL.format(**given), encoding="utf-8")
-    for binary in binaries:
-        premises.process(binary, "-v", "4", str(config))
+    start_kannel(premises, config, box)
     for number, text in enumerate(TEXTS):
         dlr = f"http://127.0.0.1:{told.server_address[1]}/dlr?n={number}&state=%d&from=%p&to=%P"
         coding = "" if text.isascii() else "&coding=2&charset=UTF-8"
@@ -128,17 +123,7 @@ def test_a_kannel_whose_carrier_is_risala(premises, service, simulator, password
             f"username=test&password=test&from=RISALA&to=%2B22236123456&text={quote(text)}{coding}"
             f"&dlr-mask=31&dlr-url={quote(dlr, safe='')}"
         )
-
-        def send(query: str = query) -> bool:
-            try:
-                asked = httpx2.get(
-                    f"http://127.0.0.1:{http}/cgi-bin/sendsms?{query}", timeout=HANG_S
-                )
-            except httpx2.TransportError:
-                return False
-            return asked.status_code == 202
-
-        until(send, "Kannel takes the message")
+        hand_to_kannel(http, query)
     until(
         lambda: len([each for each in told.of() if each["state"] == "1"]) >= 3,
         "Kannel has heard that they were delivered",

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-import httpx2
 import pytest
 from benchmarks.processes import free_port
 
+from kannel_daemons import hand_to_kannel, start_kannel
 from patience import HANG_S, until
 from processes import environment
 from smpp_peers.node import node_smpp, run_esme
@@ -119,9 +118,6 @@ def heard():
 
 
 def test_kannel(premises, service, simulator, heard):
-    binaries = [shutil.which(name, path="/usr/sbin:/usr/bin") for name in ("bearerbox", "smsbox")]
-    if None in binaries:
-        pytest.skip("NOT TESTED against Kannel: it is not installed (make peers)")
     account = service.organization()
     _, system_id, password = credential(service, account.organization_id)
     admin, box, http = free_port(), free_port(), free_port()
@@ -138,9 +134,7 @@ def test_kannel(premises, service, simulator, heard):
         ),
         encoding="utf-8",
     )
-    for binary in binaries:
-        premises.process(binary, "-v", "4", str(config))
-    gateway = f"http://127.0.0.1:{http}/cgi-bin/sendsms"
+    start_kannel(premises, config, box)
     texts = ["Bonjour", "x" * 400, "سلام " * 30]
     for number, text in enumerate(texts):
         dlr = quote(f"http://127.0.0.1:{heard.server_address[1]}/dlr?n={number}&state=%d", safe="")
@@ -149,14 +143,7 @@ def test_kannel(premises, service, simulator, heard):
             f"username=test&password=test&from=RISALA&to=%2B22236123456&text={quote(text)}{coding}"
             f"&dlr-mask=3&dlr-url={dlr}"
         )
-
-        def send(query: str = query) -> bool:
-            try:
-                return httpx2.get(f"{gateway}?{query}", timeout=HANG_S).status_code == 202
-            except httpx2.TransportError:
-                return False
-
-        until(send, "Kannel takes the message")
+        hand_to_kannel(http, query)
     until(lambda: len(heard.of()) >= 3, "Kannel has its receipts")
     assert {each["state"] for each in heard.of()} == {"1"}
     assert simulator.texts() == Counter(texts)
