@@ -120,6 +120,7 @@ def _run(
     # a fifth faster.
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
+    gc.enable()
     sys.setswitchinterval(SWITCH_S)
     try:
         trio.run(

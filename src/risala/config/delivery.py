@@ -54,7 +54,7 @@ class CarrierSection(BaseModel):
     """One ``[[carriers]]`` table. Its own sub-table (``[carriers.smpp]``) is kept raw."""
 
     model_config = ConfigDict(
-        frozen=True, extra="allow", hide_input_in_errors=True, use_attribute_docstrings=True
+        frozen=True, extra="allow", hide_input_in_errors=True, defer_build=True
     )
 
     name: Name

@@ -127,5 +127,5 @@ class Section(BaseModel):
     """One table of the file: unknown keys are faults, values never change at run time."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=True
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
     )

@@ -6,11 +6,19 @@ about a setting is written twice.
 
 from __future__ import annotations
 
+import ast
+import inspect
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
+from pydantic import BaseModel
+
+from risala.config.delivery import CarrierSection
+from risala.config.kinds import Section
 from risala.config.model import Settings
 
 Node = dict[str, Any]
@@ -29,8 +37,42 @@ _UNITS: Final = (
 
 @cache
 def root() -> Node:
-    """The schema of all settings."""
-    return Settings.model_json_schema()
+    """The schema of all settings, each with the docstring below it as its description.
+
+    Pydantic would read them itself, out of its sources, at each start of every process.
+    """
+    schema = Settings.model_json_schema()
+    models: dict[str, type[BaseModel]] = {each.__name__: each for each in _below(Section)}
+    models |= {"Settings": Settings, "CarrierSection": CarrierSection}
+    for name, node in (("Settings", schema), *schema["$defs"].items()):
+        if (model := models.get(name)) is not None:
+            for field, words in _words_below(model).items():
+                node["properties"][field]["description"] = words
+    return schema
+
+
+def _below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for each in model.__subclasses__():
+        yield each
+        yield from _below(each)
+
+
+def _words_below(model: type[BaseModel]) -> dict[str, str]:
+    """The docstrings below the fields of a model, and of those that it is made from."""
+    found: dict[str, str] = {}
+    for each in reversed(model.__mro__):
+        if not issubclass(each, BaseModel) or each is BaseModel:
+            continue
+        tree = ast.parse(textwrap.dedent(inspect.getsource(each))).body[0]
+        assert isinstance(tree, ast.ClassDef)
+        for pair in pairwise(tree.body):
+            match pair:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=field)),
+                    ast.Expr(value=ast.Constant(value=str(words))),
+                ):
+                    found[field] = inspect.cleandoc(words)
+    return found
 
 
 def resolve(node: Node) -> Node:

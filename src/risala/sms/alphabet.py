@@ -22,10 +22,13 @@ ESCAPE: Final = 0x1B
 because on the phone ESC and ``e`` would become ``€``."""
 
 
+_PUBLISHED: Final = Codec()
+
+
 def _read(octets: bytes) -> str | None:
     """The character that the published table has for ``octets``; None where it has none."""
     try:
-        return str(Codec().decode(octets)[0])
+        return str(_PUBLISHED.decode(octets)[0])
     except UnicodeDecodeError:
         return None
 

@@ -31,7 +31,9 @@ RATE_MAX: Final = 1e5
 class Arguments(BaseModel):
     """Base of all arguments: frozen, nothing coerced, no names but those that are known."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
 
 class NoArguments(Arguments):

@@ -16,7 +16,9 @@ from risala.http.common.problems import BodyIssue, bad_body
 class RequestBody(BaseModel):
     """Unknown members are ignored; nothing is coerced; nothing submitted is in an error's text."""
 
-    model_config = ConfigDict(strict=True, extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        strict=True, extra="ignore", frozen=True, hide_input_in_errors=True, defer_build=True
+    )
 
 
 Body = TypeVar("Body", bound=RequestBody)

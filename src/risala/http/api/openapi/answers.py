@@ -24,7 +24,7 @@ Absent = SkipJsonSchema[None]
 class AnswerModel(BaseModel):
     """Base of all answers: its members' docstrings are their descriptions."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True, strict=True)
+    model_config = ConfigDict(use_attribute_docstrings=True, strict=True, defer_build=True)
 
 
 class Notice(AnswerModel):
