@@ -15,6 +15,7 @@ from risala.engine.journal.payments.stored import AskedField, PaymentState, Stor
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailKind
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
@@ -141,10 +142,10 @@ def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment
 
 def next_poll(conn: sqlite3.Connection) -> int | None:
     """When the next provider is to be asked."""
-    where = "poll_at IS NOT NULL"
-    for row in table(conn, _TABLE).rows_where(where, order_by="poll_at", select="poll_at", limit=1):
-        return int(row["poll_at"])
-    return None
+    at: int | None = value_of(
+        conn, "SELECT poll_at FROM payments WHERE poll_at IS NOT NULL ORDER BY poll_at LIMIT 1"
+    )
+    return at
 
 
 def change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
