@@ -25,7 +25,10 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def service(premises):
-    return premises.running(premises.simulator("--receipt-delay-s", "0.05"), more=SECTION)
+    # What a kill leaves uncertain is over soon: by itself it waits as long as a test may.
+    carrier = 'on_uncertain_message = { action = "fail", after_s = 1 }'
+    simulator = premises.simulator("--receipt-delay-s", "0.05")
+    return premises.running(simulator, more=SECTION, carrier=carrier)
 
 
 @asynccontextmanager
