@@ -47,7 +47,8 @@ def root() -> Node:
     for name, node in (("Settings", schema), *schema["$defs"].items()):
         if (model := models.get(name)) is not None:
             for field, words in _words_below(model).items():
-                node["properties"][field]["description"] = words
+                if field in names_in(node):
+                    node["properties"][field]["description"] = words
     return schema
 
 
