@@ -162,7 +162,7 @@ async def _live(world: World, house: House) -> None:
     world.bugs.struck = 0
     world.disk.full, world.disk.slow_s, world.disk.kill_at = False, 0.0, None
     world.disk.sync_breaks, world.bugs.wanted = None, None
-    world.standby.take_over()
+    await world.standby.take_over()
 
 
 def _end_of_life(world: World, dice: machine.Dice) -> int | None:

@@ -69,6 +69,7 @@ WRONG = {
     "the standby's copy is": stands_still,
     "the standby cannot follow": damages_pieces,
     "a takeover ended 0 of": resends_what_was_open,
+    "was sent by the standby": resends_what_was_open,
 }
 
 

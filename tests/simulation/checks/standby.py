@@ -1,5 +1,5 @@
 """A second machine beside a history: whatever ends the service, its copy is the database as it was
-at one moment, and at none too long ago; and a takeover makes a database with clean books of it.
+at one moment, and at none too long ago; and it takes over with clean books, and sends nothing again.
 
 What the database holds is noted at each turn of the WAL, by a reader of our own: so a copy is held
 against what was committed, and not against what a shipper believes.
@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
 from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.restore import restore
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 HISTORIES = 4
 """In one of so many there is a standby."""
 EVERY_S = 15.0
+SERVES_S = 150.0
+"""Longer than any uncertainty lasts before something is sent again."""
 AGE_S = EVERY_S + 2 * AGAIN_S
 """So old a copy may be where nothing goes wrong."""
 AWAY = "lost-directory"
@@ -138,15 +142,14 @@ class Standby:
         self._copy.settled(target)
         return target
 
-    def take_over(self) -> None:
-        """The service has ended, and the other machine makes a database of what it has."""
+    async def take_over(self) -> None:
+        """The service has ended, and the other machine serves what it has, for a while."""
         if not self.is_there:
             return
         self.look()
         if self._copy.position() is None:
             return
-        place = self._world.folder / "taken.db"
-        place.unlink(missing_ok=True)
+        other = self._other_machine()
         settled = self._settled()
         with closing(sqlite3.connect(settled)) as conn:
             (open_,) = conn.execute(
@@ -155,7 +158,7 @@ class Standby:
         try:
             done = restore(
                 settled,
-                place,
+                other.folder / DATABASE,
                 resend_pending=False,
                 even_unclean=False,
                 stamp=lambda: Stamp(self._world.now_ms()),
@@ -168,6 +171,26 @@ class Standby:
         self._world.tally["ended by a takeover"] += done.ended
         if done.ended != open_:
             self._world.fault(f"a takeover ended {done.ended} of {open_} messages")
+        await self._serve(other)
+
+    def _other_machine(self) -> World:
+        """With carriers, receivers and a chance of its own, and the same time on the wall."""
+        folder = self._world.folder / "taken"
+        shutil.rmtree(folder, ignore_errors=True)
+        plan = replace(self._world.plan, seed=self._world.plan.seed + 1)
+        other = type(self._world)(folder, plan)
+        other.set_clock(self._world.now_ms() - other.now_ms())
+        return other
+
+    async def _serve(self, other: World) -> None:
+        """Whatever was on its way may have been sent: it is not sent again unasked."""
+        async with other.engine():
+            await trio.sleep(SERVES_S)
+        for carrier in other.carriers:
+            for copy in carrier.taken:
+                self._world.fault(f"DOUBLED: {copy.segment.message_id} was sent by the standby")
+        for fault in (*audit_file(other.folder / DATABASE).faults, *other.faults):
+            self._world.fault(f"after a takeover: {fault}")
 
 
 @contextmanager
