@@ -1,5 +1,5 @@
 """A second machine beside a history: whatever ends the service, its copy is the database as it was
-at one moment, and at none too long ago; and it takes over with clean books, and sends nothing again.
+at one moment, and at none too long ago; it takes over with clean books, and sends nothing again.
 
 What the database holds is noted at each turn of the WAL, by a reader of our own: so a copy is held
 against what was committed, and not against what a shipper believes.
