@@ -180,6 +180,7 @@ class Standby:
         plan = replace(self._world.plan, seed=self._world.plan.seed + 1)
         other = type(self._world)(folder, plan)
         other.set_clock(self._world.now_ms() - other.now_ms())
+        other.erased.wishes = self._world.erased.wishes  # which it goes on with
         return other
 
     async def _serve(self, other: World) -> None:
