@@ -20,7 +20,8 @@ wait for something, a wait for it is seen as a hang."""
 
 
 async def test_a_stop_under_load_loses_nothing_and_leaves_nothing_uncertain(premises, start_load):
-    simulator = premises.simulator("--answer-delay-s", "0.05", "--receipt-delay-s", "0.1")
+    # Some thirty segments a second: some wait, however slowly a busy machine accepts.
+    simulator = premises.simulator("--answer-delay-s", "0.3", "--receipt-delay-s", "0.1")
     service = premises.running(simulator, more=SLOWEST, carrier="window_max = 10")
     account = service.organization("100000")
     loads = []
