@@ -15,7 +15,6 @@ from risala.engine.journal.payments.stored import AskedField, PaymentState, Stor
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailKind
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
@@ -142,10 +141,9 @@ def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment
 
 def next_poll(conn: sqlite3.Connection) -> int | None:
     """When the next provider is to be asked."""
-    at: int | None = value_of(
-        conn, "SELECT poll_at FROM payments WHERE poll_at IS NOT NULL ORDER BY poll_at LIMIT 1"
-    )
-    return at
+    where = "poll_at IS NOT NULL"
+    found = _ROWS.find(table(conn, _TABLE), where, order_by="poll_at", limit=1)
+    return found[0].poll_at if found else None
 
 
 def change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
