@@ -1,7 +1,9 @@
 """How long a connection may last, how a stop ends all of them, and how many there may be."""
 
+import os
 import resource
 import runpy
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,6 +47,35 @@ class TestDeadlines:
         async with PROBE.serving(app, HttpSection(keep_alive_s=1)) as (address, _):
             assert await PROBE.talk(address, b"") == b""
             assert (await PROBE.talk(address, OK)).endswith(b"}")
+
+    async def test_a_request_that_came_in_time_is_answered_however_late(self, app, mock_clock):
+        """The process stood still, not the client: who of the two tasks comes first is chance."""
+        async with PROBE.serving(app, HttpSection(keep_alive_s=1)) as (address, _):
+            for _ in range(20):
+                async with await PROBE.open_raw(address) as stream:
+                    await stream.send_all(OK)
+                    await PROBE.read_until(stream, b"}")
+                    os.write(stream.socket.fileno(), OK)
+                    mock_clock.jump(60)
+                    assert (await PROBE.read_until(stream, b"}")).startswith(b"HTTP/1.1 200 ")
+            mock_clock.autojump_threshold = 0
+
+    async def test_who_asks_nothing_is_reaped_though_something_came(self, app, mock_clock):
+        """Empty lines are no request: they put the end off once, and not for ever."""
+
+        async def send_empty_lines(stream):
+            for _ in range(300):
+                with suppress(BlockingIOError):  # there is always more than was read
+                    while True:
+                        os.write(stream.socket.fileno(), b"\r\n" * 65536)
+                mock_clock.jump(60)
+                await trio.lowlevel.checkpoint()
+
+        async with PROBE.serving(app, HttpSection(keep_alive_s=1)) as (address, _):
+            async with await PROBE.open_raw(address) as stream:
+                with pytest.raises(OSError, match=r"Broken pipe|reset"):
+                    await send_empty_lines(stream)
+            mock_clock.autojump_threshold = 0
 
     async def test_a_header_must_end_however_it_drips(self, serving, short):
         short(header_s=0.2)

@@ -58,7 +58,7 @@ class GuardedConnection:
         self._scope = trio.CancelScope()
         self._writing: trio.CancelScope | None = None
         self._until = trio.current_time() + self.patience.idle_s
-        self._busy = self._seen_busy = self._lingers = False
+        self._busy = self._seen_busy = self._lingers = self._was_late = False
 
     @property
     def stopping(self) -> bool:
@@ -96,7 +96,8 @@ class GuardedConnection:
     def sweep(self, now: float) -> None:
         """Close the connection if its time is over, or if the client of a request under way has
         gone."""
-        if now > self._until or (self._seen_busy and self._is_gone()):
+        is_over = now > self._until and not self._is_unread()
+        if is_over or (self._seen_busy and self._is_gone()):
             self._scope.cancel()
         self._seen_busy = self._busy
 
@@ -147,7 +148,7 @@ class GuardedConnection:
         if not await self._begin():
             return
         while (request := await self._next()) is not None:
-            self._busy = True
+            self._busy, self._was_late = True, False
             self._until = trio.current_time() + self.patience.quiet_s
             self._face.mark_busy(self)
             if request.fault is not None:
@@ -233,15 +234,28 @@ class GuardedConnection:
     async def _write(self, data: memoryview) -> None:
         await self._stream.send_all(data)
 
+    def _is_unread(self) -> bool:
+        """Whether the next request came in time, and we are late to read it. Only once before each
+        request, so that nobody who sends none stays by that."""
+        if self._busy or self._parser.in_head or self._was_late:
+            return False
+        self._was_late = bool(self._next_byte())
+        return self._was_late
+
     def _is_gone(self) -> bool:
         """Whether the client has closed its side of the connection."""
+        return self._next_byte() == b""
+
+    def _next_byte(self) -> bytes | None:
+        """The next byte that waits to be read; none where the client sends no more; None: nothing
+        has come."""
         peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self._descriptor)
         try:
-            return not peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+            return peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
         except BlockingIOError:
-            return False
+            return None
         except OSError:
-            return True
+            return b""
         finally:
             peek.detach()
 
