@@ -107,6 +107,7 @@ class Sum:
                 f"{tally['looks at a standby']:,}",
             ),
             ("… takeovers of it, each with clean books", f"{tally['takeovers']:,}"),
+            ("… messages accepted after one", f"{tally['accepted after a takeover']:,}"),
             ("payments' callbacks believed", f"{tally['callbacks']:,}"),
             ("people who signed in", f"{tally['sign-ins']:,}"),
             ("events, each told to an endpoint and a sink", f"{tally['events']:,}"),

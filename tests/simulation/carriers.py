@@ -95,6 +95,8 @@ class Carrier:
         self.answers_s = answers_s
         self.dice = world.plan.stream(f"carrier {name}")
         self.taken: list[Copy] = []
+        self.taken_before = 0
+        """By other machines: no id is given again."""
         self.post: list[Post] = []
         self.kind = not world.plan.has("bad-carriers")
         """Takes everything, and delivers it."""
@@ -106,7 +108,8 @@ class Carrier:
         return self.dice.choices([*weights], [*weights.values()])[0]
 
     def take(self, segment: Segment) -> str:
-        copy = Copy(segment, f"{self.name}{len(self.taken):04}", trio.current_time())
+        carrier_id = f"{self.name}{self.taken_before + len(self.taken):04}"
+        copy = Copy(segment, carrier_id, trio.current_time())
         self.world.look_at_code(segment)
         if not segment.text:
             self.world.fault(f"{segment.message_id} left without its text")

@@ -1,4 +1,4 @@
-"""A history: what goes wrong in each life, who does what meanwhile, and how it is played."""
+"""A history: one life after the other, what is held against the last one, and how it is played."""
 
 from __future__ import annotations
 
@@ -14,39 +14,13 @@ import trio.testing
 from tests.simulation import machine
 from tests.simulation.checks import end, past
 from tests.simulation.checks.standby import noting_turns
-from tests.simulation.house import House, found
-from tests.simulation.people.desk import Desk, errand_of
-from tests.simulation.plan import ERRANDS, Plan
+from tests.simulation.house import found
+from tests.simulation.lives import live, rest
+from tests.simulation.plan import Plan
+from tests.simulation.takeover import take_over
 from tests.simulation.world import World
 
 from risala.app.smpp import FACE
-from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.engine import Engine
-from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.model.errors import EngineError
-
-STEPS = (150, 9000)
-"""Of tasks, between a start and its kill."""
-COMMITS = (1, 160)
-"""The same, between a start and a kill at a commit."""
-OFTEN = {
-    "send": 4,
-    "verify": 4,
-    "batch": 2,
-    "faces": 2,
-    "twilio": 2,
-    "smpp": 2,
-    "pay": 2,
-    "write": 3,
-}
-"""Errands that are run more often than once in a while, and how much more."""
-REST_S = 1500.0
-"""Longer than any validity, any uncertainty that is sent again, and a webhook's second wait."""
-CLOCKS = 3
-"""In one history of so many somebody sets the clock: in the others windows of time can be held
-against what was accepted."""
-TROUBLES = 5
-"""Of each life at most, beside its end."""
 
 
 @dataclass
@@ -119,135 +93,12 @@ async def _history(world: World) -> None:
     for number in range(world.plan.lives):
         # It misses what goes meanwhile, but for what the process had read for it before it went.
         world.sink.is_away = gap is not None and number <= gap + 1 and days < past.ALL_DAYS
-        await _live(world, house)
+        await live(world, house)
+        await take_over(world, house)
         if number == gap:
             world.pass_days(days)
     world.sink.is_away = False
-    await _rest(world, house)
+    await rest(world, house)
     end.everything(world, house)
     for fault in dict.fromkeys((*world.bounds.faults, *world.rows.faults)):
         world.fault(fault)
-
-
-async def _live(world: World, house: House) -> None:
-    """One life: people at their errands until they are done, or the process is killed."""
-    dice = world.plan.stream(f"life {world.life + 1}")
-    after_steps = _end_of_life(world, dice)
-    try:
-        async with (
-            world.mortal_engine(after_steps) as engine,
-            world.esmes.serving(engine),
-            trio.open_nursery() as nursery,
-        ):
-
-            async def end_when_dead() -> None:
-                await world.wait_dead()
-                nursery.cancel_scope.cancel()
-
-            nursery.start_soon(end_when_dead)
-            nursery.start_soon(_trouble, world)
-            nursery.start_soon(world.standby.trouble)
-            async with trio.open_nursery() as people:
-                for number in range(world.plan.customers):
-                    people.start_soon(_customer, world, engine, house, f"customer {number + 1}")
-            nursery.cancel_scope.cancel()
-    except* (StorageUnusable, SupervisionFailed, EngineError) as ended:
-        # The process ends by itself, in order: the disk refused at its start, or too many bugs.
-        world.tally["ended by itself"] += 1
-        world.say("the process ends", repr(ended.exceptions[0]))
-    except* machine.SimulatedBug as ended:
-        world.tally["ended by itself"] += 1
-        world.say("the process ends", repr(ended.exceptions[0]))
-    world.tally["bugs struck"] += world.bugs.struck
-    world.bugs.struck = 0
-    world.disk.full, world.disk.slow_s, world.disk.kill_at = False, 0.0, None
-    world.disk.sync_breaks, world.bugs.wanted = None, None
-    await world.standby.take_over()
-
-
-def _end_of_life(world: World, dice: machine.Dice) -> int | None:
-    """How a life ends; None: by no kill at a step."""
-    how = dice.choice(("step", "step", "commit", "commit", "order"))
-    steps, commit = dice.randrange(*STEPS), dice.randrange(*COMMITS)
-    side = dice.choice(("before", "after"))
-    if how == "commit" and world.plan.has("kills-at-commits"):
-        world.disk.kill_at = (side, commit)
-    return steps if how == "step" and world.plan.has("kills-at-steps") else None
-
-
-async def _trouble(world: World) -> None:
-    """Disks, clocks and bugs, one after the other."""
-    dice = world.plan.stream(f"trouble {world.life}")
-    for _ in range(TROUBLES):
-        await trio.sleep(dice.choice((0.2, 2, 10, 40)))
-        world.look_at_bounds()
-        kind = dice.choice(("full-disk", "broken-syncs", "slow-disk", "clock", "bugs", "none"))
-        # Thrown in any case, so that what is left out takes nothing from the others.
-        span_s, way, which = dice.choice((0.1, 3, 20)), dice.random(), dice.random()
-        if kind == "none" or not world.plan.has(kind):
-            continue
-        if kind == "clock" and world.plan.seed % CLOCKS:
-            continue
-        match kind:
-            case "full-disk":
-                world.say("the disk is full")
-                world.disk.full = True
-                await trio.sleep(span_s)
-                world.disk.full = False
-                world.say("the disk has room again")
-            case "broken-syncs":
-                world.say("the next sync fails")
-                world.disk.sync_breaks = "lost" if way < 0.6 else "kept"
-            case "slow-disk":
-                world.tally["slow-disk"] += 1
-                world.disk.slow_s = 0.3 if way < 0.5 else 2.0
-                world.say("the disk is slow", world.disk.slow_s)
-                await trio.sleep(span_s)
-                world.disk.slow_s = 0.0
-            case "clock":
-                world.set_clock(machine.HOUR_MS if way < 0.5 else -machine.HOUR_MS)
-            case "bugs":
-                names = machine.supervised()
-                world.bugs.wanted = names[int(which * len(names))] if names else None
-                world.say("a bug waits in", world.bugs.wanted)
-
-
-async def _customer(world: World, engine: Engine, house: House, name: str) -> None:
-    person = Desk(world, engine, house, name)
-    dice = person.dice
-    errands = [each for each in ERRANDS for _ in range(OFTEN.get(each, 1))]
-    for number in range(world.plan.errands):
-        await trio.sleep(dice.choice((0, 0, 0.01, 0.3, 3)))
-        errand = dice.choice(errands)
-        person.dice = world.plan.stream(f"{world.life}/{name}/{number}")
-        if not world.plan.has(errand):
-            continue
-        try:
-            await getattr(person, errand_of(errand))()
-        except EngineError as refused:
-            person.say(errand, type(refused).__name__)
-        except machine.SimulatedBug as bug:  # a 500: nobody knows, and nothing is told
-            person.say(errand, bug)
-
-
-async def _rest(world: World, house: House) -> None:
-    """The last life: kind carriers, nobody is killed, and time for everything to end."""
-    world.at_rest = True
-    for carrier in world.carriers:
-        carrier.kind = True  # and brings what it has in the post
-    async with (
-        world.engine() as engine,
-        world.esmes.serving(engine),
-        trio.open_nursery() as nursery,
-    ):
-        for organization_id in house.organizations:
-            await engine.gateway.perform("org.resume", {"organization_id": organization_id})
-        for carrier in world.carriers:
-            await engine.gateway.perform("carriers.resume", {"carrier": carrier.name})
-        if world.past.gaps:
-            await world.till.tell_again(engine.gateway)
-        for who in house.credentials[FACE]:
-            nursery.start_soon(world.esmes.stay, *who)
-        await trio.sleep(REST_S + world.set_back_s)
-        world.standby.look(is_fresh=True)
-        nursery.cancel_scope.cancel()

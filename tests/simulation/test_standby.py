@@ -3,17 +3,20 @@ nothing."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
+from tests.simulation import takeover
 from tests.simulation.checks import standby
 from tests.simulation.history import play
 from tests.simulation.plan import Plan
 
+from risala.engine.core import DATABASE
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.shipper import Shipper
 
-PLAN = Plan(2, lives=1, customers=2, errands=8)
+PLAN = Plan(14, lives=1, customers=2, errands=8)
 assert PLAN.seed % standby.HISTORIES == 2, "there is a standby in it"
 
 
@@ -24,6 +27,17 @@ def drops_a_page(monkeypatch):
         part = really(database, since)
         first = min(part.pages, default=None)
         return replace(part, pages={n: data for n, data in part.pages.items() if n != first})
+
+    monkeypatch.setattr(wal, "turn", turn)
+
+
+def ships_another_word(monkeypatch):
+    really = wal.turn
+
+    def turn(database, since):
+        part = really(database, since)
+        pages = {n: data.replace(b"hello", b"jello") for n, data in part.pages.items()}
+        return replace(part, pages=pages)
 
     monkeypatch.setattr(wal, "turn", turn)
 
@@ -54,22 +68,42 @@ def damages_pieces(monkeypatch):
     monkeypatch.setattr(pieces, "put", put)
 
 
+def begins_again_with_the_copy(monkeypatch):
+    """The second machine, at its restart."""
+    really = takeover.live
+
+    async def live(world, house):
+        path = world.folder / DATABASE
+        kept = world.folder / "kept-by-the-test.db"
+        if world.folder.name == "taken":
+            shutil.copyfile(path, kept)
+        await really(world, house)
+        if kept.exists():
+            for each in world.folder.glob(f"{DATABASE}*"):
+                each.unlink()
+            kept.rename(path)
+
+    monkeypatch.setattr(takeover, "live", live)
+
+
 def resends_what_was_open(monkeypatch):
-    really = standby.restore
+    really = takeover.restore
 
     def restore(*given, **how):
         return really(*given, **{**how, "resend_pending": True})
 
-    monkeypatch.setattr(standby, "restore", restore)
+    monkeypatch.setattr(takeover, "restore", restore)
 
 
 WRONG = {
-    "the standby has what never was": drops_a_page,
+    "the standby's copy is broken": drops_a_page,
+    "the standby has what never was": ships_another_word,
     "ms less than it says": says_more_than_it_has,
     "the standby's copy is": stands_still,
     "the standby cannot follow": damages_pieces,
     "a takeover ended 0 of": resends_what_was_open,
     "was sent by the standby": resends_what_was_open,
+    "after a takeover: LOST": begins_again_with_the_copy,
 }
 
 
@@ -79,6 +113,7 @@ def test_one_where_nothing_is_wrong_has_looked(tmp_path):
     assert played.tally["looks at a standby"] > 1
     assert played.tally["takeovers"] == 1
     assert played.tally["ended by a takeover"] > 0
+    assert played.tally["accepted after a takeover"] > 0
 
 
 @pytest.mark.parametrize("told", WRONG)

@@ -12,7 +12,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +19,10 @@ import trio
 
 from risala.config.outward import StandbySection
 from risala.engine.core import DATABASE
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
-from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.journal.upkeep.restore import restore
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -106,92 +101,54 @@ class Standby:
             path = self._world.folder / DATABASE
             self._moments[_held(f"{path.as_uri()}?mode=ro")] = self._world.now_ms()
 
-    def look(self, *, is_fresh: bool = False) -> None:
+    def look(self, *, is_fresh: bool = False) -> bool:
         """The second machine follows, and what it has is held against the first one.
 
         Args:
             is_fresh: nothing is in the way, so that the copy must be a young one.
+
+        Returns:
+            Whether it has something to take over with.
         """
         if not self.is_there:
-            return
+            return False
         try:
             position = self._copy.follow(_unheard)
         except (OSError, BadPiece) as error:
             self._world.fault(f"the standby cannot follow: {error}")
-            return
-        if position is not None:
-            self._compare(position)
+            return False
         age_ms = self._world.now_ms() - (0 if position is None else position.at)
         if is_fresh and age_ms > AGE_S * 1000:
             self._world.fault(f"the standby's copy is {age_ms / 1000:.0f} s old: {position}")
+        try:
+            return position is not None and self._is_as_it_was(position)
+        except sqlite3.DatabaseError as error:
+            self._world.fault(f"the standby's copy is broken: {error}")
+            return False
 
-    def _compare(self, position: CopyPosition) -> None:
+    def _is_as_it_was(self, position: CopyPosition) -> bool:
         self._world.tally["looks at a standby"] += 1
         with closing(sqlite3.connect(self._settled())) as conn:
             (state,) = conn.execute("PRAGMA integrity_check").fetchone()
         if state != "ok":
             self._world.fault(f"the standby's copy is broken: {state}")
+            return False
         at_ms = self._moments.get(_held(self._settled().as_uri()))
         if at_ms is None:
             self._world.fault(f"LOST: the standby has what never was: {position}")
-        elif at_ms < position.at and not self._world.clock_was_set:
+            return False
+        if at_ms < position.at and not self._world.clock_was_set:
             self._world.fault(f"LOST: the standby has {position.at - at_ms} ms less than it says")
+        return True
+
+    def last_copy(self) -> Path | None:
+        """All that the second machine has, as a database to begin with; None: it has nothing."""
+        return self._settled() if self.look() else None
 
     def _settled(self) -> Path:
         target = self._world.folder / "settled.db"
         self._copy.settled(target)
         return target
-
-    async def take_over(self) -> None:
-        """The service has ended, and the other machine serves what it has, for a while."""
-        if not self.is_there:
-            return
-        self.look()
-        if self._copy.position() is None:
-            return
-        other = self._other_machine()
-        settled = self._settled()
-        with closing(sqlite3.connect(settled)) as conn:
-            (open_,) = conn.execute(
-                "SELECT count(*) FROM message WHERE status IN (0, 1)"
-            ).fetchone()
-        try:
-            done = restore(
-                settled,
-                other.folder / DATABASE,
-                resend_pending=False,
-                even_unclean=False,
-                stamp=lambda: Stamp(self._world.now_ms()),
-                progress=_unheard,
-            )
-        except StorageUnusable as error:
-            self._world.fault(f"no takeover: {error}")
-            return
-        self._world.tally["takeovers"] += 1
-        self._world.tally["ended by a takeover"] += done.ended
-        if done.ended != open_:
-            self._world.fault(f"a takeover ended {done.ended} of {open_} messages")
-        await self._serve(other)
-
-    def _other_machine(self) -> World:
-        """With carriers, receivers and a chance of its own, and the same time on the wall."""
-        folder = self._world.folder / "taken"
-        shutil.rmtree(folder, ignore_errors=True)
-        plan = replace(self._world.plan, seed=self._world.plan.seed + 1)
-        other = type(self._world)(folder, plan)
-        other.set_clock(self._world.now_ms() - other.now_ms())
-        other.erased.wishes = self._world.erased.wishes  # which it goes on with
-        return other
-
-    async def _serve(self, other: World) -> None:
-        """Whatever was on its way may have been sent: it is not sent again unasked."""
-        async with other.engine():
-            await trio.sleep(SERVES_S)
-        for carrier in other.carriers:
-            for copy in carrier.taken:
-                self._world.fault(f"DOUBLED: {copy.segment.message_id} was sent by the standby")
-        for fault in (*audit_file(other.folder / DATABASE).faults, *other.faults):
-            self._world.fault(f"after a takeover: {fault}")
 
 
 @contextmanager

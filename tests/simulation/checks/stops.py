@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import trio
@@ -54,6 +56,21 @@ class Stops:
     def numbers(self) -> list[str]:
         """Those that want no messages of somebody, in the order in which they said so."""
         return [number for _, number in self._out]
+
+    def begin(self, path: Path) -> None:
+        """With what a database says, where nobody knows what was written before."""
+        with closing(sqlite3.connect(path)) as conn:
+            writers = conn.execute(
+                "SELECT l.recipient, l.carrier, o.no FROM last_writers l"
+                " JOIN organizations o ON o.id = l.organization_id"
+            )
+            self._writers = {(recipient_text(to), carrier): no for to, carrier, no in writers}
+            out = conn.execute(
+                "SELECT o.no, s.recipient, s.carrier, s.at FROM opt_outs s"
+                " JOIN organizations o ON o.id = s.organization_id ORDER BY s.at"
+            )
+            ago_s = trio.current_time() - self._world.now_ms() / 1000
+            self._out = {(no, to): (at / 1000 + ago_s, carrier) for no, to, carrier, at in out}
 
     def arm(self, conn: sqlite3.Connection) -> None:
         """A life begins, with what is on the disk."""

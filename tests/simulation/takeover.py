@@ -1,0 +1,147 @@
+"""The second machine takes over: it begins with its copy, sends nothing again, and goes on.
+
+What the first one had not shipped is lost to it, as its page says: so nothing of what people were
+told before is held against it, but all of what they are told by itself.
+"""
+
+from __future__ import annotations
+
+import copy
+import shutil
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import trio
+from tests.simulation.checks import end
+from tests.simulation.checks.limits import limits
+from tests.simulation.house import House
+from tests.simulation.lives import live, rest
+from tests.simulation.people import strangers, submits
+from tests.simulation.plan import Plan
+from tests.simulation.world import World
+
+from risala.engine.core import DATABASE
+from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.upkeep.audit import audit_file
+from risala.engine.journal.upkeep.restore import restore
+
+SERVES_S = 150.0
+"""Longer than any uncertainty lasts before something is sent again."""
+ELSEWHERE = frozenset({"pay", "forget"})
+"""Errands that nobody runs at the second machine: what tills know, and which numbers were taken
+out, is known of the first one alone."""
+
+
+async def take_over(world: World, house: House) -> None:
+    """The service has ended, and the other machine serves what it has, for a while; once in a
+    history people come to it too, and it is killed like the first one."""
+    settled = world.standby.last_copy()
+    if settled is None:
+        return
+    with closing(sqlite3.connect(settled)) as conn:
+        query = "SELECT id FROM messages UNION SELECT id FROM inbound"
+        before = {row[0] for row in conn.execute(query)}
+    other = _other_machine(world)
+    if not _restored(world, settled, other.folder / DATABASE):
+        return
+    other.stops.begin(other.folder / DATABASE)
+    if world.life - 1 == world.plan.stream("takeover").randrange(1, world.plan.lives + 1):
+        await _go_on(world, other, house, before)
+    else:
+        async with other.engine():
+            await trio.sleep(SERVES_S)
+    for fault in (*_sent_again(other, before), *other.faults):
+        world.fault(f"after a takeover: {fault}")
+    for fault in audit_file(other.folder / DATABASE).faults:
+        world.fault(f"after a takeover the audit says: {fault}")
+
+
+def _other_machine(world: World) -> World:
+    """With carriers, receivers and a chance of its own, and the same time on the wall."""
+    folder = world.folder / "taken"
+    shutil.rmtree(folder, ignore_errors=True)
+    left_out = world.plan.without | ELSEWHERE
+    plan: Plan = replace(world.plan, seed=world.plan.seed + 1, without=left_out)
+    other = type(world)(folder, plan)
+    other.set_clock(world.now_ms() - other.now_ms())
+    other.clock_was_set = world.clock_was_set
+    for carrier, known in zip(other.carriers, world.carriers, strict=True):
+        carrier.taken_before = len(known.taken)
+    other.births_ms = [*world.births_ms]
+    other.past = copy.deepcopy(world.past)
+    other.erased.wishes = world.erased.wishes  # which it goes on with
+    return other
+
+
+def _restored(world: World, settled: Path, target: Path) -> bool:
+    with closing(sqlite3.connect(settled)) as conn:
+        query = "SELECT count(*) FROM message WHERE status IN (0, 1)"
+        (open_,) = conn.execute(query).fetchone()
+    try:
+        done = restore(
+            settled,
+            target,
+            resend_pending=False,
+            even_unclean=False,
+            stamp=lambda: Stamp(world.now_ms()),
+            progress=lambda *_: None,
+        )
+    except StorageUnusable as error:
+        world.fault(f"no takeover: {error}")
+        return False
+    world.tally["takeovers"] += 1
+    world.tally["ended by a takeover"] += done.ended
+    if done.ended != open_:
+        world.fault(f"a takeover ended {done.ended} of {open_} messages")
+    return True
+
+
+async def _go_on(world: World, other: World, house: House, before: set[str]) -> None:
+    """A life and the end of one, with all that goes wrong in it."""
+    theirs = House(
+        organizations=house.organizations,
+        numbers=house.numbers,
+        healthy=house.healthy,
+        toyed=house.toyed,
+        credentials=house.credentials,
+        letters=house.letters,
+    )
+    await live(other, theirs)
+    await rest(other, theirs)
+    by_face = len(theirs.by_face) + len(set(theirs.sids.values()))
+    world.tally["accepted after a takeover"] += len(set(other.accepted) - before) + by_face
+    with closing(sqlite3.connect(other.folder / DATABASE)) as conn:
+        conn.row_factory = sqlite3.Row
+        whole = (end.messages, end.events, end.sessions, limits)
+        for fault in chain.from_iterable(check(other, theirs, conn) for check in whole):
+            other.fault(fault)
+        for fault in other.stops.faults(conn):
+            other.fault(fault)
+        _hide(conn, before)
+        new = (end.copies, strangers.faults, submits.faults)
+        for fault in chain.from_iterable(check(other, theirs, conn) for check in new):
+            other.fault(fault)
+
+
+def _hide(conn: sqlite3.Connection, before: set[str]) -> None:
+    """What came before the takeover is not there, for those who look by this connection."""
+    conn.execute("CREATE TEMP TABLE before (id TEXT PRIMARY KEY)")
+    conn.executemany("INSERT INTO before VALUES (?)", [(each,) for each in before])
+    for table in ("messages", "inbound"):
+        conn.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}"
+            " WHERE id NOT IN (SELECT id FROM before)"
+        )
+
+
+def _sent_again(other: World, before: set[str]) -> Iterable[str]:
+    """Whatever was on its way may have been sent: it is not sent again unasked."""
+    for carrier in other.carriers:
+        for taken in carrier.taken:
+            if taken.segment.message_id in before:
+                yield f"DOUBLED: {taken.segment.message_id} was sent by the standby"
