@@ -9,7 +9,8 @@ import pytest
 from risala.config.load import load_settings
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.router import UNSERVED, Router
-from risala.engine.upkeep.doctor import Grade, Patient, examine
+from risala.engine.upkeep.doctor.examine import examine
+from risala.engine.upkeep.doctor.findings import Grade, Patient
 from risala.sms.address import is_number, network_of
 
 MATTEL, MAURITEL, CHINGUITEL = "+22236123456", "+22246123456", "+22226123456"

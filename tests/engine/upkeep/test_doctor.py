@@ -20,8 +20,9 @@ from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.rules.alerts.alert import AlertKind
-from risala.engine.upkeep import doctor
-from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
+from risala.engine.upkeep.doctor import database, machine
+from risala.engine.upkeep.doctor.examine import examine
+from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
 NOW_MS = 1_767_225_600_000
 
@@ -92,7 +93,7 @@ def test_rights(patient, name):
     [("ext4", Grade.OK), ("tmpfs", Grade.WARN), ("nfs4", Grade.FAIL)],
 )
 def test_file_systems(patient, monkeypatch, kind, state):
-    monkeypatch.setattr(doctor, "filesystem_of", lambda *_: kind)
+    monkeypatch.setattr(machine, "filesystem_of", lambda *_: kind)
     assert found(patient, "file system").state is state
 
 
@@ -108,7 +109,7 @@ def test_disk(patient, monkeypatch, free, state):
 def test_a_wal_that_nothing_is_folded_in_of_is_told(patient, monkeypatch):
     (patient.data_dir / "risala.db-wal").write_bytes(b"x" * 1000)
     assert "wal" not in {each.name for each in examine(patient, lambda *_: None)}
-    monkeypatch.setattr(doctor, "WAL_WARN_BYTES", 1000)
+    monkeypatch.setattr(machine, "WAL_WARN_BYTES", 1000)
     told = found(patient, "wal")
     assert told.state is Grade.WARN
     assert "risala.db-wal has grown" in told.text
@@ -228,11 +229,11 @@ def test_the_journal(patient, journal, state):
 
 def test_open_files(patient, monkeypatch):
     for limit, state in ((1024, Grade.WARN), (65536, Grade.OK), (None, Grade.WARN)):
-        monkeypatch.setattr(doctor, "_file_limit", lambda _, limit=limit: limit)
+        monkeypatch.setattr(machine, "file_limit", lambda _, limit=limit: limit)
         assert found(patient, "open files").state is state
     monkeypatch.undo()
-    assert doctor._file_limit(None) >= 256
-    assert doctor._file_limit(2**22 + 1) is None  # beyond the largest pid
+    assert machine.file_limit(None) >= 256
+    assert machine.file_limit(2**22 + 1) is None  # beyond the largest pid
 
 
 def test_it_changes_nothing(patient, book):
@@ -306,7 +307,7 @@ class TestVersion:
 
     def test_too_little_room_for_it_is_a_failure(self, old, monkeypatch):
         full = partial(forecast, free_bytes=lambda _: 1_000_000)
-        monkeypatch.setattr(doctor, "forecast", full)
+        monkeypatch.setattr(database, "forecast", full)
         check = found(old, "version")
         assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.shipping import pieces
-from risala.engine.upkeep.doctor import Finding, Grade
+from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 AGE_WARN_S: Final = 60
 """Pieces, or that there is nothing new, come every second; so late, something is in the way."""

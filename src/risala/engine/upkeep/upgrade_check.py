@@ -14,7 +14,7 @@ from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast, pending
-from risala.engine.upkeep.doctor import Finding, Grade
+from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 SECONDS_PER_MILLION: Final = (180, 360)
 """What moving a million messages took on small machines, at the least and at the most."""

@@ -15,7 +15,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
-    from risala.engine.upkeep.doctor import Finding, Patient
+    from risala.engine.upkeep.doctor.findings import Finding, Patient
 
 
 @click.command()
@@ -28,7 +28,7 @@ def doctor(options: Options) -> None:
       risala doctor
       risala doctor --json
     """
-    from risala.engine.upkeep.doctor import Grade
+    from risala.engine.upkeep.doctor.findings import Grade
 
     log_to_stderr()
     checks = _examine(options)
@@ -49,7 +49,8 @@ def _examine(options: Options) -> list[Finding]:
     from risala.cli.reach import session
     from risala.config.model import AlertsSection, SmppServerSection, StorageSection
     from risala.engine.upkeep import shipping
-    from risala.engine.upkeep.doctor import Finding, Grade, Patient, examine
+    from risala.engine.upkeep.doctor.examine import examine
+    from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
     shipped_to: Path | None = None
     try:
@@ -81,7 +82,7 @@ def _examine(options: Options) -> list[Finding]:
 async def _patient(data_dir: Path) -> Patient:
     from risala.cli.reach import session
     from risala.engine.model.clock import SystemClock
-    from risala.engine.upkeep.doctor import Patient
+    from risala.engine.upkeep.doctor.findings import Patient
 
     patient = Patient(data_dir, SystemClock().now_ms(), running=False)
     try:

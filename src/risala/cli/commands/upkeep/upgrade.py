@@ -16,7 +16,7 @@ from risala.cli.show import output
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.upkeep.doctor import Finding
+    from risala.engine.upkeep.doctor.findings import Finding
 
 DATABASE: Final = "risala.db"
 
@@ -34,7 +34,7 @@ def upgrade(options: Options, check: bool) -> None:
     Example: risala upgrade --check
     """
     from risala.engine.model.clock import SystemClock
-    from risala.engine.upkeep.doctor import Finding, Grade
+    from risala.engine.upkeep.doctor.findings import Finding, Grade
     from risala.engine.upkeep.upgrade_check import look
 
     log_to_stderr()
@@ -72,14 +72,14 @@ def _data_dir(options: Options) -> Path:
 
 
 def _settings() -> Finding:
-    from risala.engine.upkeep.doctor import Finding, Grade
+    from risala.engine.upkeep.doctor.findings import Finding, Grade
 
     return Finding("settings", Grade.OK, "This version knows every setting that is set.")
 
 
 def _plugins(settings: Settings) -> list[Finding]:
     """Whether all plugins load, and take the tables of the settings that are theirs."""
-    from risala.engine.upkeep.doctor import Finding, Grade
+    from risala.engine.upkeep.doctor.findings import Finding, Grade
     from risala.plugins.manager import PluginManager
     from risala.plugins.tables import PluginConfigError
 

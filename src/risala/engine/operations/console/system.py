@@ -23,7 +23,8 @@ from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
-from risala.engine.upkeep.doctor import Grade, clock_finding
+from risala.engine.upkeep.doctor.database import clock_finding
+from risala.engine.upkeep.doctor.findings import Grade
 from risala.engine.upkeep.retention import PASSED
 from risala.plugins.manager import PluginInfo
 

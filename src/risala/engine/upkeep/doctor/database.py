@@ -1,0 +1,171 @@
+"""Of the database, by a connection that cannot write: whether it is whole, and what waits in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing
+from typing import Final
+
+from risala.engine.journal.alerts import alerts, facts
+from risala.engine.journal.messages import waiting
+from risala.engine.journal.people import mails
+from risala.engine.journal.people.mails import MailStanding
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_reader, sqlite_sentence
+from risala.engine.journal.store.presence import missing
+from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep.backup import Progress, check
+from risala.engine.journal.upkeep.upgrade.room import megabytes
+from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
+from risala.engine.model.clock import iso
+from risala.engine.rules.alerts import readings
+from risala.engine.rules.alerts.holding import Verdict
+from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
+
+CLOCK_SLACK_MS: Final = 5_000
+"""How much later than now the newest row may be: NTP may step a clock back by a little."""
+EPOCH_MS: Final = 1_735_689_600_000
+"""2025-01-01: an earlier time is wrong, since this program did not exist before."""
+QUEUE_WARN_S: Final = 300
+"""A message that has been due for longer waits for somebody to do something."""
+UNSERVED_COUNTED_MAX: Final = 10_000
+"""Messages that are counted at most: a higher number says no more."""
+UNSERVED_SHOWN_MAX: Final = 5
+"""Beginnings of numbers that are named in one sentence."""
+
+
+def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
+    """Whether it can be read whole, and then each thing that may be wrong with what it holds."""
+    path = patient.data_dir / DATABASE
+    if (reason := missing(path)) is not None:
+        yield Finding("database", Grade.FAIL, reason)
+        return
+    if not path.exists():
+        yield Finding("database", Grade.WARN, "There is no database yet; the first start makes it.")
+        return
+    try:
+        with closing(open_reader(path)) as conn:
+            check(conn, path, progress)
+            size_mb = path.stat().st_size / 1e6
+            yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+            ahead = forecast(path)
+            if ahead is not None:  # its rows are not where the rest looks for them
+                if patient.upgrading is None:
+                    yield _version(ahead)
+                return
+            yield clock_finding(conn, patient.now_ms)
+            yield _queue(conn, patient)
+            yield _unserved(conn)
+            yield _mails(mails.standing(conn))
+            yield from _backup(conn, patient)
+            yield _alerts(alerts.open_count(conn))
+    except StorageUnusable as error:
+        text = f"{error} Stop the service, keep a copy of it, and restore a backup."
+        yield Finding("database", Grade.FAIL, text)
+    except sqlite3.Error as error:
+        yield Finding("database", Grade.FAIL, sqlite_sentence(path, error))
+
+
+def _version(ahead: Forecast) -> Finding:
+    name = "version"
+    need, free = megabytes(ahead.need_bytes), ahead.free_bytes // 1_000_000
+    state = "on its way to this version" if ahead.begun else "of an older version"
+    words = f"The database is {state}"
+    if ahead.free_bytes < ahead.need_bytes:
+        text = f"{words}; to bring it over takes {need} MB of disk, and {free} are free: make room."
+        return Finding(name, Grade.FAIL, text)
+    text = (
+        f"{words}: the next start brings it over, and is ready when that is done. It takes up to "
+        f"{need} MB of disk; {free} are free."
+    )
+    return Finding(name, Grade.WARN, text)
+
+
+def clock_finding(conn: sqlite3.Connection, now_ms: int) -> Finding:
+    """Whether the clock is before what is written, or long past."""
+    if now_ms < EPOCH_MS:
+        text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
+        return Finding("clock", Grade.FAIL, text)
+    newest = facts.newest_ms(conn)
+    if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
+        text = (
+            f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "
+            "and what waited before the last start waits until it has caught up. Let NTP keep it."
+        )
+        return Finding("clock", Grade.FAIL, text)
+    return Finding("clock", Grade.OK, "The clock is after all that is written.")
+
+
+def _queue(conn: sqlite3.Connection, patient: Patient) -> Finding:
+    count, oldest = waiting.due(conn, patient.now_ms)
+    if oldest is None:
+        return Finding("queue", Grade.OK, "No message that is due waits.")
+    age_s = (patient.now_ms - oldest) // 1000
+    words = f"{count} due messages wait, the oldest for {age_s} s"
+    if not patient.running:
+        return Finding("queue", Grade.WARN, f"{words}: start the service.")
+    if age_s > QUEUE_WARN_S:
+        text = f"{words}: see `risala carriers` for one that is down, paused or too slow."
+        return Finding("queue", Grade.WARN, text)
+    return Finding("queue", Grade.OK, f"{words}.")
+
+
+def _unserved(conn: sqlite3.Connection) -> Finding:
+    found = waiting.unserved(conn, UNSERVED_COUNTED_MAX)
+    if not found.count:
+        return Finding(
+            "numbers", Grade.OK, "No message waits for a carrier that serves its number."
+        )
+    more = " or more" if found.count == UNSERVED_COUNTED_MAX else ""
+    words = "1 message waits" if found.count == 1 else f"{found.count}{more} messages wait"
+    some = ", ".join(f"{prefix}…" for prefix in found.prefixes[:UNSERVED_SHOWN_MAX])
+    text = (
+        f"{words} because no enabled carrier serves numbers like {some}: name them in a carrier's"
+        " `prefixes` or `networks`."
+    )
+    return Finding("numbers", Grade.WARN, text)
+
+
+def _mails(found: MailStanding) -> Finding:
+    name = "mail"
+    if found.failing:
+        text = f"{found.failing} mails wait that the mailer did not take: see the log."
+        return Finding(name, Grade.WARN, text)
+    if found.given_up:
+        text = f"{found.given_up} mails of the last week were given up: see the log."
+        return Finding(name, Grade.WARN, text)
+    if found.no_mailer:
+        text = (
+            f"{found.no_mailer} mails of the last week were dropped: set `mail.host`, or let people"
+            " in by `risala user sign-in EMAIL`."
+        )
+        return Finding(name, Grade.WARN, text)
+    return Finding(name, Grade.OK, "No mail waits in vain.")
+
+
+def _backup(conn: sqlite3.Connection, patient: Patient) -> Iterable[Finding]:
+    note = backup_note.read(patient.data_dir)
+    last_ms, first_ms = None if note is None else note.at, facts.first_ms(conn)
+    found = readings.backup_old(last_ms, first_ms, patient.now_ms, patient.limits)
+    if found is None:  # nobody wants to know, or there is nothing to lose yet
+        return
+    hours = (patient.now_ms - (last_ms or first_ms or 0)) // 3_600_000
+    if found.verdict is not Verdict.BAD:
+        text = "The last one is young enough."
+        if note is None:
+            text = "There is none yet, and little to lose: run `risala backup` each day."
+        yield Finding("backup", Grade.OK, text)
+    elif note is None:
+        text = f"There is none, and there have been data for {hours} hours: run `risala backup`."
+        yield Finding("backup", Grade.WARN, text)
+    else:
+        text = f"The last one was made {hours} hours ago: run `risala backup` each day."
+        yield Finding("backup", Grade.WARN, text)
+
+
+def _alerts(count: int) -> Finding:
+    if not count:
+        return Finding("alerts", Grade.OK, "None is open.")
+    are = "1 is open" if count == 1 else f"{count} are open"
+    return Finding("alerts", Grade.WARN, f"{are}: `risala alerts` says since when, and what to do.")

@@ -1,0 +1,35 @@
+"""Looking over an installation: each thing that has gone wrong for somebody, in one sentence.
+
+Nothing here changes anything. What only the running service knows (carriers, journal) is handed
+in; all else is read from the machine and from the database, by a connection that cannot write.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+
+from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.upkeep.doctor import database, machine, running
+from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
+
+
+def examine(patient: Patient, progress: Progress) -> list[Finding]:
+    """All checks, in the order in which to mend. Reads the whole database; call it in a thread."""
+    if not patient.data_dir.is_dir():
+        text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
+        return [Finding("directory", Grade.WARN, text), machine.sqlite(sqlite3.sqlite_version_info)]
+    checks = [
+        machine.directory(patient.data_dir),
+        machine.filesystem(patient.data_dir),
+        machine.disk(shutil.disk_usage(patient.data_dir).free, patient.limits),
+        *machine.wal(patient.data_dir / f"{DATABASE}-wal"),
+        machine.lock(patient),
+        machine.sqlite(sqlite3.sqlite_version_info),
+        *database.database(patient, progress),
+        machine.files(machine.file_limit(patient.pid)),
+        *machine.smpp(patient.smpp_server),
+    ]
+    if patient.running and patient.upgrading is None:
+        checks += running.told(patient)
+    return checks

@@ -1,0 +1,162 @@
+"""Of the machine: whose the files are, what they lie on, who serves them, what may be open."""
+
+from __future__ import annotations
+
+import os
+import stat
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from risala.config.alerts import AlertsSection
+from risala.config.kinds import bind_parts
+from risala.config.smpp_server import SmppServerSection
+from risala.engine.journal.store.lock import filesystem_of
+from risala.engine.rules.alerts import readings
+from risala.engine.rules.alerts.holding import Verdict
+from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
+
+WAL_WARN_BYTES: Final = 1_000_000_000
+"""Folded in it has 64 MB; a long read (a backup) keeps it from that for minutes, not for hours."""
+DISK_FAIL_BYTES: Final = 100_000_000
+"""Free space below this is less than the WAL and rows of a busy hour: sends are about to be
+answered 503."""
+FILES_WARN: Final = 8192
+"""A limit of open files below this is warned of: each connection is an open file, and 5,000 idle
+ones and the rest must fit."""
+WAL_RESET_FIXED: Final = (3, 51, 3)
+_MEMORY: Final = {"tmpfs", "ramfs"}
+_NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "smbfs"}
+
+
+def directory(data_dir: Path) -> Finding:
+    """Whether others may look into the data."""
+    name = "directory"
+    for path in (data_dir, data_dir / DATABASE):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        if status.st_uid != os.geteuid():
+            text = f"{path} belongs to another user ({status.st_uid}); run as that user."
+            return Finding(name, Grade.WARN, text)
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            text = f"Other users may look into {path}: run `chmod go-rwx {path}`."
+            return Finding(name, Grade.WARN, text)
+    return Finding(name, Grade.OK, f"{data_dir} is its owner's alone.")
+
+
+def filesystem(data_dir: Path) -> Finding:
+    """What kind of disk holds them."""
+    try:
+        mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return Finding("file system", Grade.WARN, "What holds the data cannot be told here.")
+    kind = filesystem_of(data_dir.resolve(), mounts)
+    if kind in _NETWORK:
+        text = f"The data lies on a network ({kind}), where SQLite fails; move it to a local disk."
+        return Finding("file system", Grade.FAIL, text)
+    if kind in _MEMORY:
+        text = f"The data lies in memory ({kind}) and is gone with the machine; move it to a disk."
+        return Finding("file system", Grade.WARN, text)
+    return Finding("file system", Grade.OK, f"The data lies on {kind or 'an unknown file system'}.")
+
+
+def disk(free_bytes: int, limits: AlertsSection) -> Finding:
+    """Whether there is room, for now and for a while."""
+    free = f"{free_bytes / 1e9:.1f} GB are free"
+    if free_bytes < DISK_FAIL_BYTES:
+        text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
+        return Finding("disk", Grade.FAIL, text)
+    if readings.disk_low(free_bytes, limits, is_raised=False).verdict is Verdict.BAD:
+        return Finding("disk", Grade.WARN, f"Only {free}: make room soon.")
+    return Finding("disk", Grade.OK, f"{free}.")
+
+
+def wal(wal: Path) -> list[Finding]:
+    """What is written goes into the WAL first, and is folded into the database soon afterwards."""
+    size_bytes = wal.stat().st_size if wal.exists() else 0
+    if size_bytes < WAL_WARN_BYTES:
+        return []
+    text = (
+        f"{wal.name} has grown to {size_bytes // 1_000_000} MB: nothing of it gets into the "
+        "database. Where no backup or export is at work, the disk may refuse to write the "
+        "database's file: look at the system's log."
+    )
+    return [Finding("wal", Grade.WARN, text)]
+
+
+def lock(patient: Patient) -> Finding:
+    """Whether a service runs, and answers."""
+    if patient.upgrading is not None:
+        return Finding("service", Grade.WARN, patient.upgrading)
+    if patient.running:
+        who = "" if patient.pid is None else f" as process {patient.pid}"
+        return Finding("service", Grade.OK, f"The service runs{who} and answers.")
+    if patient.pid is not None:
+        text = f"Process {patient.pid} holds the data and does not answer; look at its log."
+        return Finding("service", Grade.FAIL, text)
+    text = "The service does not run: nothing is sent until `risala serve`."
+    return Finding("service", Grade.WARN, text)
+
+
+def sqlite(version: tuple[int, ...]) -> Finding:
+    """Which version of it reads and writes."""
+    words = f"SQLite {'.'.join(map(str, version))}"
+    if version < WAL_RESET_FIXED:
+        text = (
+            f"{words} has a bug that two writing processes can meet (mended in 3.51.3); "
+            "harmless here, because the lock lets only one write."
+        )
+        return Finding("sqlite", Grade.OK, text)
+    return Finding("sqlite", Grade.OK, f"{words}.")
+
+
+def files(limit: int | None) -> Finding:
+    """Whether the limit of open files (None: unknown) leaves room for connections."""
+    if limit is None:
+        return Finding("open files", Grade.WARN, "The limit of open files cannot be told here.")
+    if limit < FILES_WARN:
+        text = f"Only {limit} files may be open, and each connection is one: raise LimitNOFILE."
+        return Finding("open files", Grade.WARN, text)
+    return Finding("open files", Grade.OK, f"{limit} files may be open.")
+
+
+def file_limit(pid: int | None) -> int | None:
+    """The hard limit of open files, to which a start raises the soft one: the service's, or our own
+    where no ``pid`` is known."""
+    try:
+        text = Path(f"/proc/{pid or 'self'}/limits").read_text(encoding="utf-8")
+    except OSError:
+        return None
+    for line in text.splitlines():
+        if line.startswith("Max open files"):
+            hard = line.split()[4]
+            return int(hard) if hard.isdigit() else 1 << 30
+    return None
+
+
+def smpp(server: SmppServerSection) -> list[Finding]:
+    """Of the SMPP server, where it is open: passwords must not cross a network as they are."""
+    if not server.enabled:
+        return []
+    bare = [address for address in server.bind if not _is_here(bind_parts(address)[0])]
+    if bare:
+        text = (
+            f"{' and '.join(bare)} speaks plain SMPP to other machines, passwords and texts"
+            " included: let customers come by TLS (smpp_server.tls_bind) or through a tunnel."
+        )
+        return [Finding("smpp server", Grade.WARN, text)]
+    count = len(server.bind) + len(server.tls_bind)
+    text = (
+        f"Open at {count} address{'es' if count != 1 else ''}; none is plain beyond this machine."
+    )
+    return [Finding("smpp server", Grade.OK, text)]
+
+
+def _is_here(host: str) -> bool:
+    """Whether only programs of this machine reach an address."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,145 @@
+"""Of the running service: what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
+
+JOURNAL_WARN_SHARE: Final = 0.8
+
+
+def told(patient: Patient) -> list[Finding]:
+    """Of what the running service says of itself. What it could not tell is not well."""
+    found: list[Finding] = []
+    if patient.untold is None:
+        found.append(_carriers(patient.carriers))
+    else:
+        text = f"The service runs, and could not tell how it is: {patient.untold}"
+        found.append(Finding("standing", Grade.FAIL, text))
+    if (told := patient.statistics) is not None:
+        found += [_journal(told), _loop(told), *_requests(told), *_sinks(told), *_policies(told)]
+    return found
+
+
+def _carriers(carriers: tuple[dict[str, Any], ...]) -> Finding:
+    name = "carriers"
+    if not carriers:
+        text = "No carrier is configured: messages wait. Add a [[carriers]] table."
+        return Finding(name, Grade.FAIL, text)
+    down = _named(carriers, lambda each: each["state"] != "up")
+    held = _named(carriers, lambda each: each["gate"] in ("paused", "draining"))
+    if len(down) == len(carriers):
+        text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
+        return Finding(name, Grade.FAIL, text)
+    if down:
+        text = f"Not up: {', '.join(down)}; `risala carriers` has their words."
+        return Finding(name, Grade.WARN, text)
+    if held:
+        text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
+        return Finding(name, Grade.WARN, text)
+    wants = [
+        f"{each['name']}: {each['details']['attention']}"
+        for each in carriers
+        if each.get("details", {}).get("attention")
+    ]
+    if wants:
+        return Finding(name, Grade.WARN, " ".join(wants))
+    return Finding(name, Grade.OK, f"All {len(carriers)} are up.")
+
+
+def _named(
+    carriers: tuple[dict[str, Any], ...], accept: Callable[[dict[str, Any]], bool]
+) -> list[str]:
+    return [str(each["name"]) for each in carriers if accept(each)]
+
+
+def _loop(statistics: dict[str, Any]) -> Finding:
+    name, loop = "loop", statistics.get("loop", {})
+    if not loop.get("latest"):
+        text = "Nothing has held up the service since its start."
+        if last := loop.get("lastStop"):
+            often = "once" if loop["stops"] == 1 else f"{loop['stops']} times"
+            text = (
+                "Nothing in the service has held it up since its start. The whole process was "
+                f"stopped {often}, on {last['at']} for {last['for_s']:g} s: by the machine, or by "
+                "somebody."
+            )
+        return Finding(name, Grade.OK, text)
+    worst = max(loop["latest"], key=lambda each: each["for_s"])
+    count, carriers = loop["blockages"], worst["carriers"]
+    often = "once" if count == 1 else f"{count} times"
+    plugins = worst.get("plugins", ())
+    who, what = "something that is no driver", "; see whether the machine is overloaded"
+    if carriers:
+        who, what = f"the driver of {' or '.join(carriers)}", "; tell the driver's author"
+    elif plugins:
+        who, what = " or ".join(plugins), "; tell the plugin's author"
+    text = (
+        f"The whole service stood still {often} since its start, on {worst['at']} for "
+        f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
+    )
+    return Finding(name, Grade.WARN, text)
+
+
+def _requests(statistics: dict[str, Any]) -> list[Finding]:
+    """What is wrong with the log of requests; nothing is said of one that is well."""
+    name, requests = "request log", statistics.get("requests", {})
+    if ailment := requests.get("ailment"):
+        text = f"Requests are not logged, and all else goes on: {ailment}"
+        return [Finding(name, Grade.WARN, text)]
+    if dropped := requests.get("dropped"):
+        text = f"{dropped} requests are missing since the start: see request_log.a_second_max."
+        return [Finding(name, Grade.WARN, text)]
+    return []
+
+
+def _sinks(statistics: dict[str, Any]) -> list[Finding]:
+    """Of each event sink that is not well; one word for all where they are."""
+    found, sinks = [], statistics.get("sinks", [])
+    for each in sinks:
+        who, behind = f"The event sink {each['name']}", each["behind"] or 0
+        if each["state"] != "running":
+            text = f"{who} takes nothing, and {behind} events wait: {each['text']}"
+            found.append(Finding("event sinks", Grade.WARN, text))
+        if each["missed"]:
+            text = (
+                f"{who} lost {each['missed']} events, the last on {each['missedAt']}: retention"
+                " deleted them first. Keep events for longer (retention.events_days), or watch"
+                " that it keeps up."
+            )
+            found.append(Finding("event sinks", Grade.WARN, text))
+    if sinks and not found:
+        found.append(Finding("event sinks", Grade.OK, "All take what they are given."))
+    return found
+
+
+def _policies(statistics: dict[str, Any]) -> list[Finding]:
+    """Of each message policy that has failed since the start."""
+    found, policies = [], statistics.get("policies", [])
+    for each in policies:
+        if each["failed"]:
+            text = (
+                f"The policy {each['name']} failed {each['failed']} times since the start, and what"
+                f" it was asked about was refused; the last time: {each['last_error']}"
+            )
+            found.append(Finding("policies", Grade.WARN, text))
+    if policies and not found:
+        found.append(Finding("policies", Grade.OK, "All say what may be sent."))
+    return found
+
+
+def _journal(statistics: dict[str, Any]) -> Finding:
+    name, journal = "journal", statistics.get("journal", {})
+    if ailment := journal.get("ailment"):
+        return Finding(name, Grade.FAIL, f"Nothing is accepted: {ailment[0].lower()}{ailment[1:]}")
+    if error := journal.get("last_error"):
+        text = f"The disk has refused since the start ({error}); see to its space and health."
+        return Finding(name, Grade.WARN, text)
+    used, limit = journal.get("queue_peak", 0), journal.get("queue_max", 0)
+    if limit and used > limit * JOURNAL_WARN_SHARE:
+        text = f"Up to {used} of {limit} units waited for the disk: it is too slow for the load."
+        return Finding(name, Grade.WARN, text)
+    text = f"{journal.get('units', 0)} units in {journal.get('commits', 0)} commits, all well."
+    return Finding(name, Grade.OK, text)
