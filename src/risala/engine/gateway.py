@@ -33,7 +33,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.told import What
 from risala.engine.operations import perform
-from risala.engine.operations.webhooks import endpoint_faults
+from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.desk import Desk
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog

@@ -22,7 +22,6 @@ from risala.engine.operations import (
     service,
     sessions,
     verify,
-    webhooks,
 )
 from risala.engine.operations.arguments import Arguments, Json, parse
 from risala.engine.operations.carriers import changes, routes, standing
@@ -45,6 +44,7 @@ from risala.engine.operations.paying import texts as payment_texts
 from risala.engine.operations.people import account as own_account
 from risala.engine.operations.people import members, users
 from risala.engine.operations.watch import alerts, esmes, requests
+from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
 
 __all__ = ["OPERATIONS", "perform", "perform_typed"]
@@ -84,7 +84,8 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         standing,
         changes,
         routes,
-        webhooks,
+        endpoints,
+        deliveries,
         inbound,
         retention,
         choices,

@@ -42,7 +42,7 @@ from risala.engine.operations.arguments import (
     whole,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.webhook_wire import delivery_wire
+from risala.engine.operations.webhooks.wire import delivery_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import sender_fault

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.states import Status
-from risala.engine.operations.webhooks import STATES
+from risala.engine.operations.webhooks.deliveries import STATES
 from risala.engine.rules.verification import SessionState
 from risala.http.api import fields
 from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader

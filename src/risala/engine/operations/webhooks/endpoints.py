@@ -1,0 +1,270 @@
+"""Webhook endpoints by the operator's or the owner's hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from pydantic import Field, PlainValidator, ValidationError
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.pages import deliveries as pages
+from risala.engine.journal.pages.deliveries import DeliverySum
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.journal.webhooks import history
+from risala.engine.journal.webhooks.endpoints import Endpoint
+from risala.engine.model.errors import FieldFault
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Arguments,
+    Json,
+    MaybeAnyText,
+    MaybeFlag,
+    MaybeText,
+    MaybeWhole,
+    OfOrganization,
+    fault,
+    maybe,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.webhooks.named import (
+    OfEndpoint,
+    endpoints_of,
+    live_or_test,
+    meant,
+    of_endpoint,
+)
+from risala.engine.operations.webhooks.wire import endpoint_wire
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.services import Services
+from risala.engine.webhooks.endpoints import Wish
+
+SUMMED_DAYS: Final = 7
+"""Of the deliveries whose share and median are told with an endpoint."""
+_DAY_MS: Final = 86_400_000
+
+
+def _types(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
+        raise fault("invalid_list", "`{name}` must be a list of texts.")
+    return tuple(value)
+
+
+def _headers(value: object) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise fault("invalid_headers", "`{name}` must be names with texts.")
+    return dict(value)
+
+
+class Wished(Arguments):
+    """The fields of an endpoint that can be set. Null leaves one as it is; in a new endpoint it
+    takes the default."""
+
+    url: MaybeText = Field(default=None, repr=False)
+    types: Annotated[
+        tuple[str, ...] | None, PlainValidator(maybe(_types)), ArgumentKind("list of types")
+    ] = None
+    description: MaybeAnyText = None
+    headers: Annotated[
+        dict[str, str] | None, PlainValidator(maybe(_headers)), ArgumentKind("names with texts")
+    ] = Field(default=None, repr=False)
+    notify: MaybeAnyText = None
+    signature_header: MaybeAnyText = None
+    """The header of a second signature, `t=…,v1=…`; empty: there is none."""
+
+    @property
+    def wish(self) -> Wish:
+        return Wish(
+            self.url,
+            self.types,
+            self.description,
+            self.headers,
+            self.notify,
+            self.signature_header,
+        )
+
+
+class CreateEndpoint(Wished, OfOrganization):
+    """Make an endpoint."""
+
+    mode: Annotated[str, PlainValidator(live_or_test), ArgumentKind("`live` or `test`")] = "live"
+
+
+class UpdateEndpoint(Wished, OfEndpoint):
+    """Change the fields of an endpoint that are given."""
+
+    version: MaybeWhole = None
+
+
+class RotateSecret(OfEndpoint):
+    """Give an endpoint a new secret; with ``at_once`` the old one signs no more."""
+
+    at_once: MaybeFlag = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEndpoint:
+    """An endpoint, without its secret."""
+
+    endpoint: Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class SecretTold:
+    """An endpoint with its new secret."""
+
+    endpoint: Endpoint
+    secret: str = field(repr=False)
+    """The secret, which is told here and never again."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointStanding:
+    """An endpoint with the number of its pending and failed deliveries."""
+
+    endpoint: Endpoint
+    pending: int
+    failed: int
+    last_days: DeliverySum
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointList:
+    """All endpoints of an organization."""
+
+    endpoints: tuple[Endpoint, ...]
+
+
+def _endpoint_wire(found: ShownEndpoint) -> Json:
+    return {"endpoint": endpoint_wire(found.endpoint)}
+
+
+def _secret_wire(told: SecretTold) -> Json:
+    return {"endpoint": endpoint_wire(told.endpoint), "secret": told.secret}
+
+
+def _standing_wire(found: EndpointStanding) -> Json:
+    return {
+        "endpoint": endpoint_wire(found.endpoint),
+        "pending": found.pending,
+        "failed": found.failed,
+        "lastDays": {
+            "days": SUMMED_DAYS,
+            "delivered": found.last_days.delivered,
+            "failed": found.last_days.failed,
+            "medianMs": found.last_days.median_ms,
+            "latestOnly": found.last_days.is_cut,
+        },
+    }
+
+
+def _list_wire(found: EndpointList) -> Json:
+    return {"endpoints": [endpoint_wire(each) for each in found.endpoints]}
+
+
+def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:
+    """What is wrong with those of these fields of an endpoint that have their type."""
+    fit: Json = {}
+    for name in Wished.model_fields.keys() & members.keys():
+        with suppress(ValidationError):
+            Wished.model_validate({name: members[name]})
+            fit[name] = members[name]
+    return endpoints_of(services).faults(Wished.model_validate(fit).wish)
+
+
+async def _create(call: Call[CreateEndpoint]) -> SecretTold:
+    given = call.given
+    made, secret = await endpoints_of(call.services).create(
+        given.organization_id, given.mode, given.wish, by=call.sign(traces.endpoint)
+    )
+    return SecretTold(made, secret)
+
+
+async def _list(call: Call[OfOrganization]) -> EndpointList:
+    reader, organization_id = call.services.reader, call.given.organization_id
+    accounts.organization(reader, organization_id)
+    return EndpointList(tuple(webhooks.endpoints(reader, organization_id)))
+
+
+async def _show(call: Call[OfEndpoint]) -> EndpointStanding:
+    reader, endpoint_id = call.services.reader, meant(call)
+    return EndpointStanding(
+        webhooks.endpoint(reader, endpoint_id),
+        history.pending(reader, endpoint_id),
+        history.failed_since(reader, endpoint_id, 0),
+        pages.summed(reader, endpoint_id, call.now_ms - SUMMED_DAYS * _DAY_MS),
+    )
+
+
+async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
+    endpoint_id = meant(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(
+        await endpoints_of(call.services).update(endpoint_id, call.given.wish, by=by)
+    )
+
+
+async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
+    endpoint_id = meant(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(
+        await endpoints_of(call.services).set_enabled(endpoint_id, enabled=enabled, by=by)
+    )
+
+
+async def _enable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=True)
+
+
+async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
+    return await _switch(call, enabled=False)
+
+
+async def _rotate(call: Call[RotateSecret]) -> SecretTold:
+    endpoint_id, at_once = meant(call), bool(call.given.at_once)
+    by = call.sign(traces.endpoint, endpoint_id, said={"atOnce": at_once})
+    found, secret = await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
+    return SecretTold(found, secret)
+
+
+async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
+    endpoint_id = meant(call)
+    by = call.sign(traces.endpoint, endpoint_id)
+    return ShownEndpoint(await endpoints_of(call.services).delete(endpoint_id, by=by))
+
+
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    Operation(
+        name="webhook.create",
+        arguments=CreateEndpoint,
+        result=SecretTold,
+        wire=_secret_wire,
+        handler=_create,
+        roles=DEVELOPERS,
+        owner=owners.named,
+        changes=True,
+    ),
+    Operation(
+        name="webhook.list",
+        arguments=OfOrganization,
+        result=EndpointList,
+        wire=_list_wire,
+        handler=_list,
+        roles=VIEWERS,
+        owner=owners.named,
+    ),
+    *(
+        of_endpoint(*row, changes=row[0] != "webhook.show")
+        for row in (
+            ("webhook.show", OfEndpoint, EndpointStanding, _standing_wire, _show),
+            ("webhook.update", UpdateEndpoint, ShownEndpoint, _endpoint_wire, _update),
+            ("webhook.enable", OfEndpoint, ShownEndpoint, _endpoint_wire, _enable),
+            ("webhook.disable", OfEndpoint, ShownEndpoint, _endpoint_wire, _disable),
+            ("webhook.rotate", RotateSecret, SecretTold, _secret_wire, _rotate),
+            ("webhook.delete", OfEndpoint, ShownEndpoint, _endpoint_wire, _delete),
+        )
+    ),
+)

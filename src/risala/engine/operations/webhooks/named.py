@@ -1,0 +1,89 @@
+"""The endpoint that an operation is on, and what such operations have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import PlainValidator
+
+from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.model.errors import NotFound
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    Arguments,
+    MaybeText,
+    Text,
+    fault,
+    maybe,
+    text,
+)
+from risala.engine.operations.operation import Call, Operation
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+from risala.engine.services import Services
+from risala.engine.webhooks.endpoints import Endpoints
+
+
+def live_or_test(value: object) -> str:
+    """Which events an endpoint is for; live ones, where nothing is said."""
+    found = "live" if value is None else text(value)
+    if found not in ("live", "test"):
+        raise fault("invalid_mode", "An endpoint is for `live` or for `test` events.")
+    return found
+
+
+class OfEndpoint(Arguments):
+    """Names one endpoint."""
+
+    endpoint_id: Text
+    organization_id: MaybeText = None
+    """Where it is given, the endpoint must be this organization's."""
+    only_mode: Annotated[
+        str | None, PlainValidator(maybe(live_or_test)), ArgumentKind("`live` or `test`")
+    ] = None
+    """Where it is given, the endpoint must be for these events."""
+
+
+def endpoints_of(services: Services) -> Endpoints:
+    """What changes endpoints, with this engine's settings and journal."""
+    have = services
+    return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
+
+
+def meant(call: Call[Any]) -> str:
+    """The endpoint that is meant, of the organization and the mode that are given.
+
+    Raises:
+        NotFound: there is no such endpoint, or it is another organization's, or for other events.
+    """
+    given: OfEndpoint = call.given
+    if given.organization_id is not None or given.only_mode is not None:
+        found = webhooks.endpoint(call.services.reader, given.endpoint_id)
+        is_meant = found.organization_id == (given.organization_id or found.organization_id)
+        if not is_meant or found.mode != (given.only_mode or found.mode):
+            raise NotFound(f"There is no webhook endpoint {given.endpoint_id}.")
+    return given.endpoint_id
+
+
+def of_endpoint(
+    name: str,
+    arguments: type[Any],
+    result: type[Any],
+    wire: Any,  # noqa: ANN401 -- a function of `result`
+    handler: Any,  # noqa: ANN401 -- a coroutine function of a call with `arguments`
+    *,
+    changes: bool,
+) -> Operation[Any, Any]:
+    """An operation on one endpoint: for viewers where it only shows, for developers where it
+    changes."""
+    return Operation(
+        name=name,
+        arguments=arguments,
+        result=result,
+        wire=wire,
+        handler=handler,
+        roles=DEVELOPERS if changes else VIEWERS,
+        owner=owners.of_endpoint,
+        changes=changes,
+        edits="endpoint_id" if name in ("webhook.show", "webhook.update") else None,
+    )
