@@ -26,6 +26,7 @@ AlertName = Literal[
     "errors",
     "clock_jumped",
     "sink_behind",
+    "standby_behind",
 ]
 """As :class:`risala.engine.rules.alerts.alert.AlertKind` has them."""
 Share = Annotated[float, Field(gt=0, le=1)]
@@ -105,5 +106,7 @@ class AlertsSection(Section):
     """A step of the machine's clock that is worth an alert."""
     sink_behind_s: Seconds = 900
     """An event may wait for its sink for so long."""
+    standby_behind_s: Seconds = 300
+    """So long nothing may reach the standby's directory."""
     history_days: Annotated[int, Field(ge=1, le=3650)] = 90
     """Days that alerts which are over are kept; at most 2000 of them."""

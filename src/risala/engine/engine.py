@@ -199,7 +199,13 @@ async def _start_chores(core: Core, gateway: Gateway) -> None:
     await start("old keys", partial(keep_forgetting, core.server_keys, core.seams.clock))
     shipping = core.settings.standby
     if shipping.directory is not None:
-        shipper = Shipper(core.journal, shipping.directory, core.seams.clock, shipping.every_s)
+        shipper = Shipper(
+            core.journal,
+            shipping.directory,
+            core.seams.clock,
+            shipping.every_s,
+            standing=services.shipping,
+        )
         await start("shipping", shipper.run, policy=DRIVER_POLICY)
     await start("minutes", partial(minutes.keep_writing, services.recorder))
     await _start_payments(core, gateway.payments)

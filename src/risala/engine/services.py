@@ -25,6 +25,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
+from risala.engine.journal.shipping.standing import ShippingStanding
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
@@ -198,3 +199,4 @@ class Services:
     errands: Errands = field(default_factory=Errands)
     esmes: Esmes = field(default_factory=Esmes)
     looks: Looks = field(default_factory=Looks)
+    shipping: ShippingStanding = field(default_factory=ShippingStanding)

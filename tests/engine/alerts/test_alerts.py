@@ -193,6 +193,22 @@ async def test_the_last_backup_is_old(open_watched, autojump_clock):
         assert latest["title"]["en"] == "The last backup is 3 h old"
 
 
+async def test_nothing_reaches_the_standby_any_more(watched, autojump_clock):
+    shipping = watched.gateway.services.shipping
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "standby_behind") == []  # there is none
+    shipping.begin()
+    await trio.sleep(4 * MINUTE_S)
+    assert await told_of(watched, "standby_behind") == []
+    await trio.sleep(3 * MINUTE_S)
+    (alert,) = await watched.alerts(kind="standby_behind")
+    assert (alert["isOpen"], alert["title"]["en"]) == (True, "The standby is 6 min behind")
+    for _ in range(SOON_S // 10):
+        shipping.reached(trio.current_time())
+        await trio.sleep(10)
+    assert await told_of(watched, "standby_behind") == [(None, True)]
+
+
 async def test_messages_wait_whose_numbers_nobody_serves(watched, autojump_clock):
     message_id = await watched.send(to="+22226123456")
     await trio.sleep(SOON_S)

@@ -60,8 +60,8 @@ class IdleServer:
 
 @pytest.fixture
 async def page(open_house, autojump_clock, tmp_path) -> str:
-    """All that there can be: a service with a modem, an event sink and an SMPP server, after a
-    backup and some answers."""
+    """All that there can be: a service with a modem, an event sink, an SMPP server and a standby,
+    after a backup and some answers."""
     (tmp_path / "last-backup.json").write_text('{"at": 1767225600000, "size_bytes": 1}')
     archive = SinksSection.model_validate({"archive": {"sink": "idle"}})
     rules = PoliciesSection.model_validate({"rules": {"policy": "idle"}})
@@ -71,6 +71,7 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
         message_id = await house.send()
         await house.wait_status(message_id, "sent")
         tally = AnswerTally(Counter({200: 1}))
+        house.gateway.services.shipping.begin()
         with house.gateway.services.esmes.told_by(IdleServer()):
             return (house.gateway.metrics() + tally.page()).decode()
 

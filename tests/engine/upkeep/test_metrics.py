@@ -109,3 +109,14 @@ async def test_a_retuned_engine_uses_the_new_price_and_pace(open_house, quick, c
             await h.send()
         with pytest.raises(RateLimited):
             await h.send()
+
+
+async def test_a_standby_tells_how_old_its_copy_is(open_house, autojump_clock):
+    async with open_house() as house:
+        name = ("risala_standby_age_seconds",)
+        assert name not in samples(house.gateway.metrics())
+        house.gateway.services.shipping.begin()
+        await trio.sleep(7)
+        assert samples(house.gateway.metrics())[name] == pytest.approx(7)
+        house.gateway.services.shipping.reached(trio.current_time() - 2)
+        assert samples(house.gateway.metrics())[name] == pytest.approx(2)

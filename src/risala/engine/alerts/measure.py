@@ -203,6 +203,11 @@ class Measuring:
             is_raised = (AlertKind.SINK_BEHIND, facts.name) in raised
             yield readings.sink_behind(facts, self._now_ms, self._limits, is_raised=is_raised)
 
+    def standby(self, raised: Open) -> Iterator[Reading]:
+        if (age_s := self._have.shipping.age_s) is not None:
+            is_raised = (AlertKind.STANDBY_BEHIND, "") in raised
+            yield readings.standby_behind(age_s, self._limits, is_raised=is_raised)
+
     # -- looked at more seldom
 
     def backups(self, _: Open) -> Iterator[Reading]:

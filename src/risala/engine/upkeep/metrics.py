@@ -72,6 +72,9 @@ class _Engine(Collector):
             yield from lane_metrics.of_answers(carriers)
             yield from lane_metrics.of_sims(carriers)
             yield from self._on_disk([each["name"] for each in carriers])
+            if (age_s := self._parts.shipping.age_s) is not None:
+                text = "How long ago what the standby's copy holds was all there was."
+                yield gauge("standby_age_seconds", text, [({}, age_s)])
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
             yield from _sinks(numbers["sinks"])

@@ -20,6 +20,7 @@ from patience import until_true
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.journal.shipping.standing import ShippingStanding
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep import backup
@@ -163,6 +164,30 @@ async def test_a_directory_that_is_missing_is_tried_again(tmp_path):
         assert not shipped.exists()
         shipped.mkdir()
         await until_true((shipped / pieces.CURRENT).exists)
+        nursery.cancel_scope.cancel()
+
+
+async def test_how_old_the_copy_is_is_known_without_a_look(tmp_path):
+    database, shipped, away = tmp_path / "a.db", tmp_path / "shipped", tmp_path / "away"
+    standing = ShippingStanding()
+    assert standing.age_s is None
+
+    async def until_shipped_after(at_s: float) -> None:
+        await until_true(lambda: trio.current_time() - standing.age_s > at_s)
+
+    async with opened(database) as journal, trio.open_nursery() as nursery:
+        clock = SystemClock()
+        shipper = Shipper(journal, shipped, clock, 0.01, standing=standing, again_s=0.01)
+        nursery.start_soon(shipper.run)
+        # It counts from the start where nothing could be shipped yet.
+        await until_true(lambda: standing.age_s is not None and standing.age_s > 0.1)
+        shipped.mkdir()
+        await until_shipped_after(trio.current_time())
+        for _ in range(2):
+            shipped.rename(away)
+            await until_true(lambda: standing.age_s > 0.3)
+            away.rename(shipped)
+            await until_shipped_after(trio.current_time())
         nursery.cancel_scope.cancel()
 
 

@@ -196,3 +196,12 @@ def test_a_sink_that_is_stuck_or_behind_or_lost_events(
     sink = readings.SinkFacts("log", is_stuck, 1, age_s, 5, missed_at)
     found = readings.sink_behind(sink, 1_000, LIMITS, is_raised=is_raised)
     assert (found.subject, found.verdict) == ("log", verdict)
+
+
+@pytest.mark.parametrize(
+    ("age_s", "is_raised", "verdict"),
+    [(300.0, False, GOOD), (300.1, False, BAD), (150.1, True, BAD), (150.0, True, GOOD)],
+)
+def test_a_standby_that_nothing_reaches(age_s, is_raised, verdict):
+    found = readings.standby_behind(age_s, LIMITS, is_raised=is_raised)
+    assert (found.subject, found.verdict, found.facts) == ("", verdict, {"age_s": round(age_s)})

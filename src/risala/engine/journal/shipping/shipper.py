@@ -17,6 +17,7 @@ import trio
 
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.pieces import Current, Shipped
+from risala.engine.journal.shipping.standing import ShippingStanding
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
@@ -65,18 +66,21 @@ class Shipper:
         clock: Clock,
         every_s: float,
         *,
+        standing: ShippingStanding | None = None,
         again_s: float = AGAIN_S,
     ) -> None:
         self._journal = journal
         self._directory = directory
         self._clock = clock
         self._every_s = every_s
+        self._standing = standing or ShippingStanding()
         self._again_s = again_s
         self._given_up = False
         """The WAL was let go meanwhile, so that there is a gap."""
 
     async def run(self) -> None:
         """Ship until cancelled. What the directory refuses is logged, and tried again."""
+        self._standing.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._guard)
             while True:
@@ -155,7 +159,7 @@ class Shipper:
 
     async def _ship(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
         """Ship what was written since, and that until now nothing else was."""
-        at = self._clock.now_ms()
+        at, at_s = self._clock.now_ms(), trio.current_time()
         await self._journal.commit(tail.turn)
         part = tail.part()
         if part.pages:
@@ -163,6 +167,7 @@ class Shipper:
             tail.forget()
         note = Shipped(sent.generation, sent.number, at)
         await _in_thread(partial(pieces.put_note, self._directory / pieces.SHIPPED, note))
+        self._standing.reached(at_s)
         return sent
 
     async def _begin(self, tail: wal.WalTail) -> _Sent:
@@ -171,7 +176,7 @@ class Shipper:
         tail.forget()  # all of it is in the copy that is made now
         place = pieces.folder(self._directory, generation)
         sha256, size = await _in_thread(partial(self._snapshot, place))
-        at = self._clock.now_ms()
+        at, at_s = self._clock.now_ms(), trio.current_time()
         # The copy is of some moment since the turn before it. With all that came since that turn
         # upon it, it is of this moment.
         await self._journal.commit(tail.turn)
@@ -179,6 +184,7 @@ class Shipper:
         sent = await _in_thread(partial(self._add, sent, tail.part(), at))
         tail.forget()
         await _in_thread(partial(self._publish, sent, sha256, at))
+        self._standing.reached(at_s)
         return sent
 
     def _snapshot(self, place: Path) -> tuple[str, int]:

@@ -46,6 +46,7 @@ class AlertKind(StrEnum):
     CLOCK_JUMPED = "clock_jumped"
     """The service's."""
     SINK_BEHIND = "sink_behind"
+    STANDBY_BEHIND = "standby_behind"
     """An event sink takes nothing, is far behind, or lost events to retention. The sink."""
 
 

@@ -220,3 +220,9 @@ def sink_behind(sink: SinkFacts, now_ms: int, limits: AlertsSection, *, is_raise
     }
     is_bad = sink.is_stuck or sink.age_s > limit_s or lost
     return _reading(AlertKind.SINK_BEHIND, sink.name, is_bad, facts)
+
+
+def standby_behind(age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
+    """What was written for so long is on this machine alone."""
+    limit_s = limits.standby_behind_s * (HALF if is_raised else 1)
+    return _reading(AlertKind.STANDBY_BEHIND, "", age_s > limit_s, {"age_s": round(age_s)})

@@ -33,6 +33,7 @@ KINDS: Final = {
     "errors": NC_("alert", "Errors"),
     "clock_jumped": NC_("alert", "Clock jumped"),
     "sink_behind": NC_("alert", "Event sink behind"),
+    "standby_behind": NC_("alert", "Standby behind"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
 UNMUTED: Final = N_("They are told of again.")
