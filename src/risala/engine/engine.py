@@ -70,9 +70,11 @@ class Engine:
         scheduler: Ref[SchedulerMessage],
         lineup: Lineup,
         cursors: EventCursors,
+        obeying: Sequence[Callable[[Settings], None]],
     ) -> None:
         self._board = board
         self._lineup = lineup
+        self._obeying = obeying
         self.gateway = gateway
         self.scheduler = scheduler
         self.cursors = cursors
@@ -84,8 +86,9 @@ class Engine:
             await self._board.notes.wait_change()
 
     def retune(self, settings: Settings) -> None:
-        """Take over what may change at run time: prices, limits, carriers' paces."""
-        self.gateway.services.intake.retune(settings)
+        """Take over what may change at run time: prices, limits, alerts, carriers' paces."""
+        for each in self._obeying:
+            each(settings)
         for carrier in settings.carriers:
             self._lineup.repace(carrier.name, carrier.rate_per_s)
 
@@ -135,6 +138,7 @@ async def open_engine(
         outward = build_outward(settings, recorder, outside, core.derived)
         people = people_of(core, owners, recorder, outside, outward.post.look)
         commands = DriverCommands(board.lanes)
+        obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs
 
         def running(intake: Intake) -> Delivery:
             told, sinks = core.requests.numbers, outward.sinks.standings
@@ -142,7 +146,7 @@ async def open_engine(
                 statistics, recorder, intake, board, core.supervisor, watch, told, sinks
             )
             live, hint = outward.live, outward.hint_webhook
-            anew = build_rereading(core, outside.source, carriers, lineup, intake.retune)
+            anew = build_rereading(core, outside.source, carriers, lineup, obeying)
             return Running(
                 board, router, scheduler, commands, waits, live, hint, numbers, lineup, anew
             )
@@ -167,15 +171,18 @@ async def open_engine(
         board.queue.load(
             each.id for each in core.accounts.list_organizations() if each.status != "active"
         )
-        await outward.start(core.supervisor, gateway.services, clock)
+        alerts = await outward.start(core.supervisor, gateway.services, clock)
+        obeying += (gateway.services.intake.retune, lambda new: alerts.retune(new.alerts))
         await _start_services(
             core, sending, gateway.services.sessions, scheduler, partial(lineup.start, drivers)
         )
         await start("lineup", lineup.run)
-        again = partial(_look_again, sending, gateway.services)
-        await start("clock", partial(keep_elapsed, clock, recorder, again))
+        await start(
+            "clock",
+            partial(keep_elapsed, clock, recorder, partial(_look_again, sending, gateway.services)),
+        )
         await _start_chores(core, gateway)
-        engine = Engine(gateway, board, scheduler, lineup, outward.cursors)
+        engine = Engine(gateway, board, scheduler, lineup, outward.cursors, obeying)
         try:
             yield engine
         finally:

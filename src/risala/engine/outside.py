@@ -115,8 +115,8 @@ class Outward:
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
-    async def start(self, supervisor: Supervisor, services: Services, jumps: ClockJumps) -> None:
-        """Run all parts for life."""
+    async def start(self, supervisor: Supervisor, services: Services, jumps: ClockJumps) -> Alerts:
+        """Run all parts for life; those that look for what is wrong obey new settings."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
         await start("people's upkeep", partial(keep_tidy, self.recorder))
@@ -128,9 +128,11 @@ class Outward:
             await start("calls about alerts", self.alert_calls.run)
         if (callbacks := self._callbacks(services)) is not None:
             await start("faces' callbacks", callbacks.run)
-        await start("alerts", Alerts(services, jumps, self.answers, self.telling).run)
+        alerts = Alerts(services, jumps, self.answers, self.telling)
+        await start("alerts", alerts.run)
         await self.sinks.start(supervisor)
         await start("feed of events", self.feed.run)
+        return alerts
 
     def _callbacks(self, services: Services) -> FaceCallbacks | None:
         """What calls customers of faces back; None: no face does."""

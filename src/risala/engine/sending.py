@@ -133,11 +133,11 @@ def build_rereading(
     source: SettingsSource | None,
     carriers: Sequence[CarrierSection],
     lineup: Lineup,
-    retune: Callable[[Settings], None],
+    obeying: Sequence[Callable[[Settings], None]],
 ) -> Rereading | None:
     """Build what reads the settings anew; None where they come from nowhere."""
     if source is None:
         return None
     in_force = core.settings.model_copy(update={"carriers": tuple(carriers)})
     key = core.seams.ids.random_bytes(KEY_BYTES)
-    return Rereading(source, in_force, lineup, retune, key)
+    return Rereading(source, in_force, lineup, obeying, key)

@@ -23,7 +23,7 @@ from risala.config.model import (
     StorageSection,
 )
 from risala.engine.core import Seams
-from risala.engine.engine import open_engine
+from risala.engine.engine import Engine, open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
@@ -97,7 +97,7 @@ class SomeSink:
 class Watched:
     """A running service, and what a test needs to break of it."""
 
-    gateway: Gateway
+    engine: Engine
     driver: FakeDriver
     clock: SetClock
     mails: Mailbox
@@ -107,6 +107,17 @@ class Watched:
     principal: Principal
     sink: SomeSink
     _numbers: Any = field(default_factory=count)
+
+    @property
+    def gateway(self) -> Gateway:
+        return self.engine.gateway
+
+    def retune(self, **limits: Any) -> None:
+        """These of the alerts' settings hold from now on, and all others as they are usually."""
+        settings = self.gateway.services.settings
+        given = settings.alerts.model_dump() | limits
+        alerts = AlertsSection.model_validate(given)
+        self.engine.retune(settings.model_copy(update={"alerts": alerts}))
 
     async def do(self, name: str, /, **given: Any) -> dict[str, Any]:
         return await self.gateway.perform(name, given)
@@ -207,7 +218,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
                 await engine.gateway.perform("user.create", user)
                 known.append(Principal(made["id"], "key", KeyType.SECRET, Mode.LIVE))
             parts = (clock, mails, ops, answers, tmp_path, known[0], sink)
-            yield Watched(engine.gateway, driver, *parts)
+            yield Watched(engine, driver, *parts)
 
     return open_one
 

@@ -170,6 +170,27 @@ async def test_the_quota_of_a_sim_is_nearly_used_up(watched, autojump_clock):
     assert await told_of(watched, "quota_low") == [("fake", True)]
 
 
+async def test_other_figures_hold_from_the_next_look_on(watched, autojump_clock):
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "disk_low") == []
+    watched.retune(disk_free_bytes=10**18, hold_s=1)
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "disk_low") == [(None, False)]
+    assert any("disk is nearly full" in mail.subject for mail in watched.mails.sent)
+    watched.retune(off=("disk_low",))
+    await trio.sleep(SOON_S)
+    assert await told_of(watched, "disk_low") == [(None, True)]
+    told = len(watched.mails.sent), len(watched.ops.calls)
+    watched.retune(disk_free_bytes=10**18, mail=False, page_only=("disk_low",))
+    await trio.sleep(SOON_S)
+    latest, _ = await told_of(watched, "disk_low")
+    assert latest == (None, False)
+    assert (len(watched.mails.sent), len(watched.ops.calls)) == told
+    watched.retune(disk_free_bytes=10**18, mail=False)
+    await trio.sleep(SOON_S)  # it is told of now, by a call alone
+    assert (len(watched.mails.sent), len(watched.ops.calls)) == (told[0], told[1] + 1)
+
+
 async def test_the_disk_is_nearly_full(open_watched, autojump_clock):
     async with open_watched(disk_free_bytes=10**18) as watched:
         await trio.sleep(SOON_S)

@@ -101,6 +101,7 @@ class Week:
         await watched.come_in("hello")
         await watched.send(to="+22226123456")
         watched.answers.update({200: 10, 500: 50})
+        watched.gateway.services.shipping.begin()  # and nothing ever reaches the standby
         watched.clock.ahead_ms += 10 * MINUTE_S * 1000
         await trio.sleep(10 * MINUTE_S)
 

@@ -82,6 +82,12 @@ class Alerts:
         self._looks = 0
         self._tidied_s = 0.0
 
+    def retune(self, limits: AlertsSection) -> None:
+        """From the next look on these hold. Whom to call stays as it was at the start."""
+        self._limits = limits
+        for part in (self._measuring, self._networks, self._telling):
+            part.retune(limits)
+
     def _grouped(self) -> tuple[_Group, ...]:
         of, kind = self._measuring, AlertKind
         return (

@@ -80,6 +80,9 @@ class Measuring:
         self._newest_ms: int | None = None
         self._has_looked = False
 
+    def retune(self, limits: AlertsSection) -> None:
+        self._limits = limits
+
     def begin(self) -> None:
         """A look begins: all of it is of one moment."""
         numbers = self._have.delivery.statistics()

@@ -44,6 +44,11 @@ class Networks:
         self._judged: list[_Judged] = []
         self._is_known = False
 
+    def retune(self, limits: AlertsSection) -> None:
+        """What is usual is taken anew, of as many days as these say."""
+        self._limits = limits
+        self._done, self._is_known = None, False
+
     async def follow(self) -> None:
         """Sum up what hours have ended since the last call, and judge the networks by them.
 

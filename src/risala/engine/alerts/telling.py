@@ -37,9 +37,12 @@ class Telling:
         has_mailer: bool,
     ) -> None:
         self._limits = limits
+        self._has_mailer = has_mailer
         self._operator = operator
         self._rings = tuple(rings)
-        self._mails = has_mailer and limits.mail
+
+    def retune(self, limits: AlertsSection) -> None:
+        self._limits = limits
 
     def ring(self) -> None:
         for each in self._rings:
@@ -75,7 +78,7 @@ class Telling:
 
     def _owe(self, conn: sqlite3.Connection, alert: Alert, turn: AlertTurn, now_ms: int) -> None:
         calls.owe(conn, alert.seq, turn, self._limits.webhook_url, now_ms)
-        if not self._mails:
+        if not (self._has_mailer and self._limits.mail):
             return
         kind = MailKind.ALERT_RAISED if turn is AlertTurn.RAISED else MailKind.ALERT_OVER
         for email, language in self._readers(conn):

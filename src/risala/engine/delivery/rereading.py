@@ -6,7 +6,7 @@ others again meanwhile, it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -87,7 +87,7 @@ class Rereading:
 
     Args:
         in_force: the settings of the start, with the carriers that run.
-        retune: lets the engine obey prices and limits.
+        obeying: who obeys prices, limits and the figures of alerts from then on; more may come.
         key: for :func:`fingerprint`.
     """
 
@@ -96,13 +96,13 @@ class Rereading:
         source: SettingsSource,
         in_force: Settings,
         lineup: Lineup,
-        retune: Callable[[Settings], None],
+        obeying: Sequence[Callable[[Settings], None]],
         key: bytes,
     ) -> None:
         self._source = source
         self._in_force = in_force
         self._lineup = lineup
-        self._retune = retune
+        self._obeying = obeying
         self._key = key
         self._turn = 0
         """How often settings were applied."""
@@ -185,7 +185,8 @@ class Rereading:
             own = [each for each in self._lineup.sections if not each.serves_numbers]
             self._in_force = merged(self._in_force, found.settings)
             self._source.take_over(self._in_force)
-            self._retune(self._in_force)
+            for each in self._obeying:
+                each(self._in_force)
             _log(found.preview)
             await self._lineup.change([*found.settings.carriers, *own], found.drivers)
 

@@ -1,8 +1,8 @@
 """Which settings differ, and which of them a running service obeys at once. Pure.
 
 Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, which numbers get codes
-and how soon, and the carriers. All others are built into something that runs; a change of them
-waits for a restart.
+and how soon, when there is an alert and who is told by mail, and the carriers. All others are built
+into something that runs; a change of them waits for a restart.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from typing import Any, Final
 
 from pydantic import SecretBytes, SecretStr
 
-from risala.config.model import Settings
+from risala.config.model import AlertsSection, Settings
 
 _LIMITS: Final = (
     *("sms_per_s", "verify_networks", "verify_prefixes"),
     *("verify_cooldown_s", "verify_cooldown_max_s"),
 )
+_CALLED: Final = ("webhook_url", "webhook_secret_env")
+"""Of the alerts: whom to call, and the secret for it, which is read at the start alone."""
 AT_ONCE: Final = (
     *("log.level", "pricing.per_segment", "pricing.low_balance"),
     *(f"limits.{name}" for name in _LIMITS),
+    *(f"alerts.{name}" for name in AlertsSection.model_fields if name not in _CALLED),
 )
 
 
@@ -64,6 +67,9 @@ def merged(before: Settings, after: Settings) -> Settings:
             "pricing": after.pricing,
             "limits": before.limits.model_copy(
                 update={name: getattr(after.limits, name) for name in _LIMITS}
+            ),
+            "alerts": after.alerts.model_copy(
+                update={name: getattr(before.alerts, name) for name in _CALLED}
             ),
             "carriers": after.carriers,
         }
