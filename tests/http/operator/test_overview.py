@@ -117,6 +117,14 @@ async def test_an_alert_is_told_and_somebody_sees_to_it(operator, alarmed):
     ]
 
 
+@pytest.mark.parametrize("kind", ["disk_low", "sink_behind", "standby_behind"])
+async def test_what_is_wrong_with_the_service_leads_to_its_page(operator, alarmed, kind):
+    alarmed(alert(kind, "archive" if kind == "sink_behind" else None))
+    page = await operator.get(PAGE)
+    (told,) = re.findall(r"<strong>.*?href=\"([^\"]+)\"", page.text, re.DOTALL)[:1]
+    assert told == "/operator/system"
+
+
 async def test_what_somebody_sees_to_says_so(operator, alarmed):
     alarmed(alert("disk_low", acknowledgedAt="x", acknowledgedBy="mariem", isMuted=True))
     page = await operator.get(PAGE)

@@ -13,7 +13,9 @@ ATTENTION_MAX: Final = 2
 of more is told how many there are."""
 _OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
-_OF_SERVICE: Final = frozenset({"disk_low", "backup_old", "errors", "clock_jumped"})
+_OF_SERVICE: Final = frozenset(
+    {"disk_low", "backup_old", "errors", "clock_jumped", "sink_behind", "standby_behind"}
+)
 _BAD: Final = frozenset({"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused"})
 
 
