@@ -12,6 +12,8 @@ from itertools import product
 
 import pytest
 
+from patience import HANG_S
+
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 POINTS = (
@@ -57,7 +59,9 @@ KILLED_AND_TOLD = {
 class Scene:
     """A service, its modems, and a message to each of them."""
 
-    def __init__(self, station, running, *, wait_s: float, report_after_s: float | None) -> None:
+    def __init__(
+        self, station, running, *, wait_s: float, report_after_s: float | None, **modem: float
+    ) -> None:
         """``wait_s``: from an uncertain send to the policy. Without a time no reports come."""
         self.lines = {
             (action, point): station.modem(
@@ -74,7 +78,7 @@ class Scene:
             }
             for number, ((action, _), line) in enumerate(self.lines.items())
         }
-        self.service = running(*self.lines.values(), carriers=carriers)
+        self.service = running(*self.lines.values(), carriers=carriers, **modem)
         self.account = self.service.organization()
         self.sent: dict[tuple[str, str], str] = {}
 
@@ -138,7 +142,9 @@ def test_the_modem_goes_wrong(station, running, points, spoils, spoil, wait_s, r
     [(2, None, KILLED), (30, 20, KILLED_AND_TOLD)],
 )
 def test_the_service_is_killed(station, running, points, spoils, wait_s, report_after_s, ends):
-    scene = Scene(station, running, wait_s=wait_s, report_after_s=report_after_s)
+    # It is killed while it waits for each of them, however long it takes to send the last one.
+    patient = {"prompt_timeout_s": HANG_S, "send_timeout_s": HANG_S}
+    scene = Scene(station, running, wait_s=wait_s, report_after_s=report_after_s, **patient)
     scene.send_and_spoil(spoils.STALL, points)
     scene.service.kill()
     for line in scene.lines.values():
