@@ -45,9 +45,9 @@ class Networks:
         self._is_known = False
 
     def retune(self, limits: AlertsSection) -> None:
-        """What is usual is taken anew, of as many days as these say."""
+        """Networks are judged anew, by the hours that are known."""
         self._limits = limits
-        self._done, self._is_known = None, False
+        self._is_known = False
 
     async def follow(self) -> None:
         """Sum up what hours have ended since the last call, and judge the networks by them.
