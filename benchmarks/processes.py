@@ -5,13 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import random
 import re
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from benchmarks.trees import HERE, Tree
@@ -23,13 +24,23 @@ _ANSWER_S = 60.0
 """One command of the command line, on a machine that does other things too."""
 _LOAD_S = 900.0
 """A load, the longest of which queues a million messages: what takes longer hangs."""
+_PORTS = (20_000, 32_000)
+"""Below what Linux gives to connections, which begins at 32768, and above what services have."""
+_PORT_TRIES = 100
 
 
 def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        port: int = sock.getsockname()[1]
-        return port
+    """A port for a program that listens there later.
+
+    It is none of those that the kernel gives away by itself: a connection of another process could
+    have it by then, as long as it lasts.
+    """
+    for _ in range(_PORT_TRIES):
+        port = random.randint(*_PORTS)
+        with socket.socket() as sock, suppress(OSError):
+            sock.bind(("127.0.0.1", port))
+            return port
+    raise OSError(f"no port was free in {_PORT_TRIES} tries from {_PORTS[0]} to {_PORTS[1]}")
 
 
 def wait_port(port: int) -> None:

@@ -9,12 +9,12 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.processes import free_port
 
 from patience import HANG_S, until
 
@@ -104,12 +104,6 @@ def test_risala_finds_it(made):
     typed, *shown = command(".venv/bin/risala plugins").splitlines()
     come = sh(typed, made).splitlines()
     assert [line.split() for line in come] == [line.split() for line in shown]
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 @pytest.mark.slow

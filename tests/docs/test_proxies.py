@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from benchmarks.processes import free_port
 
 from doc_blocks import ROOT, blocks_of
 from patience import until
@@ -32,12 +32,6 @@ READER = "fatima@example.com"
 def block(page: Path, language: str) -> str:
     (found,) = (block for block in blocks_of(page) if block.language == language)
     return found.text
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def start_caddy(place: Path, port: int, service: str) -> Process:

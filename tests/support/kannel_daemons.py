@@ -38,12 +38,21 @@ def _is_waited_for(port: int) -> bool:
 def hand_to_kannel(http: int, query: str) -> None:
     """Hand a message to smsbox, as soon as it listens at its port."""
     url = f"http://127.0.0.1:{http}/cgi-bin/sendsms?{query}"
+    said = ""
     with httpx2.Client(trust_env=False, timeout=HANG_S) as client:
 
         def is_taken() -> bool:
+            nonlocal said
             try:
-                return client.get(url).status_code == 202
-            except httpx2.TransportError:
+                answer = client.get(url)
+            except httpx2.TransportError as error:
+                said = repr(error)
                 return False
+            said = f"{answer.status_code} {answer.text}"
+            return answer.status_code == 202
 
-        until(is_taken, "Kannel takes the message")
+        try:
+            until(is_taken, "Kannel takes the message")
+        except AssertionError as error:
+            error.add_note(f"What Kannel said last: {said}")
+            raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from contextlib import contextmanager
 from email import message_from_string
 from email.policy import default
@@ -10,6 +9,7 @@ from email.policy import default
 import pytest
 import trio
 from aiosmtpd.controller import Controller
+from benchmarks.processes import free_port
 
 from risala.config.model import MailSection
 from risala.drivers.mail.smtp import SmtpMailer
@@ -122,12 +122,6 @@ class Inbox:
         content = envelope.content.decode("utf-8", "replace")
         self.mails.append((envelope.mail_from, envelope.rcpt_tos, content))
         return self.answer
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
 
 
 @contextmanager
