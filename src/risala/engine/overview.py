@@ -40,7 +40,7 @@ from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held, reads, waiting
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock, iso, maybe_iso
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
@@ -360,7 +360,7 @@ def _queue(reader: sqlite3.Connection, router: Router, name: str, now_ms: int) -
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),
         "queue_is_longer": found > QUEUE_COUNTED_MAX,
-        "oldest": None if oldest is None else iso(oldest),
+        "oldest": maybe_iso(oldest),
     }
 
 

@@ -62,6 +62,11 @@ def iso(at_ms: int) -> str:
     return f"{_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
 
 
+def maybe_iso(at_ms: int | None) -> str | None:
+    """The same of what may not have happened yet."""
+    return None if at_ms is None else iso(at_ms)
+
+
 @lru_cache(maxsize=1024)
 def _second(at_s: int) -> str:
     """One answer tells several times, mostly of one second, and many answers the same ones."""

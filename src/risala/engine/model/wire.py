@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.commands import (
     ApiKey,
     FaceCredential,
@@ -21,10 +21,6 @@ from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Status
-
-
-def _iso_or_none(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso(at_ms)
 
 
 def message_wire(view: MessageView) -> dict[str, Any]:
@@ -47,9 +43,9 @@ def message_wire(view: MessageView) -> dict[str, Any]:
         "errorText": cause_text(view.error_code),
         "carrierCode": view.carrier_code,
         "metadata": view.metadata,
-        "sendAt": _iso_or_none(view.send_at),
-        "sentAt": _iso_or_none(view.sent_at),
-        "deliveredAt": _iso_or_none(view.delivered_at),
+        "sendAt": maybe_iso(view.send_at),
+        "sentAt": maybe_iso(view.sent_at),
+        "deliveredAt": maybe_iso(view.delivered_at),
         "createdAt": iso(view.created_at),
         "updatedAt": iso(view.updated_at),
     }
@@ -137,7 +133,7 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
         "name": sender.name,
         "status": sender.status,
         "cleared": sender.cleared,
-        "clearedAt": None if sender.cleared_at is None else iso(sender.cleared_at),
+        "clearedAt": maybe_iso(sender.cleared_at),
         "description": sender.description,
         "reason": sender.reason,
         "createdAt": iso(sender.created_at),
@@ -156,13 +152,13 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
         "last4": key.last4,
         "enabled": key.enabled,
         "createdAt": iso(key.created_at),
-        "lastUsedAt": _iso_or_none(key.last_used_at),
+        "lastUsedAt": maybe_iso(key.last_used_at),
         "allowedOrigins": None if key.allowed_origins is None else list(key.allowed_origins),
         "allowedAddresses": (
             None if key.allowed_addresses is None else list(key.allowed_addresses)
         ),
         "oldLast4": key.old_last4,
-        "oldUntil": _iso_or_none(key.old_until),
+        "oldUntil": maybe_iso(key.old_until),
     }
 
 
@@ -182,8 +178,8 @@ def credential_wire(credential: FaceCredential) -> dict[str, Any]:
         "allowedAddresses": None if allowed is None else list(allowed),
         "createdAt": iso(credential.created_at),
         "createdBy": credential.created_by,
-        "lastUsedAt": _iso_or_none(credential.last_used_at),
-        "revokedAt": _iso_or_none(credential.revoked_at),
+        "lastUsedAt": maybe_iso(credential.last_used_at),
+        "revokedAt": maybe_iso(credential.revoked_at),
     }
 
 

@@ -14,7 +14,7 @@ from risala.engine.journal.inbound.inbound import InboundRoute
 from risala.engine.journal.pages import inbound
 from risala.engine.journal.pages.inbound import Received, ReceivedFilter
 from risala.engine.journal.pages.stretch import Place, Steps
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import NotFound
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -195,7 +195,7 @@ def _received_wire(found: ReceivedMessages) -> Json:
         ],
         "newer": written(found.newer),
         "older": written(found.older),
-        "lookedTo": None if found.looked_to is None else iso(found.looked_to),
+        "lookedTo": maybe_iso(found.looked_to),
     }
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES
 from risala.engine.operations import owners, traces
@@ -148,10 +148,6 @@ def feed_wire(message: Listed) -> Json:
         "createdAt": iso(message.created_at),
         "updatedAt": iso(message.updated_at),
     }
-
-
-def maybe_iso(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso(at_ms)
 
 
 def _page_wire(page: ListPage) -> Json:

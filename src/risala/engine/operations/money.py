@@ -11,7 +11,7 @@ from pydantic import PlainValidator
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.pages import figures, statement
 from risala.engine.journal.pages.statement import StatementFilter
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import maybe_iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
@@ -135,7 +135,7 @@ def _page_wire(page: LedgerPage) -> Json:
         "entries": [ledger_wire(entry) for entry in page.entries],
         "next": page.next,
         "previous": page.previous,
-        "lookedTo": None if page.looked_to is None else iso(page.looked_to),
+        "lookedTo": maybe_iso(page.looked_to),
         "spentADay": money(page.spent_a_day),
     }
 

@@ -12,7 +12,7 @@ from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigu
 from risala.engine.journal.pages.lists import Listed, MessageFilter
 from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
 from risala.engine.model.wire import key_wire
 from risala.engine.operations import owners
@@ -23,7 +23,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     moment,
 )
-from risala.engine.operations.lists import feed_wire, maybe_iso
+from risala.engine.operations.lists import feed_wire
 from risala.engine.operations.money import SPENT_DAYS
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.days import day_of

@@ -11,7 +11,7 @@ from risala.engine.journal.pages import figures, sessions
 from risala.engine.journal.pages.figures import Funnel
 from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.stretch import Place, Steps
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import maybe_iso
 from risala.engine.model.commands import VerificationView
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -82,7 +82,7 @@ def _page_wire(page: SessionPage) -> Json:
         "sessions": [session_wire(each) for each in page.sessions],
         "newer": written(page.newer),
         "older": written(page.older),
-        "lookedTo": None if page.looked_to is None else iso(page.looked_to),
+        "lookedTo": maybe_iso(page.looked_to),
     }
 
 

@@ -15,7 +15,7 @@ from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments, texts
 from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 
@@ -122,7 +122,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
             "allowedOrigins": None if origins is None else list(origins),
             "allowedAddresses": None if addresses is None else list(addresses),
             "last4": found.last4,
-            "oldUntil": None if found.old_until is None else iso(found.old_until),
+            "oldUntil": maybe_iso(found.old_until),
         },
     )
 

@@ -16,7 +16,7 @@ import trio
 
 from risala.config.hooks import SinkTable
 from risala.engine.follow.cursors import CursorStanding, EventCursor, EventCursors
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock, iso, maybe_iso
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.told import FollowedEvent
 from risala.plugins.loading import raised_at
@@ -76,7 +76,7 @@ class SinkStanding:
             "missedAt": None if at is None or at.missed_at is None else iso(at.missed_at),
             "missedAtMs": None if at is None else at.missed_at,
             "lastError": self.last_error,
-            "lastErrorAt": None if self.last_error_at is None else iso(self.last_error_at),
+            "lastErrorAt": maybe_iso(self.last_error_at),
         }
 
 

@@ -26,7 +26,7 @@ from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import kept_days, retention
 from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import maybe_iso
 from risala.engine.model.ids import first_id
 from risala.engine.model.kept import KeptDays
 
@@ -235,7 +235,7 @@ def overview(
             {
                 "name": rule.name,
                 "days": rule.days or None,
-                "oldest": None if oldest is None else iso(oldest),
+                "oldest": maybe_iso(oldest),
                 "overdue": rule.days > 0 and oldest is not None and oldest < due_ms,
             }
         )

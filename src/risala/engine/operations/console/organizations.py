@@ -11,7 +11,7 @@ from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.pages import organizations
 from risala.engine.journal.pages.organizations import OrganizationFilter
 from risala.engine.journal.pages.stretch import Place, Steps
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import maybe_iso
 from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
 from risala.engine.model.wire import organization_wire
@@ -26,7 +26,6 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
 )
-from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.places import MaybeIdPlace, written
 from risala.engine.rules.roles import OPERATORS, VIEWERS
@@ -104,7 +103,7 @@ def _page_wire(page: OrganizationPage) -> Json:
         "organizations": [_told_wire(each) for each in page.organizations],
         "newer": written(page.newer),
         "older": written(page.older),
-        "lookedTo": None if page.looked_to is None else iso(page.looked_to),
+        "lookedTo": maybe_iso(page.looked_to),
     }
 
 

@@ -21,7 +21,7 @@ from risala.engine.journal.pages import behind
 from risala.engine.journal.pages.behind import Behind, MailsWaiting
 from risala.engine.journal.pages.deciding import Deciding, deciding
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.commands import TIME_ZONE
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -32,7 +32,6 @@ from risala.engine.operations.arguments import (
     text,
 )
 from risala.engine.operations.console.system import Machine, machine, machine_wire
-from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import OPERATORS

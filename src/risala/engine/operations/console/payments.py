@@ -13,6 +13,7 @@ from risala.engine.journal.pages.payments import STATES, WAITING, PaymentFilter
 from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.journal.payments.payments import count_claimed
 from risala.engine.journal.payments.stored import StoredPayment, Texts
+from risala.engine.model.clock import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -21,7 +22,6 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
-from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying.payments import ShownPayment, payment_wire, shown
 from risala.engine.operations.places import MaybeIdPlace, written

@@ -15,6 +15,7 @@ from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import requests
 from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
 from risala.engine.journal.pages.stretch import Place, Steps
+from risala.engine.model.clock import maybe_iso
 from risala.engine.model.commands import Sender
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations.arguments import (
@@ -25,7 +26,6 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
-from risala.engine.operations.lists import maybe_iso
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.places import MaybeTimedPlace, written
 from risala.engine.rules.roles import OPERATORS

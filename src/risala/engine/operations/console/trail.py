@@ -12,7 +12,7 @@ from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.upkeep.audit_log import AuditLine
 from risala.engine.model.callers import Face
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -24,7 +24,7 @@ from risala.engine.operations.arguments import (
     one_of,
 )
 from risala.engine.operations.begun import line_of
-from risala.engine.operations.lists import MaybeCursor, maybe_iso
+from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.places import MaybeTimedPlace, written
 from risala.engine.rules.roles import OPERATORS

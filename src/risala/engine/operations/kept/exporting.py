@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import Export, ExportState
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
@@ -49,8 +49,8 @@ def export_wire(export: Export) -> Json:
         "bytes": export.bytes,
         "askedBy": export.asked_by,
         "createdAt": iso(export.created_at),
-        "endedAt": None if export.ended_at is None else iso(export.ended_at),
-        "expiresAt": None if export.expires_at is None else iso(export.expires_at),
+        "endedAt": maybe_iso(export.ended_at),
+        "expiresAt": maybe_iso(export.expires_at),
     }
 
 

@@ -11,7 +11,7 @@ from pydantic import PlainValidator
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment, Texts
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
@@ -207,10 +207,10 @@ def payment_wire(shown: ShownPayment) -> Json:
         "begunBy": found.begun_by,
         "decidedBy": found.decided_by,
         "begunAt": iso(found.begun_at),
-        "claimedAt": _iso(found.claimed_at),
-        "decidedAt": _iso(found.decided_at),
-        "expiresAt": _iso(found.expires_at),
-        "askedAgainAt": _iso(found.poll_at),
+        "claimedAt": maybe_iso(found.claimed_at),
+        "decidedAt": maybe_iso(found.decided_at),
+        "expiresAt": maybe_iso(found.expires_at),
+        "askedAgainAt": maybe_iso(found.poll_at),
     }
 
 
@@ -219,10 +219,6 @@ def _payer_wire(payer: PayerStanding) -> Json | None:
     if payer.number is None:
         return None
     return {"number": payer.number, "state": payer.state.value, "codesLeft": payer.codes_left}
-
-
-def _iso(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso(at_ms)
 
 
 def _page_wire(page: PaymentPage) -> Json:

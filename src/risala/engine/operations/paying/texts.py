@@ -9,7 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.journal.payments import payments, reading, texts
 from risala.engine.journal.payments.told import BankText, TextState
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
@@ -84,10 +84,6 @@ class Lines:
     """Open ones that no method has read anything in."""
 
 
-def _iso(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso(at_ms)
-
-
 def _money(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
 
@@ -114,7 +110,7 @@ def text_wire(shown: ShownText) -> Json:
         "paymentId": found.payment_id,
         "fits": shown.payment_id,
         "decidedBy": found.decided_by,
-        "decidedAt": _iso(found.decided_at),
+        "decidedAt": maybe_iso(found.decided_at),
     }
 
 
@@ -137,11 +133,11 @@ def _line_wire(line: LineStanding) -> Json:
         },
         "creditedDay": money(line.credited),
         "balance": _money(line.balance),
-        "balanceAt": _iso(line.balance_at),
+        "balanceAt": maybe_iso(line.balance_at),
         "balanceSaidBy": line.balance_said_by,
         "continues": line.continues,
         "open": line.open,
-        "lastAt": _iso(line.last_at),
+        "lastAt": maybe_iso(line.last_at),
     }
 
 

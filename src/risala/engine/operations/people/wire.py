@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.people import (
     Device,
     EmailChange,
@@ -55,7 +55,7 @@ def user_wire(user: User, version: int) -> Json:
         "operator": user.operator,
         "createdAt": iso(user.created_at),
         "updatedAt": iso(user.updated_at),
-        "lastSeenAt": None if user.seen_at is None else iso(user.seen_at),
+        "lastSeenAt": maybe_iso(user.seen_at),
         "version": version,
     }
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.alerts import alerts
-from risala.engine.model.clock import iso
+from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
 from risala.engine.operations import traces
@@ -139,10 +139,10 @@ def alert_wire(found: Alert, mutes: tuple[AlertMute, ...], now_ms: int) -> Json:
         "text": {language.value: each.text for language, each in words.items()},
         "facts": dict(found.facts),
         "raisedAt": iso(found.raised_at),
-        "overAt": None if found.over_at is None else iso(found.over_at),
+        "overAt": maybe_iso(found.over_at),
         "flaps": found.flaps,
-        "toldAt": None if found.told_at is None else iso(found.told_at),
-        "acknowledgedAt": None if found.acknowledged_at is None else iso(found.acknowledged_at),
+        "toldAt": maybe_iso(found.told_at),
+        "acknowledgedAt": maybe_iso(found.acknowledged_at),
         "acknowledgedBy": found.acknowledged_by,
         "isMuted": any(each.covers(found.kind, found.subject, now_ms) for each in mutes),
     }

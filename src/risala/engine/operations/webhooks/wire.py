@@ -7,11 +7,7 @@ from typing import Any
 
 from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.journal.webhooks.history import WebhookDelivery
-from risala.engine.model.clock import iso
-
-
-def _iso(at_ms: int | None) -> str | None:
-    return None if at_ms is None else iso(at_ms)
+from risala.engine.model.clock import iso, maybe_iso
 
 
 def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
@@ -26,8 +22,8 @@ def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
         "notify": endpoint.notify,
         "enabled": endpoint.enabled,
         "disabledReason": endpoint.disabled_reason,
-        "failingSince": _iso(endpoint.failing_since),
-        "oldSecretUntil": _iso(endpoint.previous_until),
+        "failingSince": maybe_iso(endpoint.failing_since),
+        "oldSecretUntil": maybe_iso(endpoint.previous_until),
         "signatureHeader": endpoint.signature_header,
         "createdAt": iso(endpoint.created_at),
         "updatedAt": iso(endpoint.updated_at),
@@ -48,7 +44,7 @@ def delivery_wire(delivery: WebhookDelivery) -> dict[str, Any]:
         "excerpt": delivery.excerpt,
         "createdAt": iso(delivery.created_at),
         "updatedAt": iso(delivery.updated_at),
-        "deliveredAt": _iso(delivery.delivered_at),
+        "deliveredAt": maybe_iso(delivery.delivered_at),
     }
 
 
@@ -58,7 +54,7 @@ def attempt_wire(row: Sequence[Any]) -> dict[str, Any]:
     return {
         "number": number,
         "startedAt": iso(started_at),
-        "endedAt": _iso(ended_at),
+        "endedAt": maybe_iso(ended_at),
         "status": status,
         "error": error,
         "excerpt": excerpt,
