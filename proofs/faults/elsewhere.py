@@ -86,6 +86,11 @@ ELSEWHERE: Final = (
         "::test_a_directory_that_is_full_for_a_while_misses_nothing",
     ),
     Elsewhere(
+        "Nothing reaches the standby any more",
+        "after five minutes the alert `standby_behind`, which is over once it is reached again",
+        "tests/engine/alerts/test_alerts.py::test_nothing_reaches_the_standby_any_more",
+    ),
+    Elsewhere(
         "5,000 hostile connections at once",
         "each costs itself and nothing else: [Hostile clients](../discussion/hostile-clients.md)",
         "tests/http/server/test_guard_hostile.py::test_5000_hostile_connections",
