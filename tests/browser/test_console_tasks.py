@@ -166,6 +166,22 @@ def test_an_alert_is_silenced_and_told_again_by_keyboard_alone(speaker):
     expect(muted).to_have_count(before - 1)
 
 
+ANEW = """htmx.ajax("GET", location.href, {target: "#attention", select: "#attention",
+    swap: "outerMorph"})"""
+
+
+def test_what_is_drawn_anew_closes_no_menu_under_a_hand(speaker):
+    page = speaker.open("/operator/overview")
+    page.locator(".note summary", has_text=speaker.says("Silence it")).first.focus()
+    page.keyboard.press("Enter")
+    choice = page.locator(".note details[open] button[name=minutes]").first
+    choice.focus()
+    page.evaluate("document.querySelector('#attention').dataset.old = 'yes'")
+    page.evaluate(ANEW)
+    expect(page.locator("#attention[data-old]")).to_have_count(0)
+    expect(choice).to_be_focused()
+
+
 def test_a_driver_is_asked(speaker):
     page = speaker.open(f"/operator/carriers/{MODEM}", **PHONE)
     page.locator("#arguments").fill("*100#")
