@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from risala.drivers.sinks.page import TITLE, SinksPage
+from risala.http.operator import plugins
 from risala.plugins.page import (
     FormField,
     OpenPage,
@@ -135,7 +136,6 @@ async def _exit() -> None:
     [
         _raise,
         _exit,
-        trio.sleep_forever,
         "text",
         3,
         (3,),
@@ -145,9 +145,17 @@ async def _exit() -> None:
         (PageForm("a", "b", (FormField("not a name", "x"),)),),
     ],
 )
-async def test_a_page_that_cannot_be_drawn_says_so_and_the_others_go_on(
-    page, operator, blocks, autojump_clock
-):
+async def test_a_page_that_cannot_be_drawn_says_so_and_the_others_go_on(page, operator, blocks):
+    await _refused(page, operator, blocks)
+
+
+async def test_a_page_that_never_comes_says_so_and_the_others_go_on(page, operator, monkeypatch):
+    # No mock clock: it jumps whenever only threads work, past the end of what is signed in.
+    monkeypatch.setattr(plugins, "DRAW_S", 0.01)
+    await _refused(page, operator, trio.sleep_forever)
+
+
+async def _refused(page, operator, blocks):
     page.blocks = blocks
     drawn = await operator.get("/operator/plugins/things")
     assert drawn.status == 200
