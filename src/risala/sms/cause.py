@@ -35,6 +35,8 @@ class Cause(StrEnum):
     """The carrier accepted it, and no longer knows what became of it."""
     REJECTED = "REJECTED"
     """The carrier refused it; it does not say why."""
+    RECIPIENT_REFUSED = "RECIPIENT_REFUSED"
+    """The carrier does not accept the recipient's address: the number, or how it is written."""
     SENDER_REFUSED = "SENDER_REFUSED"
     """The carrier does not allow the sender."""
     CONTENT_REFUSED = "CONTENT_REFUSED"

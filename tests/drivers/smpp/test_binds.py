@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.drivers.smpp.channel import BindKind, Channel
+from risala.drivers.smpp.channel import BindKind, BindRefusedError, Channel
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.protocol.codec import PduReader, encode
 from risala.drivers.smpp.protocol.pdu import (
@@ -21,6 +21,7 @@ from risala.drivers.smpp.protocol.pdu import (
     DeliverSm,
     DeliverSmResp,
     EnquireLink,
+    GenericNack,
     Outbind,
     Pdu,
     SubmitSm,
@@ -99,7 +100,7 @@ def test_links_that_were_refused_together_do_not_knock_together():
     rng = random.Random(1)
     one = settings(bind_refused_wait_s=300)
     channel = Channel(*(BindKind.TRANSCEIVER, one, None), on_change=print, trace=print, rng=rng)
-    waits = [channel._refused(0x0E)[1] for _ in range(20)]
+    waits = [channel._refused(BindRefusedError(0x0E))[1] for _ in range(20)]
     assert len({round(wait_s) for wait_s in waits}) > 10
     assert all(300 <= wait_s <= 375 for wait_s in waits)
 
@@ -115,6 +116,38 @@ async def test_an_operator_need_not_wait_for_the_next_bind():
         await it.context.wait_health(HealthState.UP)
         with pytest.raises(CommandRefusedError, match="bound"):
             await it.driver.command("bind", ())
+
+
+async def _old(stream: trio.SocketStream, *, is_nack: bool) -> None:
+    """A carrier that knows ``bind_transmitter`` and ``bind_receiver`` alone."""
+    peer = Peer(stream)
+    while (request := await peer.read()) is not None:
+        answer = response_to(request)
+        if isinstance(request, BindTransceiver):
+            answer = GenericNack() if is_nack else response_to(request, 0x03)
+        await peer.send(answer, request.sequence_number)
+
+
+@pytest.mark.parametrize("is_nack", [True, False])
+async def test_a_carrier_without_transceiver_is_told_by_name_with_what_to_set(is_nack):
+    context = RecordingContext()
+    with trio.fail_after(HANG_S):
+        async with trio.open_nursery() as nursery:
+            listen = partial(trio.serve_tcp, partial(_old, is_nack=is_nack), 0, host="127.0.0.1")
+            (listener,) = await nursery.start(listen)
+            port = listener.socket.getsockname()[1]
+            driver = SmppDriver("smsc", settings(port=port), rng=random.Random(1))
+            await nursery.start(driver.run, context)
+            health = await context.wait_health(HealthState.SICK)
+            assert health.text == (
+                "The carrier does not know bind_transceiver. "
+                'Set bind = "transmitter_receiver" in this carrier\'s settings.'
+            )
+            told = RecordingContext()
+            pair = settings(port=port, bind="transmitter_receiver")
+            await nursery.start(SmppDriver("smsc", pair, rng=random.Random(1)).run, told)
+            await told.wait_until(lambda it: it.healths[-1].text == "Bound.")
+            nursery.cancel_scope.cancel()
 
 
 @pytest.mark.parametrize(

@@ -145,3 +145,20 @@ async def test_a_stop_says_unbind_and_ends_in_time_although_nobody_answers():
                 nursery.cancel_scope.cancel()
             outer.cancel_scope.cancel()
     assert bytes(heard[4:8]) == b"\0\0\0\x06"
+
+
+async def test_an_id_without_its_nul_is_an_acceptance():
+    """Status 0 and the sequence number say that the carrier has it: sent again, it came twice."""
+
+    async def forgetful(stream: trio.SocketStream) -> None:
+        await _bind(stream)
+        await stream.receive_some()
+        answer = encode(SubmitSmResp("0a1b"), 2)[:-1]
+        await stream.send_all(len(answer).to_bytes(4) + answer[4:])
+        async for _ in stream:
+            pass
+
+    async with by_hand(forgetful) as (driver, context):
+        await context.wait_health(HealthState.UP)
+        assert await driver.submit(segment()) == Accepted("0a1b", "ESME_ROK")
+        assert not [line for line in context.traces if "broke the protocol" in line]

@@ -28,7 +28,14 @@ from risala.drivers.smpp.protocol.pdu import (
     BindTransmitter,
 )
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
-from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, ESME_RBINDFAIL, status_of
+from risala.drivers.smpp.protocol.status import (
+    BIND_ADVICE,
+    BIND_HINTS,
+    ESME_RBINDFAIL,
+    is_unknown_request,
+    status_of,
+    unknown_bind,
+)
 from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, find
 from risala.drivers.smpp.reaching import UnreachableError, broken_tls, open_stream
 from risala.drivers.smpp.settings import SmppSettings
@@ -71,11 +78,12 @@ _REQUESTS: Final[dict[BindKind, type[Bind]]] = {
 
 
 class BindRefusedError(Exception):
-    """The SMSC answered a bind with a ``command_status`` other than 0."""
+    """The SMSC answered a bind with a ``command_status`` other than 0, or with ``generic_nack``."""
 
-    def __init__(self, command_status: int) -> None:
-        super().__init__(status_of(command_status).name)
+    def __init__(self, command_status: int, *, is_nack: bool = False) -> None:
+        super().__init__("generic_nack" if is_nack else status_of(command_status).name)
         self.command_status = command_status
+        self.is_nack = is_nack
 
 
 class Channel:
@@ -199,7 +207,7 @@ class Channel:
         try:
             return await self.use(await open_stream(self._settings)), None
         except BindRefusedError as refused:
-            return self._refused(refused.command_status)
+            return self._refused(refused)
         except TlsError as fault:
             state = HealthState.SICK if fault.is_ours else HealthState.DOWN
             return Health(state, str(fault)), None
@@ -222,7 +230,9 @@ class Channel:
                 address_range=settings.address_range,
             )
         )
-        if not isinstance(response, BindResp) or response.command_status:
+        if not isinstance(response, BindResp):
+            raise BindRefusedError(response.command_status, is_nack=True)
+        if response.command_status:
             raise BindRefusedError(response.command_status)
         version = find(response.tlvs, SC_INTERFACE_VERSION)
         speaks = f" and speaks version 0x{version.number:02X}" if version else ""
@@ -235,10 +245,13 @@ class Channel:
         )
         self.set_health(Health(HealthState.UP, "Bound."))
 
-    def _refused(self, command_status: int) -> tuple[Health, float | None]:
+    def _refused(self, refused: BindRefusedError) -> tuple[Health, float | None]:
+        command_status = refused.command_status
         row = status_of(command_status)
-        details = {"command_status": row.name}
+        details = {"command_status": str(refused)}
         advice = BIND_ADVICE.get(command_status)
+        if advice is None and is_unknown_request(command_status, is_nack=refused.is_nack):
+            advice = unknown_bind(f"bind_{self.kind}", self._settings.bind)
         if advice is not None:
             # Longer by a random part, so that several links do not try at the same moment.
             wait_s = self._settings.bind_refused_wait_s * self._rng.uniform(1.0, 1.25)

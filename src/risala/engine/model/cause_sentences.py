@@ -65,6 +65,12 @@ _ROWS: Final = (
         "رفضها المشغّل.",
     ),
     (
+        Cause.RECIPIENT_REFUSED,
+        "The carrier does not accept the recipient's address.",
+        "L'opérateur n'accepte pas l'adresse du destinataire.",
+        "لا يقبل المشغّل عنوان المستلم.",
+    ),
+    (
         Cause.SENDER_REFUSED,
         "The carrier does not allow this sender.",
         "L'opérateur n'autorise pas cet expéditeur.",

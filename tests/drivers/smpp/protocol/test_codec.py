@@ -29,7 +29,9 @@ from risala.drivers.smpp.protocol.pdu import (
     BindTransceiver,
     BindTransceiverResp,
     DataSm,
+    DataSmResp,
     DeliverSm,
+    DeliverSmResp,
     EnquireLink,
     EnquireLinkResp,
     GenericNack,
@@ -195,6 +197,12 @@ def test_a_response_without_a_body_is_read(kind, command_status):
 def test_a_refusal_with_half_a_body_stays_a_refusal():
     octets = struct.pack(">IIII", 19, SubmitSmResp.command_id, 0x14, 3) + b"abc"
     assert decode(octets) == SubmitSmResp(command_status=0x14, sequence_number=3)
+
+
+@pytest.mark.parametrize("kind", [SubmitSmResp, DataSmResp, DeliverSmResp, BindTransceiverResp])
+def test_a_response_whose_string_lacks_its_nul_is_read(kind):
+    octets = struct.pack(">IIII", 20, kind.command_id, 0, 3) + b"0a1b"
+    assert decode(octets) == kind("0a1b", sequence_number=3)
 
 
 @pytest.mark.parametrize("kind", [SubmitSm, BindTransceiver, SubmitMulti, DataSm])

@@ -439,3 +439,15 @@ def test_a_receipts_text_character_by_character():
         "id:7 sub:001 dlvrd:000 submit date:2601020304 done date:2601020305"
         f" stat:UNDELIV err:027 text:{'x' * 20}"
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [("SKIPPED", ReceiptState.UNDELIVERABLE), ("SCHEDULED", ReceiptState.ENROUTE)],
+)
+def test_the_words_of_version_5_say_the_same_as_their_numbers(word, state):
+    """SMPP 5.0 §4.7.15."""
+    assert parse_receipt(deliver(f"id:7 stat:{word} err:000")).state is state
+    number = 9 if word == "SKIPPED" else 0
+    by_number = deliver("id:7", tlvs=(Tlv(0x0427, bytes([number])),))
+    assert parse_receipt(by_number).state is state

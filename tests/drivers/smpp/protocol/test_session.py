@@ -252,7 +252,7 @@ def test_an_unknown_command_is_nacked():
 
 def test_a_faulty_response_is_never_answered():
     pair = bound()
-    bad = b"\0\0\0\x13\x80\0\0\x04\0\0\0\0\0\0\0\x02abc"
+    bad = b"\0\0\0\x13\x80\0\0\x03\0\0\0\0\0\0\0\x02abc"  # query_sm_resp
     (violated,) = pair.esme.receive(bad)
     assert violated.reply == b""
 

@@ -38,7 +38,7 @@ def test_how_far_a_refusal_reaches(scope, values):
 def test_a_carrier_may_mean_something_else():
     verdicts = {0x45: StatusVerdict.FINAL, 0x401: StatusVerdict.THROTTLED}
     told = refusal(0x45, verdicts)
-    assert told == Refused(Scope.FINAL, "ESME_RSUBMITFAIL", "", Cause.CARRIER_FAULT)
+    assert told == Refused(Scope.FINAL, "ESME_RSUBMITFAIL", "", Cause.REJECTED)
     assert isinstance(refusal(0x401, verdicts), Throttled)
 
 
@@ -85,14 +85,14 @@ def test_no_number_of_the_standard_is_left_out():
     ("value", "cause"),
     [
         (0x0A, Cause.SENDER_REFUSED),
-        (0x0B, Cause.UNKNOWN_NUMBER),
+        (0x0B, Cause.RECIPIENT_REFUSED),
         (0x08, Cause.CARRIER_FAULT),
         (0x58, Cause.THROTTLED),
         (0x66, Cause.REJECTED),
         (0x101, Cause.NOT_ALLOWED),
         (0x43, Cause.UNSUPPORTED),
         (0x410, Cause.REJECTED),
-        (0xDEAD, Cause.CARRIER_FAULT),
+        (0xDEAD, Cause.REJECTED),
     ],
 )
 def test_each_status_is_a_word_of_the_closed_list(value, cause):
@@ -102,6 +102,13 @@ def test_each_status_is_a_word_of_the_closed_list(value, cause):
 def test_a_status_has_a_sentence_of_its_own_only_where_it_says_more_than_the_cause():
     assert refusal(0x0B).text == ""
     assert refusal(0x43).text == "The carrier does not take this esm_class."
+
+
+@pytest.mark.parametrize("value", [0x45, 0x64, 0xFE, 0xFF, 0x102, 0x10D, 0x2FF])
+def test_only_rsyserr_says_that_the_carrier_has_a_fault(value):
+    """The others say that it did not take the message; why is not known."""
+    assert refusal(0x08).cause is Cause.CARRIER_FAULT
+    assert refusal(value).cause is Cause.REJECTED
 
 
 def test_a_carrier_may_have_another_reason():

@@ -12,6 +12,7 @@ from struct import Struct
 from typing import Any, Final
 
 from risala.drivers.smpp.protocol.fields import (
+    C_OCTETS,
     ESME_RINVCMDID,
     ESME_RINVCMDLEN,
     PduFault,
@@ -27,6 +28,7 @@ HEADER_OCTETS: Final = HEADER.size
 PDU_OCTETS_MAX: Final = 64 * 1024
 """Longer than any PDU in use (a full message_payload is 64 KiB in theory, 2 KiB in practice)."""
 
+_ONE_STRING: Final = (C_OCTETS,)
 _OUTSIDE_BODY: Final = {field.name for field in fields(Pdu)}
 
 
@@ -87,7 +89,8 @@ def decode(octets: bytes) -> Pdu:
     """One whole PDU.
 
     A response may lack its body: error answers come so (§4.1.2, §4.4.2), and some carriers leave
-    it out of good ones too.
+    it out of good ones too. One whose body is a single string may lack that string's NUL: what it
+    answers is told by its header, and a carrier that forgets an octet has accepted all the same.
 
     Raises:
         PduFault: the octets are no PDU.
@@ -123,6 +126,9 @@ def decode_any(octets: bytes) -> Pdu:
         if command_id & RESPONSE_BIT and command_status:
             # A response that refuses is taken as such even where its body cannot be read.
             return kind(command_status=command_status, sequence_number=sequence_number)
+        if command_id & RESPONSE_BIT and kind.layout == _ONE_STRING:
+            values = [octets[HEADER_OCTETS:].decode("latin-1")]
+            return kind(*values, sequence_number=sequence_number)
         fault.command_id = command_id
         fault.sequence_number = sequence_number
         raise

@@ -74,6 +74,8 @@ _BY_WORD: Final = {
     "UNKNO": ReceiptState.UNKNOWN,
     "REJEC": ReceiptState.REJECTED,
     "ENROU": ReceiptState.ENROUTE,
+    "SCHED": ReceiptState.ENROUTE,  # 5.0: SCHEDULED
+    "SKIPP": ReceiptState.UNDELIVERABLE,  # 5.0: SKIPPED
 }
 """States by the first five letters of a receipt's word: DELIVRD and DELIVERED, REJECTD and REJECTED
 are both in use."""

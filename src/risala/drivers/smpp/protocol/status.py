@@ -56,7 +56,7 @@ _ROWS: Final = (
     (0x07, "ESME_RINVREGDLVFLG", _C, "The carrier does not take this registered_delivery."),
     (0x08, "ESME_RSYSERR", _N, "The carrier has a fault of its own."),
     (0x0A, "ESME_RINVSRCADR", _C, "The carrier does not allow this sender."),
-    (0x0B, "ESME_RINVDSTADR", _F, "The carrier says that this recipient cannot be reached."),
+    (0x0B, "ESME_RINVDSTADR", _F, "The carrier does not accept the recipient's address."),
     (0x0C, "ESME_RINVMSGID", _C, "The carrier does not know this message id."),
     (0x0D, "ESME_RBINDFAIL", _N, "The carrier refused the bind."),
     (0x0E, "ESME_RINVPASWD", _N, "The carrier says that the password is wrong."),
@@ -71,7 +71,7 @@ _ROWS: Final = (
     (0x42, "ESME_RINVSUBREP", _C, "The carrier does not replace messages."),
     (0x43, "ESME_RINVESMCLASS", _C, "The carrier does not take this esm_class."),
     (0x44, "ESME_RCNTSUBDL", _C, "The carrier cannot submit to a distribution list."),
-    (0x45, "ESME_RSUBMITFAIL", _N, "The carrier could not take the message."),
+    (0x45, "ESME_RSUBMITFAIL", _N, "The carrier did not take the message."),
     (0x48, "ESME_RINVSRCTON", _C, "The carrier does not take the sender's type of number."),
     (0x49, "ESME_RINVSRCNPI", _C, "The carrier does not take the sender's numbering plan."),
     (0x50, "ESME_RINVDSTTON", _C, "The carrier does not take the recipient's type of number."),
@@ -120,38 +120,43 @@ _CAUSES: Final = {
     0x05: Cause.NOT_ALLOWED,
     0x08: Cause.CARRIER_FAULT,
     0x0A: Cause.SENDER_REFUSED,
-    0x0B: Cause.UNKNOWN_NUMBER,
+    0x0B: Cause.RECIPIENT_REFUSED,
     0x0D: Cause.NOT_ALLOWED,
     0x0E: Cause.NOT_ALLOWED,
     0x0F: Cause.NOT_ALLOWED,
     0x14: Cause.THROTTLED,
-    0x45: Cause.CARRIER_FAULT,
+    0x45: Cause.REJECTED,
     0x58: Cause.THROTTLED,
-    0x64: Cause.CARRIER_FAULT,
+    0x64: Cause.REJECTED,
     0x65: Cause.REJECTED,
     0x66: Cause.REJECTED,
-    0xFE: Cause.CARRIER_FAULT,
-    0xFF: Cause.CARRIER_FAULT,
+    0xFE: Cause.REJECTED,
+    0xFF: Cause.REJECTED,
     0x100: Cause.NOT_ALLOWED,
     0x101: Cause.NOT_ALLOWED,
-    0x102: Cause.CARRIER_FAULT,
+    0x102: Cause.REJECTED,
     0x103: Cause.NOT_ALLOWED,
-    0x10D: Cause.CARRIER_FAULT,
+    0x10D: Cause.REJECTED,
 }
-"""Causes by status; those that are missing are about the form of a request: ``UNSUPPORTED``."""
+"""Causes by status; those that are missing are about the form of a request: ``UNSUPPORTED``.
+
+Only ``ESME_RSYSERR`` says that the carrier has a fault. Where a status says no more than that the
+carrier did not take the message, the cause says no more either: ``REJECTED``."""
 _SAYS_IT_ALL: Final = (
     Cause.SENDER_REFUSED,
-    Cause.UNKNOWN_NUMBER,
+    Cause.RECIPIENT_REFUSED,
     Cause.THROTTLED,
     Cause.CARRIER_FAULT,
-    Cause.REJECTED,
 )
 """Causes whose own sentence says as much as the status's, which therefore is not kept."""
+_SAYS_NO_MORE: Final = (0x45, 0x65, 0x66, 0xFF)
+"""Statuses whose sentence says no more than that of ``REJECTED``."""
 
 STATUSES: Final[dict[int, CommandStatus]] = {
     value: CommandStatus(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
     for value, name, verdict, text in _ROWS
 }
+ESME_RINVCMDID: Final = 0x03
 ESME_RBINDFAIL: Final = 0x0D
 VENDOR_FIRST: Final = 0x400
 VENDOR_LAST: Final = 0x4FF
@@ -173,7 +178,7 @@ def status_of(command_status: int) -> CommandStatus:
             command_status, f"VENDOR_0x{command_status:03X}", _C, _VENDOR_TEXT, Cause.REJECTED
         )
     return CommandStatus(
-        command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT, Cause.CARRIER_FAULT
+        command_status, f"UNKNOWN_0x{command_status:08X}", _N, _UNKNOWN_TEXT, Cause.REJECTED
     )
 
 
@@ -193,7 +198,7 @@ def refusal(
     cause, text = row.cause, row.text
     if causes and command_status in causes:
         cause, text = causes[command_status], ""
-    elif cause in _SAYS_IT_ALL and row.value in STATUSES:
+    elif cause in _SAYS_IT_ALL or row.value in _SAYS_NO_MORE:
         text = ""
     if verdict is StatusVerdict.THROTTLED:
         return Throttled(row.name, text, cause=cause)
@@ -213,3 +218,24 @@ BIND_HINTS: Final[dict[int, str]] = {
     ),
 }
 """Refused binds that may well pass: carriers answer so while they start again, or have no room."""
+
+
+def is_unknown_request(command_status: int, *, is_nack: bool) -> bool:
+    """Whether an answer says that the carrier does not know this kind of request.
+
+    ``ESME_RINVCMDID`` does. So does a ``generic_nack`` (§4.3), unless its status says that the
+    request may pass later.
+    """
+    lasting = not command_status or status_of(command_status).verdict is StatusVerdict.CARRIER
+    return command_status == ESME_RINVCMDID or (is_nack and lasting)
+
+
+def unknown_bind(request: str, bind: str) -> str:
+    """What the operator must do where a carrier does not know a kind of bind, in a sentence or two.
+
+    Args:
+        request: the name of the bind that it answered by ``ESME_RINVCMDID`` or ``generic_nack``.
+        bind: the setting ``bind`` as it is.
+    """
+    other = "transmitter_receiver" if bind == "transceiver" else "transceiver"
+    return f'The carrier does not know {request}. Set bind = "{other}" in this carrier\'s settings.'
