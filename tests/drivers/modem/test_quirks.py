@@ -189,3 +189,21 @@ async def test_refusals_of_an_empty_sim_have_its_balance_asked(autojump_clock, m
             await line.driver.submit(segment())
         await line.context.wait_until(lambda it: "balance is low" in it.healths[-1].text)
         assert line.details["sim_balance"] == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "raw"),
+    [
+        ("+CMGS:\r\n\r\nOK", "+CMGS without a reference"),
+        ("+CMGS: \r\n\r\nOK", "+CMGS without a reference"),
+        ("OK", "OK without +CMGS"),
+    ],
+)
+async def test_a_modem_that_tells_no_reference_is_quoted_as_it_spoke(
+    autojump_clock, modem, new_line, answer, raw
+):
+    modem.cmgs = lambda _: answer
+    async with new_line(modem).run() as it:
+        outcome = await it.driver.submit(segment())
+        assert (type(outcome), outcome.raw) == (Accepted, raw)
+        assert outcome.carrier_id.startswith("x-")

@@ -261,6 +261,19 @@ async def test_a_late_answer_resolves_the_uncertain(open_house, quick):
         assert await house.balance() == "998.50"
 
 
+async def test_a_late_answer_to_a_single_part_says_once_that_it_was_accepted(open_house, quick):
+    driver = FakeDriver(answers=[Uncertain("TIMEOUT")])
+    async with open_house(drivers={"fake": driver}) as house:
+        message_id = await house.send()
+        await driver.wait_submitted(1)
+        await trio.testing.wait_all_tasks_blocked()
+        await driver.context.late_outcome(driver.submitted[0], _accepted("late"))
+        await house.wait_status(message_id, "sent")
+        _, timeline = house.gateway.show_message(message_id)
+        assert [sentence(entry) for entry in timeline][-1:] == ["Accepted by fake."]
+        assert sum(sentence(entry).startswith("Accepted by") for entry in timeline) == 1
+
+
 async def test_an_answer_after_the_end_is_only_noted(open_house, quick):
     driver = FakeDriver(answers=[Uncertain("TIMEOUT")])
     async with open_house(drivers={"fake": driver}) as house:
@@ -337,6 +350,36 @@ async def test_validity_ends_while_no_carrier_is_up(open_house, quick):
         view, _ = house.gateway.show_message(message_id)
         assert view.error_code == "VALIDITY_OVER"
         assert await house.balance() == "1000.00"
+
+
+@pytest.mark.parametrize(
+    ("first", "said", "code"),
+    [
+        (
+            Refused(Scope.NOW, "ESME_RSYSERR", cause=Cause.CARRIER_FAULT),
+            "The carrier has a fault of its own.",
+            "ESME_RSYSERR",
+        ),
+        (
+            Unsent("the connection broke"),
+            "The carrier's link is down; nothing was sent.",
+            None,
+        ),
+    ],
+)
+async def test_what_the_carrier_said_last_outlives_the_validity(
+    open_house, quick, first, said, code
+):
+    async with open_house(delivery=DeliverySection(validity_s=3600)) as house:
+        house.driver.answers = [first]
+        message_id = await house.send()
+        await house.driver.wait_submitted(1)
+        house.driver.set_health(HealthState.DOWN)
+        await house.wait_status(message_id, "failed")
+        view, timeline = house.gateway.show_message(message_id)
+        assert (view.error_code, view.carrier_code) == ("VALIDITY_OVER", code)
+        ended = f"{said} Its validity ended before a carrier accepted it. Refunded."
+        assert (sentence(timeline[-1]), timeline[-1].raw) == (ended, code)
 
 
 async def test_failover_to_the_next_tier_and_back(open_house, carrier, quick):

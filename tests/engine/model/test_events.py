@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from risala.engine.model import events
+from risala.engine.model.errors import SenderNotApproved
 from risala.engine.model.events import (
     FAMILIES,
     BalanceEvent,
@@ -117,3 +118,10 @@ def test_no_family_is_forgotten():
         if isinstance(each, type) and issubclass(each, Event) and each is not Event
     ]
     assert {*families} == {*FAMILIES.values()}
+
+
+def test_a_refused_sender_is_told_in_words_that_are_true_of_every_protocol():
+    """SMPP and Twilio's words have no field ``from``."""
+    told = str(SenderNotApproved("Shop"))
+    assert "`" not in told
+    assert "leave the sender out" in told

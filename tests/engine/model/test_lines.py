@@ -100,6 +100,16 @@ def test_every_wait_is_a_sentence(wait):
             Line(Kind.UNCERTAIN, Cause.LINK_LOST),
             "Uncertain: the message left, and the link was lost before the answer came.",
         ),
+        (
+            Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {"until": NOON + 120_000, "then": "fail"}),
+            "Uncertain: the message left, but no answer came back. "
+            "Without an answer or receipt by 12:02:00 UTC it counts as failed.",
+        ),
+        (
+            Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {"until": NOON + 15_000, "then": "resend"}),
+            "Uncertain: the message left, but no answer came back. Without an answer or receipt by "
+            "12:00:15 UTC it is sent again, or fails where it was sent too often or too late.",
+        ),
     ],
 )
 def test_sentences(line, text):

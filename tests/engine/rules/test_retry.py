@@ -63,7 +63,8 @@ def test_uncertain_waits_for_its_policy(action, after_s):
     at = replace(AT, on_uncertain=OnUncertain(action=action, after_s=after_s))
     decision = decide(Uncertain("TIMEOUT"), at)
     assert (decision.step, decision.segment_state) == (Step.AWAIT, SegmentState.UNCERTAIN)
-    assert decision.line == Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {})
+    when = {"until": NOW + after_s * 1000, "then": action}
+    assert decision.line == Line(Kind.UNCERTAIN, Cause.NO_ANSWER, when)
     assert (decision.resolve_at, decision.resolve_action) == (NOW + after_s * 1000, action)
 
 
@@ -91,7 +92,7 @@ def test_refused_for_now_stays_with_the_carrier_that_has_other_parts():
 def test_uncertain_keeps_what_the_carrier_said_and_whether_the_link_was_lost(cause):
     decision = decide(Uncertain("TIMEOUT", "It was lost.", "1a", cause), AT)
     assert (decision.raw, decision.carrier_id) == ("TIMEOUT", "1a")
-    assert decision.line == Line(Kind.UNCERTAIN, cause, {"note": "It was lost."})
+    assert (decision.line.cause, decision.line.values["note"]) == (cause, "It was lost.")
     assert decision.lost_link is (cause is Cause.LINK_LOST)
 
 

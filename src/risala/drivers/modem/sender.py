@@ -207,8 +207,7 @@ class ModemSender:
         reference = number(fields[0]) if fields else None
         recipient = job.segment.recipient
         carrier_id = self._records.log.accepted(reference, recipient, self._records.now_ms())
-        told = "+CMGS" if reference is None else f"+CMGS: {reference}"
-        self._settle(job, Accepted(carrier_id, told))
+        self._settle(job, Accepted(carrier_id, _word(rows, reference)))
 
     def _uncertain(self, job: _Job, fault: LinkError | Unready) -> None:
         text = f"The message left; then {_clause(fault)}."
@@ -274,6 +273,13 @@ def _told(rows: tuple[Row, ...]) -> bool:
     """Whether the network took the message: ``+CMGS:`` came, whatever became of the rest of the
     answer."""
     return any(row.text.upper().startswith("+CMGS") for row in rows)
+
+
+def _word(rows: tuple[Row, ...], reference: int | None) -> str:
+    """What the modem said when it took a message: no more than it said."""
+    if reference is not None:
+        return f"+CMGS: {reference}"
+    return "+CMGS without a reference" if _told(rows) else "OK without +CMGS"
 
 
 def _drain(channel: trio.MemoryReceiveChannel[_Job]) -> list[_Job]:

@@ -99,7 +99,7 @@ class SenderNotApproved(Refusal):
     def __init__(self, sender: str) -> None:
         super().__init__(
             f"The sender {sender!r} is not approved for your organization. "
-            "Request it in the dashboard, or omit `from` to use the default sender."
+            "Request it in the dashboard, or leave the sender out to use the default one."
         )
         self.sender = sender
 

@@ -43,7 +43,9 @@ class Kind(IntEnum):
     """The message was withdrawn. Values: ``refunded`` in minor units; ``session``, how the session
     of the code ended."""
     UNCERTAIN = 8
-    """Nobody knows whether the carrier took it; the cause tells why. Values: ``note``."""
+    """Nobody knows whether the carrier took it; the cause tells why. Values: ``note``; ``until``,
+    when it is decided without word from the carrier (UTC epoch milliseconds), and ``then``, how:
+    ``resend`` or ``fail``. Lines of earlier versions have neither."""
     HELD_BACK = 9
     """It was throttled or not sent, and keeps its place; the cause tells why. Values: ``note``."""
     REFUSED_FOR_NOW = 10
@@ -188,6 +190,11 @@ def is_same_wait(before: Line, now: Line) -> bool:
     """Whether two lines say that the message waits for the same thing."""
     one, other = before.values or {}, now.values or {}
     return all(one.get(name) == other.get(name) for name in ("wait", "carrier", "until"))
+
+
+def undecided(until_ms: int, action: str) -> Values:
+    """The values of :attr:`Kind.UNCERTAIN` that say when and how it is decided."""
+    return {"until": until_ms, "then": action}
 
 
 def note(text: str) -> Values:

@@ -39,11 +39,11 @@ def _run_on(text: str) -> str:
     return f"the {text[4:]}" if text.startswith("The ") else text
 
 
-def _moment(at_ms: int, seen_from_ms: int) -> str:
+def _moment(at_ms: int, seen_from_ms: int, *, seconds: bool = False) -> str:
     """A moment as ``12:03 UTC``, with its day where that is not the line's own."""
     at, now = iso(at_ms), iso(seen_from_ms)
     day = "" if at[:10] == now[:10] else f"{at[:10]} "
-    return f"{day}{at[11:16]} UTC"
+    return f"{day}{at[11 : 19 if seconds else 16]} UTC"
 
 
 def _written(told: Told) -> str:
@@ -110,6 +110,17 @@ def _sent(told: Told) -> str:
     if "no_id" in values:
         return f"{text} It gave no id: no receipt can match it."
     return text
+
+
+def _uncertain(told: Told) -> str:
+    values, text = _values(told), f"Uncertain: {_run_on(_why(told.line))}"
+    if "until" not in values:
+        return text
+    then = "it is sent again, or fails where it was sent too often or too late"
+    if values.get("then") != "resend":
+        then = "it counts as failed"
+    until = _moment(int(values["until"]), told.at, seconds=True)
+    return f"{text} Without an answer or receipt by {until} {then}."
 
 
 def _ended(told: Told) -> str:
@@ -221,7 +232,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.UNDELIVERED: _ended,
     Kind.FAILED: _ended,
     Kind.CANCELED: _canceled,
-    Kind.UNCERTAIN: lambda told: f"Uncertain: {_run_on(_why(told.line))}",
+    Kind.UNCERTAIN: _uncertain,
     Kind.HELD_BACK: lambda told: _why(told.line),
     Kind.REFUSED_FOR_NOW: _for_now,
     Kind.REROUTED: lambda told: f"{_why(told.line)} Another carrier will be tried.",
@@ -231,7 +242,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.PART_ACCEPTED: lambda told: f"Accepted by {told.carrier}{_part(told)}.",
     Kind.TAKEN_BY_RECEIPT: lambda _: "No answer came, but a receipt: the carrier accepted it.",
     Kind.RECEIPT: _receipt,
-    Kind.STILL_TRYING: lambda _: "The carrier is still trying.",
+    Kind.STILL_TRYING: lambda _: "A report that is not final: the carrier may still deliver it.",
     Kind.RECEIPT_AGAIN: lambda _: "Another receipt that says the same; it changes nothing.",
     Kind.RECEIPT_LATE: _late_receipt,
     Kind.RECEIPT_CONTRADICTS: _contradiction,

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
-from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note
+from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note, undecided
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
@@ -95,14 +95,16 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
                 route=at.pinned_route if at.partly_accepted else None,
             )
         case Uncertain(raw, text, carrier_id, cause):
+            resolve_at = at.now_ms + round(at.on_uncertain.after_s * 1000)
+            action = at.on_uncertain.action
             return Decision(
                 Step.AWAIT,
                 SegmentState.UNCERTAIN,
-                Line(Kind.UNCERTAIN, cause, note(text)),
+                Line(Kind.UNCERTAIN, cause, {**undecided(resolve_at, action), **note(text)}),
                 raw,
                 carrier_id=carrier_id,
-                resolve_at=at.now_ms + round(at.on_uncertain.after_s * 1000),
-                resolve_action=at.on_uncertain.action,
+                resolve_at=resolve_at,
+                resolve_action=action,
                 lost_link=cause is Cause.LINK_LOST,
             )
         case Refused(Scope.NOW | Scope.RECIPIENT):

@@ -116,7 +116,9 @@ def test_a_receipt_on_the_way_is_noted_and_moves_nothing(desk, state):
     message_id = desk.sent()
     assert desk.receipt("1a", state) == ()
     assert desk.book.status(message_id) == "sent"
-    assert desk.book.texts(message_id)[-1] == "The carrier is still trying."
+    assert desk.book.texts(message_id)[-1] == (
+        "A report that is not final: the carrier may still deliver it."
+    )
     assert desk.receipt("unknown", state) == ()
     assert desk.held == 0
 

@@ -14,9 +14,9 @@ from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
 from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.journal.state import MessageState, load_key
-from risala.engine.journal.store.sql import value_of
+from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.commands import TimelineEntry
-from risala.engine.model.lines import Kind, Line, Values, line_of
+from risala.engine.model.lines import Kind, Line, Values, line_of, undecided
 from risala.engine.model.numbers import ACTIONS, action_number
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
@@ -34,10 +34,17 @@ def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chang
     ).fetchall()
     changes: list[Change] = []
     for (key,), stamp in zip(rows, stamps, strict=False):
-        changes += fail(conn, load_key(conn, key), Cause.VALIDITY_OVER, stamp)
+        values, raw = _last_word(conn, key, _NOT_TAKEN)
+        changes += fail(conn, load_key(conn, key), Cause.VALIDITY_OVER, stamp, raw, values)
     return tuple(changes)
 
 
+_NOT_TAKEN: Final = (Kind.UNCERTAIN, Kind.HELD_BACK, Kind.REFUSED_FOR_NOW, Kind.REROUTED)
+"""What an attempt came to after which a message waits for another one."""
+_NOT_THE_CARRIERS: Final = frozenset(
+    (Cause.NO_ANSWER, Cause.LINK_LOST, Cause.SERVICE_STOPPED, Cause.LINK_DOWN, Cause.BUSY)
+)
+"""Causes of which the carrier said nothing: the word beside them is our own."""
 RESEND: Final = ACTIONS.number("resend")
 SUBMITS_MAX: Final = 3
 """See ``delivery.uncertain_submits_max``."""
@@ -71,25 +78,30 @@ def resolve_due(
         ):
             changes += _resend(conn, message, now_ms)
         else:
-            values, raw = _last_uncertainty(conn, key)
+            values, raw = _last_word(conn, key, (Kind.UNCERTAIN,))
             changes += fail(conn, message, Cause.UNCERTAIN, stamp, raw, values)
     return tuple(changes)
 
 
-def _last_uncertainty(conn: sqlite3.Connection, key: int) -> tuple[Values, str | None]:
-    """Why nobody knows, for the sentence; and the carrier's word, where it said so itself."""
+def _last_word(
+    conn: sqlite3.Connection, key: int, kinds: Sequence[Kind]
+) -> tuple[Values, str | None]:
+    """What the latest line of these kinds says, for the sentence of the message's end; and the
+    carrier's own word, where that was the carrier's."""
     row = conn.execute(
-        "SELECT details, raw FROM line WHERE message = ? AND kind = ? ORDER BY n DESC LIMIT 1",
-        (key, Kind.UNCERTAIN.value),
+        "SELECT kind, details, raw FROM line"  # noqa: S608 -- constants
+        f" WHERE message = ? AND kind IN ({places(kinds)}) ORDER BY n DESC LIMIT 1",
+        (key, *(kind.value for kind in kinds)),
     ).fetchone()
     if row is None:
         return {}, None
-    details, word = row
-    line = line_of(Kind.UNCERTAIN, details, "")
+    line = line_of(row[0], row[1], "")
     if line.cause is None:
         return {}, None
-    raw = word if line.cause is Cause.NOT_ACKNOWLEDGED else None
-    return {"last": line.cause.value, **(line.values or {})}, raw
+    values = line.values or {}
+    said = {"note": values["note"]} if "note" in values else {}
+    raw = None if line.cause in _NOT_THE_CARRIERS else row[2]
+    return {"last": line.cause.value, **said}, raw
 
 
 def _submits(conn: sqlite3.Connection, message: MessageState) -> int:
@@ -156,7 +168,7 @@ def _recover_one(
         entry = TimelineEntry(
             now_ms,
             Status.PROCESSING,
-            Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED),
+            Line(Kind.UNCERTAIN, Cause.SERVICE_STOPPED, undecided(resolve_at, policy.action)),
             message.carrier,
             message.attempts,
         )

@@ -283,8 +283,8 @@ def _advance(
             "UPDATE message SET carrier_id = coalesce(carrier_id, ?) WHERE key = ?",
             (decision.carrier_id, message.key),
         )
-    if message.segments > 1 or not answer.live:
-        by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
+    by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
+    if message.segments > 1 or by_receipt:  # of a single part the line that it is sent says so
         part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
         line = decision.line if by_receipt else part
         entry = _entry(attempt, message.status, decision, stamp.now_ms, line)

@@ -22,7 +22,7 @@ _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
     "PARTS_FOLLOW": N_("The remaining parts follow."),
     "TAKEN_BY_RECEIPT": N_("No answer came, but a receipt: the carrier accepted it."),
-    "STILL_TRYING": N_("The carrier is still trying."),
+    "STILL_TRYING": N_("A report that is not final: the carrier may still deliver it."),
     "RECEIPT_AGAIN": N_("Another receipt that says the same; it changes nothing."),
     "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
     "RESTORED_UNCERTAIN": N_(
@@ -49,6 +49,15 @@ _WAITS_UNTIL: Final = {
     "scheduled": N_("It waits for its time, {time}."),
     "retry": N_("It waits until {time} for its next attempt."),
 }
+
+_UNDECIDED: Final = {
+    "fail": N_("Without an answer or receipt by {time} it counts as failed."),
+    "resend": N_(
+        "Without an answer or receipt by {time} it is sent again, or fails where it was sent too"
+        " often or too late."
+    ),
+}
+"""How an uncertain message is decided, by its policy."""
 
 
 def told(formats: Formats, entry: Entry) -> Markup:
@@ -159,7 +168,11 @@ def _canceled(formats: Formats, entry: Entry) -> Markup:
 
 
 def _uncertain(formats: Formats, entry: Entry) -> Markup:
-    return _and(formats.words("Uncertain."), _why(formats, entry))
+    values, when = entry["values"], None
+    decided = _UNDECIDED.get(str(values.get("then")))
+    if decided is not None:
+        when = formats.words(decided, time=formats.moment(int(values["until"])))
+    return _and(formats.words("Uncertain."), _why(formats, entry), when)
 
 
 def _for_now(formats: Formats, entry: Entry) -> Markup:
