@@ -45,6 +45,15 @@ ENTERED_CHARACTERS_MAX: Final = 200
 sees them."""
 
 
+_LATIN: Final = str.maketrans(
+    "\u0410\u0412\u0415\u0405\u0406\u0408\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0423\u0425"
+    "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
+    "ABESIJKMHOPCTYXABEZHIKMNOPTYX",
+)
+"""Cyrillic and Greek capitals, and the Latin ones that nobody can tell from them: a reference that is
+typed with one is the same to whoever reads it."""
+
+
 class PaymentMethodError(Exception):
     """The provider could not be asked; ``str()`` is a sentence for the operator, without secrets.
 
@@ -172,9 +181,10 @@ class PaymentSettled:
     reference: str
     """The provider's, by which it is known again, however it is written."""
     amount: int
-    """Minor units that really came: this is credited, whatever was asked for."""
+    """Minor units that really came. Another sum than the payment's waits for the operator; a bank's
+    text alone is credited as it is."""
     currency: str
-    """ISO 4217."""
+    """ISO 4217; another than the payment's waits for the operator."""
     payer: str | None = field(default=None, repr=False)
     """The payer's number or name, where it is known: for the operator and the audit trail."""
 
@@ -318,12 +328,13 @@ def normalised_reference(reference: str) -> str:
     """A reference as it is compared: however it was typed, it is the same one.
 
     Compatibility forms (full-width and Arabic-Indic digits among them) become plain ones, letters
-    upper-case, and everything but letters and digits goes. Pure.
+    upper-case, Cyrillic and Greek capitals the Latin ones that they look like, and everything but
+    letters and digits goes. Pure.
 
     Raises:
         ValueError: nothing is left, or more than :data:`REFERENCE_CHARACTERS_MAX`.
     """
-    plain = unicodedata.normalize("NFKC", reference).upper()
+    plain = unicodedata.normalize("NFKC", reference).upper().translate(_LATIN)
     kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())
     found = "".join(kept)
     if not 0 < len(found) <= REFERENCE_CHARACTERS_MAX:

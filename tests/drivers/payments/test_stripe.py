@@ -134,7 +134,8 @@ SESSION = {
     "payment_status": "paid",
     "amount_total": 50_000,
     "currency": "mru",
-    "metadata": {"payment": "pay_1", "amount": "50000", "currency": "MRU", "charged": "50000"},
+    "client_reference_id": "pay_1",
+    "metadata": {"payment": "pay_1", "amount": "50000", "currency": "MRU"},
 }
 
 
@@ -184,10 +185,23 @@ def test_what_an_event_tells(kind, changes, found):
         assert report.result == found or isinstance(report.result, found)
 
 
-def test_another_sum_waits_for_the_operator():
-    session = {**SESSION, "amount_total": 5}
+@pytest.mark.parametrize(
+    "edited",
+    [
+        {"amount_total": 5},
+        {"currency": "eur"},
+        {"metadata": {**SESSION["metadata"], "amount": "5000000"}},
+        {"metadata": {**SESSION["metadata"], "amount": "5000000", "charged": "50000"}},
+        {"metadata": {**SESSION["metadata"], "payment": "pay_2"}},
+        {"metadata": {**SESSION["metadata"], "currency": "EUR"}},
+    ],
+)
+def test_another_sum_waits_for_the_operator(edited):
+    """Who has the account at Stripe can edit what a session says, and not what was paid for it."""
+    session = {**SESSION, **edited}
     (report,) = checkout().callback(signed(event("checkout.session.completed", session)))
     assert report.needs_operator
+    assert report.payment_id == "pay_1"
 
 
 def test_test_mode_and_live_mode_do_not_know_each_other():

@@ -298,21 +298,33 @@ async def test_a_report_without_our_id_is_matched_by_its_reference(open_shop, qu
         till.answers = [PaymentPending(Confirmation.PROVIDER, reference="T-1")]
         await begin(house, "till")
         callback = PaymentCallback({}, {}, b"", desk.now_ms())
-        till.reports = (PaymentReport(PaymentSettled("till", "t 1", 20_000, "MRU")),)
+        till.reports = (PaymentReport(PaymentSettled("till", "t 1", 50_000, "MRU")),)
         await desk.callback("till", callback)
-        assert await house.balance() == "1200.00"
+        assert await house.balance() == "1500.00"
         await desk.callback("till", callback)  # the provider tells again
-        assert await house.balance() == "1200.00"
+        assert await house.balance() == "1500.00"
         till.reports = (PaymentReport(PaymentSettled("till", "t 2", 20_000, "MRU")),)
         with pytest.raises(NotFound):
             await desk.callback("till", callback)
+
+
+@pytest.mark.parametrize(("amount", "currency"), [(50_000, "EUR"), (5_000_000, "MRU"), (1, "MRU")])
+async def test_what_was_not_asked_for_waits_for_the_operator(open_shop, quick, amount, currency):
+    """A signed callback says what stands in the provider's account, where others may edit it."""
+    async with open_shop() as house:
+        till, desk = open_shop.methods["till"], house.gateway.payments
         till.answers = [PaymentPending(Confirmation.PROVIDER, reference="T-3")]
-        foreign = await begin(house, "till")
-        till.reports = (PaymentReport(PaymentSettled("till", "T-3", 20_000, "EUR"), foreign["id"]),)
+        payment = await begin(house, "till")
+        callback = PaymentCallback({}, {}, b"", desk.now_ms())
+        settled = PaymentSettled("till", "T-3", amount, currency)
+        till.reports = (PaymentReport(settled, payment["id"]),)
         await desk.callback("till", callback)
-        shown = await house.gateway.perform("payment.show", {"payment_id": foreign["id"]})
+        shown = await house.gateway.perform("payment.show", {"payment_id": payment["id"]})
         assert (shown["state"], shown["byOperator"]) == ("waiting", True)
-        assert await house.balance() == "1200.00"
+        assert await house.balance() == "1000.00"
+        await confirm(house, payment, amount="500")
+        await desk.callback("till", callback)  # told again of what is credited
+        assert await house.balance() == "1500.00"
 
 
 async def test_a_method_that_does_not_answer_is_asked_again(open_shop, quick):

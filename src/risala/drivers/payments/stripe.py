@@ -141,7 +141,6 @@ class StripeCheckout:
             "metadata[payment]": payment.payment_id,
             "metadata[amount]": str(payment.amount),
             "metadata[currency]": payment.currency,
-            "metadata[charged]": str(charged),
         }
         # The same key for each repetition: a crash makes no second session.
         headers = {"Idempotency-Key": payment.payment_id}
@@ -192,17 +191,18 @@ class StripeCheckout:
         """What was paid; None: nothing yet.
 
         Raises:
-            ValueError: another sum was paid than was asked for.
+            ValueError: another sum was paid than was asked for, or the rate was changed meanwhile.
         """
         if session["payment_status"] != "paid":
             return None
-        told = session["metadata"]
-        wanted = self._settings.currency or told["currency"]
-        if int(session["amount_total"]) != int(told["charged"]) or (
-            str(session["currency"]).upper() != wanted
-        ):
+        # The session's metadata can be edited at Stripe: what it says is held against the sum that
+        # was paid, and by the engine against the payment that it stored.
+        asked = session["metadata"]
+        amount, currency = int(asked["amount"]), str(asked["currency"])
+        paid = (int(session["amount_total"]), str(session["currency"]).upper())
+        if paid != (self._charged(amount), self._settings.currency or currency):
             raise ValueError("another sum was paid than was asked for")
-        return PaymentSettled(NAME, str(session["id"]), int(told["amount"]), told["currency"])
+        return PaymentSettled(NAME, str(session["id"]), amount, currency)
 
     async def _call(
         self, method: str, path: str, body: bytes = b"", more: Mapping[str, str] | None = None
@@ -256,16 +256,21 @@ class StripeCheckout:
         self._refuse_forged(callback)
         event = json.loads(callback.body)
         session = event["data"]["object"]
-        told = session.get("metadata") or {}
-        kind, payment_id = event["type"], told.get("payment")
+        asked = session.get("metadata") or {}
+        # What a session was made for stays as it is at Stripe; its metadata can be edited.
+        kind, payment_id = event["type"], session.get("client_reference_id")
         if payment_id is None or bool(event["livemode"]) is self._is_test:
             return ()  # of another shop of the same account, or of its test mode
+        if asked.get("payment") is None:
+            return ()  # of another shop that names its sessions as well
         if kind in _OVER:
             cause = _OVER[kind]
             return (PaymentReport(PaymentRefused(cause, _WHY[cause]), payment_id),)
         if kind not in _PAID:
             return ()
         try:
+            if asked["payment"] != payment_id:
+                raise ValueError("the session was made for another payment")
             settled = self._settled(session)
         except ValueError:
             nothing = PaymentRefused("declined", _WHY["declined"])

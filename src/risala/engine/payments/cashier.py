@@ -18,10 +18,11 @@ import trio
 
 from risala.engine.billing.claims import CreditPayment
 from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import StoredPayment
+from risala.engine.journal.payments.stored import PaymentState, StoredPayment
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
+from risala.engine.model.money import money
 from risala.engine.payments.forms import key_of
 from risala.engine.payments.sources import DeskSources
 from risala.engine.payments.steps import of_progress, to_method
@@ -117,7 +118,13 @@ class Cashier:
         return self.watch(await self.commit(unit))
 
     async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
-        if settled.currency == found.currency and settled.amount > 0:
+        """Credit what a provider says was paid, where it is what was asked for.
+
+        Another sum or currency waits for the operator: a provider's word repeats what anybody
+        with access to its account may have changed, and only the stored payment is ours.
+        """
+        asked = (found.amount, found.currency)
+        if (settled.amount, settled.currency) == asked:
             try:
                 await self.credit(found, settled, None, None)
             except (Conflict, Invalid) as error:
@@ -126,9 +133,15 @@ class Cashier:
                 log.error("payment.conflict", payment_id=found.id, reason=str(error))
             else:
                 return payments.payment(self._have.reader, found.id)
+        elif found.state is PaymentState.CONFIRMED:
+            return found
         else:
-            # Nobody here knows what it is worth: the operator decides.
-            log.error("payment.currency", payment_id=found.id, currency=settled.currency)
+            log.error(
+                "payment.mismatch",
+                payment_id=found.id,
+                asked=f"{money(found.amount)} {found.currency}",
+                paid=f"{money(settled.amount)} {settled.currency}",
+            )
         values = {"by_operator": True, "reference": settled.reference, "poll_at": None}
         return await self.commit(lambda conn: payments.change(conn, found.id, values))
 

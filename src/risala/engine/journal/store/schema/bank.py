@@ -106,3 +106,16 @@ def make_bank(db: Database) -> None:
                 " ON CONFLICT DO NOTHING",
                 (key, provider, entry),
             )
+
+
+def fold_references(db: Database) -> None:
+    """Compare references that are kept already as new ones are: letters that look alike are one."""
+    for table in ("credited", "payments", "bank_texts"):
+        column = "key" if table == "credited" else "reference_key"
+        found = f"SELECT DISTINCT {column} FROM {table} WHERE {column} GLOB '*[^0-9A-Z]*'"
+        for (key,) in db.execute(found).fetchall():
+            # Where both were credited already, each stays as it is: nothing is credited a third time.
+            db.execute(
+                f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?",
+                (normalised_reference(key), key),
+            )

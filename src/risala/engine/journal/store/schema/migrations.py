@@ -10,7 +10,7 @@ from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
-from risala.engine.journal.store.schema.bank import make_bank
+from risala.engine.journal.store.schema.bank import fold_references, make_bank
 from risala.engine.journal.store.schema.carriers import CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.faces import FACES, SMPP
@@ -513,3 +513,8 @@ def m036_smpp(db: Database) -> None:
 @migrations()
 def m037_moving_here(db: Database) -> None:
     _script(db, MOVING_HERE)
+
+
+@migrations()
+def m038_references(db: Database) -> None:
+    fold_references(db)
