@@ -23,6 +23,7 @@ AlertName = Literal[
     "backup_old",
     "numbers_unserved",
     "inbound_unserved",
+    "sign_in_failing",
     "errors",
     "clock_jumped",
     "sink_behind",
@@ -102,6 +103,9 @@ class AlertsSection(Section):
     """So many of five minutes' answers may be errors of ours (5xx)."""
     errors_min: Count = 20
     """Fewer errors than this are no reason."""
+    sign_in_failures_min: Count = 20
+    """Wrong codes in an hour at the console's sign-in that are worth an alert; at the dashboard's
+    ten times as many."""
     clock_jump_s: Seconds = 60
     """A step of the machine's clock that is worth an alert."""
     sink_behind_s: Seconds = 900

@@ -32,7 +32,11 @@ class PeopleSection(Section):
     codes_per_address_per_hour: Count = 6
     """The same with one e-mail address, whoever asks. Who is signed in stays so."""
     codes_per_hour: Count = 2000
-    """The same in all: the most mails that strangers make the service send."""
+    """The same in all, for the dashboard and for the console each. An IPv6 /32 may ask for a
+    quarter of them."""
+    strangers_codes_per_hour: Count = 300
+    """The most sign-up mails in an hour to addresses that have no user here; a code that is asked
+    for beyond it is not mailed."""
     guesses_per_ip_per_minute: Count = 30
     """Codes that may be tried from one address in any minute; each code has five tries besides."""
     sign_ups_per_ip_per_hour: Count = 20

@@ -11,7 +11,17 @@ from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.outside import Outside
 
-WRITTEN = ["BK–771", "bk 771", "BK٧٧١", "ＢＫ.771", "b‑k/7·7·1", "BK_771", "«BK771»", "\u0412\u041a771", "b\u03ba771"]
+WRITTEN = [
+    "BK–771",
+    "bk 771",
+    "BK٧٧١",
+    "ＢＫ.771",
+    "b‑k/7·7·1",
+    "BK_771",
+    "«BK771»",
+    "\u0412\u041a771",
+    "b\u03ba771",
+]
 
 
 @pytest.fixture

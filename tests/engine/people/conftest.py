@@ -49,7 +49,7 @@ class KeptMails:
 
 
 def codes_in(mail: Mail) -> list[str]:
-    return re.findall(r"^\d{6}$", mail.text, re.MULTILINE)
+    return re.findall(r"^\d{6}(?:\d\d)?$", mail.text, re.MULTILINE)
 
 
 class MovedClock:

@@ -96,7 +96,7 @@ class FakePeople:
     def pending(self, token: str) -> CodeAsked | None:
         return self.asked.get(token)
 
-    async def finish(self, browser: Browser, code: str) -> SignedIn | Denied:
+    async def finish(self, browser: Browser, code: str, kind: SessionKind) -> SignedIn | Denied:
         asked = self.asked.get(browser.token)
         if asked is None:
             return Denied(0)

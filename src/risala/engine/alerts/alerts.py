@@ -104,6 +104,7 @@ class Alerts:
             _Group((kind.BALANCE_LOW,), of.balances, is_seldom=True),
             _Group((kind.CODES_ABUSED,), of.codes, is_seldom=True),
             _Group((kind.INBOUND_UNSERVED,), of.inbound, is_seldom=True),
+            _Group((kind.SIGN_IN_FAILING,), of.sign_ins),
         )
 
     async def run(self) -> None:

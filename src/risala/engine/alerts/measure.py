@@ -21,6 +21,8 @@ from risala.engine.journal.alerts import facts, hours
 from risala.engine.journal.alerts.facts import LowBalance
 from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE
 from risala.engine.journal.messages import waiting
+from risala.engine.journal.people import sign_in_failures
+from risala.engine.journal.people.sign_in_failures import FailureReason
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
@@ -242,6 +244,14 @@ class Measuring:
         for prefix, rate in facts.codes_by_prefix(self._have.reader, since_ms, characters).items():
             is_raised = (kind, prefix) in raised
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
+
+    def sign_ins(self, raised: Open) -> Iterator[Reading]:
+        failed = sign_in_failures.counted(self._have.reader, self._now_ms - readings.HOUR_MS)
+        for kind, site in sign_in_failures.SITES.items():
+            is_raised = (AlertKind.SIGN_IN_FAILING, site) in raised
+            wrong = failed.get((kind, FailureReason.WRONG_CODE), 0)
+            limited = failed.get((kind, FailureReason.LIMITED), 0)
+            yield readings.sign_in_failing(site, wrong, limited, self._limits, is_raised=is_raised)
 
     def inbound(self, _: Open) -> Iterator[Reading]:
         reader = self._have.reader

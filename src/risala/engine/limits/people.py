@@ -20,14 +20,37 @@ INVITED_PER_HOUR: Final = 10
 """To one e-mail address, by whichever organizations: one user may make several."""
 ORGANIZATIONS_PER_HOUR: Final = 5
 """Of a user."""
+CODES_PER_KNOWN_BROWSER: Final = 6
+"""An hour, of a browser that signed in with this address before: a share that strangers cannot use
+up."""
+GUESSES_PER_KNOWN_BROWSER: Final = 30
+"""A day: three codes of five tries, twice."""
+CODES_PER_DAY: Final = 24
+"""To one operator's address, asked for by strangers."""
+CODES_PER_MONTH: Final = 100
+NETWORKS: Final = 4
+"""An IPv6 /48 may do what so many /64s may."""
+PROVIDERS: Final = 4
+"""An IPv6 /32 may take this part of what all may."""
+PROVIDER_GUESSES: Final = 16
+"""An IPv6 /32 may try what so many /64s may."""
 _HOUR_MS: Final = 3_600_000
+_DAY_MS: Final = 24 * _HOUR_MS
 _MINUTE_MS: Final = 60_000
 
 _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
     PeopleUse.CODE_IP: ("ip", "Too many codes were asked for from your address."),
+    PeopleUse.CODE_NETWORK: ("network", "Too many codes were asked for from your network."),
+    PeopleUse.CODE_PROVIDER: ("network", "Too many codes were asked for from your network."),
     PeopleUse.CODE_ADDRESS: ("address", "Too many codes were asked for with this e-mail address."),
+    PeopleUse.CODE_DAYS: ("address", "Too many codes were asked for with this e-mail address."),
+    PeopleUse.CODE_KNOWN: ("browser", "Too many codes were asked for from this browser."),
+    PeopleUse.CODE_UNKNOWN: ("all", "Too many codes are being asked for."),
     PeopleUse.CODE_ALL: ("all", "Too many codes are being asked for."),
     PeopleUse.GUESS_IP: ("ip", "Too many codes were tried from your address."),
+    PeopleUse.GUESS_NETWORK: ("network", "Too many codes were tried from your network."),
+    PeopleUse.GUESS_PROVIDER: ("network", "Too many codes were tried from your network."),
+    PeopleUse.GUESS_KNOWN: ("browser", "Too many codes were tried from this browser."),
     PeopleUse.SIGN_UP_IP: ("ip", "Too many people signed up from your address."),
     PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people of this mail domain signed up."),
     PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
@@ -42,8 +65,12 @@ def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
     """A set of windows for each use, empty."""
     hourly = {
         PeopleUse.CODE_IP: settings.codes_per_ip_per_hour,
+        PeopleUse.CODE_NETWORK: NETWORKS * settings.codes_per_ip_per_hour,
+        PeopleUse.CODE_PROVIDER: max(1, settings.codes_per_hour // PROVIDERS),
         PeopleUse.CODE_ADDRESS: settings.codes_per_address_per_hour,
         PeopleUse.CODE_ALL: settings.codes_per_hour,
+        PeopleUse.CODE_KNOWN: CODES_PER_KNOWN_BROWSER,
+        PeopleUse.CODE_UNKNOWN: settings.strangers_codes_per_hour,
         PeopleUse.SIGN_UP_IP: settings.sign_ups_per_ip_per_hour,
         PeopleUse.SIGN_UP_DOMAIN: settings.sign_ups_per_domain_per_hour,
         PeopleUse.SIGN_UP_ALL: settings.sign_ups_per_hour,
@@ -51,9 +78,20 @@ def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
         PeopleUse.INVITED: INVITED_PER_HOUR,
         PeopleUse.ORGANIZATION: ORGANIZATIONS_PER_HOUR,
     }
-    windows = {use: Window(events_max, _HOUR_MS) for use, events_max in hourly.items()}
-    windows[PeopleUse.GUESS_IP] = Window(settings.guesses_per_ip_per_minute, _MINUTE_MS)
-    return {use: SlidingWindows((window,), KEYS_MAX) for use, window in windows.items()}
+    windows: dict[PeopleUse, tuple[Window, ...]]
+    windows = {use: (Window(events_max, _HOUR_MS),) for use, events_max in hourly.items()}
+    guesses = settings.guesses_per_ip_per_minute
+    windows |= {
+        PeopleUse.GUESS_IP: (Window(guesses, _MINUTE_MS),),
+        PeopleUse.GUESS_NETWORK: (Window(NETWORKS * guesses, _MINUTE_MS),),
+        PeopleUse.GUESS_PROVIDER: (Window(PROVIDER_GUESSES * guesses, _MINUTE_MS),),
+        PeopleUse.GUESS_KNOWN: (Window(GUESSES_PER_KNOWN_BROWSER, _DAY_MS),),
+        PeopleUse.CODE_DAYS: (
+            Window(CODES_PER_DAY, _DAY_MS),
+            Window(CODES_PER_MONTH, 30 * _DAY_MS),
+        ),
+    }
+    return {use: SlidingWindows(several, KEYS_MAX) for use, several in windows.items()}
 
 
 def take_people(

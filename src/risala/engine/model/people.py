@@ -95,6 +95,12 @@ class Browser:
     agent: str
     """Its ``User-Agent``."""
     language: Language
+    network: Hashable = None
+    """The IPv6 /48 that its address is in; None: it is no such address."""
+    provider: Hashable = None
+    """The IPv6 /32 that its address is in."""
+    known_as: str = field(default="", repr=False)
+    """The value of the cookie that it got when somebody signed in on it; empty: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +155,8 @@ class SignedIn:
     session: WebSession
     is_new: bool
     """The user was made by it."""
+    known_as: str = field(default="", repr=False)
+    """For a cookie that stays: this browser is known by the user's address from now on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,9 +115,10 @@ class OwnAccount:
         if address == user.email:
             raise Invalid("email", "same_email", "This is the address that you have.")
         uses = (
-            (PeopleUse.CODE_ADDRESS, address),
-            (PeopleUse.CODE_ADDRESS, user.email),
-            (PeopleUse.CODE_ALL, None),
+            # A pool of its own: who is signed in is not held up by who stands at the door.
+            (PeopleUse.CODE_ADDRESS, ("change", address)),
+            (PeopleUse.CODE_ADDRESS, ("change", user.email)),
+            (PeopleUse.CODE_ALL, "change"),
         )
         await have.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS

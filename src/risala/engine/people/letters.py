@@ -28,7 +28,13 @@ from risala.engine.people.alert_words import alert_words
 from risala.engine.people.lines import one_line
 from risala.engine.people.sign_in import code_basis
 from risala.engine.people.tokens import Derived
-from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS, CODE_MS, MINUTE_MS
+from risala.engine.rules.people.lifetimes import (
+    CHANGE_MS,
+    CODE_DIGITS,
+    CODE_MS,
+    MINUTE_MS,
+    SIGN_IN_DIGITS,
+)
 from risala.plugins.mail import Mail
 
 Words = Mapping[str, Any]
@@ -84,7 +90,8 @@ class Letters:
         found = letting_in.request(self._reader, owed.details["request"])
         if found is None:
             return None
-        code = self._derived.sign_in_codes.code(code_basis(found), CODE_DIGITS, test=False)
+        digits = SIGN_IN_DIGITS[found.kind]
+        code = self._derived.sign_in_codes.code(code_basis(found), digits, test=False)
         return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
 
     def _address_code(self, owed: OwedMail, _: Words) -> Values | None:

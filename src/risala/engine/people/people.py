@@ -78,9 +78,11 @@ class People:
         """What a browser waits for, by its pre-session cookie."""
         return self._sign_in.pending(token)
 
-    async def finish(self, browser: Browser, code: str) -> SignedIn | Denied:
+    async def finish(
+        self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> SignedIn | Denied:
         """See :meth:`SignIn.finish`."""
-        return await self._sign_in.finish(browser, code)
+        return await self._sign_in.finish(browser, code, kind)
 
     def peek_link(self, token: str) -> LinkView | None:
         """What a link is good for; consumes nothing."""

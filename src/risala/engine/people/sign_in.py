@@ -12,9 +12,17 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
 from risala.config.people import SignUp
-from risala.engine.journal.people import letting_in, mails, members, users, web_sessions
+from risala.engine.journal.people import (
+    letting_in,
+    mails,
+    members,
+    sign_in_failures,
+    users,
+    web_sessions,
+)
 from risala.engine.journal.people.letting_in import CodeRequest
 from risala.engine.journal.people.mails import MailKind, MailOutcome, NewMail
+from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
 from risala.engine.journal.upkeep.audit_log import Hand, write
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.callers import Caller, Face, Role
@@ -30,16 +38,18 @@ from risala.engine.model.people import (
     SignedIn,
     User,
 )
+from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
+from risala.engine.people.sign_in_limits import SignInLimits
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
 from risala.engine.rules.people.emails import domain_of, normalised
 from risala.engine.rules.people.lifetimes import (
     AGAIN_MS,
     ATTEMPTS_MAX,
-    CODE_DIGITS,
     CODE_MS,
     SAME_CODE_MS,
+    SIGN_IN_DIGITS,
     TOTAL_MS,
 )
 
@@ -72,6 +82,7 @@ class _Entry:
     device: Device
     hashed: bytes
     now_ms: int
+    known_browser: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +91,19 @@ class _Let:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """What is answered to a code that lets nobody in, and what was written down of it."""
+
+    answer: Denied | Refusal
+    failure: SignInFailure
+
+
 class SignIn:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
         self._have = sources
         self._sessions = sessions
+        self.limits = SignInLimits(sources)
 
     # -- by a code
 
@@ -102,12 +122,7 @@ class SignIn:
         waiting = letting_in.request_of(have.reader, hashed)
         if _goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
             return _asked(waiting)
-        uses = (
-            (PeopleUse.CODE_IP, browser.bucket),
-            (PeopleUse.CODE_ADDRESS, address),
-            (PeopleUse.CODE_ALL, None),
-        )
-        await have.limits.ask(TakePeople(uses))
+        may_mail = await self.limits.take_code(browser, kind, address)
         new = CodeRequest(
             id=have.ids.new("sgn"),
             browser=hashed,
@@ -119,11 +134,11 @@ class SignIn:
             expires_at=now_ms + CODE_MS,
             created_at=now_ms,
         )
-        asked = await have.recorder.journal.commit(lambda conn: self._ask(conn, new))
+        asked = await have.recorder.journal.commit(lambda conn: self._ask(conn, new, may_mail))
         have.owed()
         return asked
 
-    def _ask(self, conn: sqlite3.Connection, new: CodeRequest) -> CodeAsked:
+    def _ask(self, conn: sqlite3.Connection, new: CodeRequest, may_mail: bool) -> CodeAsked:
         old = letting_in.request_of(conn, new.browser)
         now_ms = new.mailed_at
         if _goes_on(old, new.email, new.kind, now_ms) and old.expires_at - now_ms >= SAME_CODE_MS:
@@ -137,7 +152,7 @@ class SignIn:
             {"request": new.id},
             new.expires_at,
         )
-        may = self._may_come_in(conn, known, new.email, new.kind, now_ms)
+        may = self._may_come_in(conn, known, new.email, new.kind, now_ms) and may_mail
         mails.owe(conn, mail, now_ms, outcome=None if may else MailOutcome.WITHHELD)
         return _asked(new)
 
@@ -163,7 +178,9 @@ class SignIn:
             return None
         return _asked(found)
 
-    async def finish(self, browser: Browser, code: str) -> SignedIn | Denied:
+    async def finish(
+        self, browser: Browser, code: str, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> SignedIn | Denied:
         """Judge a code; the attempt is counted on disk before this returns.
 
         Raises:
@@ -172,8 +189,8 @@ class SignIn:
             Unavailable: not now; nothing was counted.
         """
         have, hashed = self._have, digest(browser.token)
-        await have.limits.ask(TakePeople(((PeopleUse.GUESS_IP, browser.bucket),)))
         waiting = letting_in.request_of(have.reader, hashed)
+        await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None or _is_over(waiting, have.now_ms()):
             return Denied(0)
         if self._matches(waiting, code) and users.by_email(have.reader, waiting.email) is None:
@@ -188,24 +205,33 @@ class SignIn:
         answer = await have.recorder.journal.commit(
             lambda conn: self._judge(conn, hashed, code, entry)
         )
+        if isinstance(answer, _Failed):
+            sign_in_limits.say(answer.failure)
+            answer = answer.answer
         return self._let_in(answer, token)
 
     def _judge(
         self, conn: sqlite3.Connection, hashed: bytes, code: str, entry: _Entry
-    ) -> _Let | Denied | Refusal:
+    ) -> _Let | Denied | Refusal | _Failed:
         """Refusals are answers here: the attempt that met one counts all the same."""
         found = letting_in.request_of(conn, hashed)
         if found is None or _is_over(found, entry.now_ms):
             return Denied(0)
+        if not entry.known_browser:
+            refusal = self.limits.refusal(conn, found.kind, found.email, entry.now_ms)
+            if refusal is not None:
+                return refusal
         if not self._matches(found, code):
             attempts = found.attempts + 1
             letting_in.change_request(conn, found.id, {"attempts": attempts})
-            return Denied(ATTEMPTS_MAX - attempts)
+            denied = Denied(ATTEMPTS_MAX - attempts)
+            return _failed(conn, entry, found, denied, FailureReason.WRONG_CODE)
         letting_in.end_request(conn, found.id)
         known = users.by_email(conn, found.email)
         if not self._may_come_in(conn, known, found.email, found.kind, entry.now_ms):
             no_operator = found.kind is SessionKind.OPERATOR
-            return Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
+            refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
+            return _failed(conn, entry, found, refused, FailureReason.NOT_ALLOWED)
         if found.email != entry.user.email or found.kind is not entry.device.kind:
             return Denied(0)  # the browser asked for another code meanwhile
         return _enter(conn, entry, known, "code")
@@ -213,7 +239,7 @@ class SignIn:
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)
         guess = "".join(code[:GUESS_MAX].split())  # people copy "123 456"
-        return codes.matches(guess, basis, CODE_DIGITS, test=False)
+        return codes.matches(guess, basis, SIGN_IN_DIGITS[found.kind], test=False)
 
     # -- by a link
 
@@ -232,8 +258,9 @@ class SignIn:
             Unavailable: not now; the link holds.
         """
         have = self._have
-        await have.limits.ask(TakePeople(((PeopleUse.GUESS_IP, browser.bucket),)))
         view = self.peek_link(token)
+        kind = SessionKind.CUSTOMER if view is None else view.kind
+        await self.limits.take_guess(browser, kind, None)
         if view is None:
             return None
         cookie, hashed = new_token(), digest(token)
@@ -267,7 +294,8 @@ class SignIn:
             used_at=now_ms,
             expires_at=now_ms + TOTAL_MS[kind],
         )
-        return _Entry(user, device, digest(token), now_ms)
+        known = bool(email) and self.limits.known_browser(browser, kind, email) is not None
+        return _Entry(user, device, digest(token), now_ms, known)
 
     def _let_in(self, answer: _Let | Denied | Refusal, token: str) -> SignedIn | Denied:
         if isinstance(answer, Refusal):
@@ -275,7 +303,24 @@ class SignIn:
         if isinstance(answer, Denied):
             return answer
         self._sessions.forget(answer.device.user_id)
-        return SignedIn(token, self._sessions.view(answer.device), answer.is_new)
+        session, kind = self._sessions.view(answer.device), answer.device.kind
+        known_as = self._have.derived.known_browser(kind, session.user.email, self._have.now_ms())
+        return SignedIn(token, session, answer.is_new, known_as)
+
+
+def _failed(
+    conn: sqlite3.Connection,
+    entry: _Entry,
+    found: CodeRequest,
+    answer: Denied | Refusal,
+    reason: FailureReason,
+) -> _Failed:
+    """Write down, in the unit that judges, that a code let nobody in."""
+    failure = SignInFailure(
+        entry.now_ms, found.kind, found.email, entry.device.address, reason, entry.known_browser
+    )
+    sign_in_failures.add(conn, failure)
+    return _Failed(answer, failure)
 
 
 def code_basis(found: CodeRequest) -> str:

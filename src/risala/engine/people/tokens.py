@@ -12,11 +12,15 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from typing import Final
 
+from risala.engine.model.people import SessionKind
 from risala.engine.rules.codes import Codes, Ring, key_for
+from risala.engine.rules.people.lifetimes import KNOWN_BROWSER_MS
 
 TOKEN_BYTES: Final = 32
 TOKEN_CHARACTERS: Final = 43
 """Of a token as text; anything else is none, and not worth hashing."""
+KNOWN_BROWSER_CHARACTERS_MAX: Final = 120
+"""Of the cookie of a known browser: 16 and 64 hexadecimal digits, and a time."""
 
 
 def new_token() -> str:
@@ -57,6 +61,34 @@ class Derived:
             for key in self._ring().holding(self._now_ms())
         ]
         return any(fits)
+
+    def known_browser(self, kind: SessionKind, email: str, now_ms: int) -> str:
+        """The value of the cookie by which a browser is known that signed in with an address."""
+        number, until = secrets.token_hex(8), now_ms + KNOWN_BROWSER_MS
+        mark = _browser_mark(self._ring().newest, f"{kind} {email} {number} {until}")
+        return f"{number}.{until}.{mark}"
+
+    def browser_number(self, cookie: str, kind: SessionKind, email: str) -> str | None:
+        """Which known browser of this address it is; None: it never signed in with it, or did long
+        ago."""
+        if len(cookie) > KNOWN_BROWSER_CHARACTERS_MAX or cookie.count(".") != 2:
+            return None
+        number, until, mark = cookie.split(".")
+        now_ms = self._now_ms()
+        if not (until.isascii() and until.isdigit() and now_ms < int(until)):
+            return None
+        said = f"{kind} {email} {number} {until}"
+        given = mark.encode("utf-8", "surrogatepass")
+        # By a key of before as well, as long as that holds.
+        fits = [
+            hmac.compare_digest(_browser_mark(key, said).encode(), given)
+            for key in self._ring().holding(now_ms)
+        ]
+        return number if any(fits) else None
+
+
+def _browser_mark(key: bytes, said: str) -> str:
+    return hmac.new(key_for(key, "known browsers"), said.encode(), hashlib.sha256).hexdigest()
 
 
 def _form_token(key: bytes, cookie: str) -> str:

@@ -14,8 +14,11 @@ from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
 from risala.engine.journal.payments import counts
 from risala.engine.journal.payments.stored import PaymentState
+from risala.engine.journal.people import sign_in_failures
+from risala.engine.journal.people.sign_in_failures import FailureReason
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.families import gauge
 
 UNSERVED_COUNTED_MAX = 10_000
@@ -45,6 +48,17 @@ def of_journal(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
     text = "Those of them that the mailer refused at least once."
     yield gauge("mails_failing", text, [({}, mails.failing)])
+    failed = sign_in_failures.counted(reader, now_ms - HOUR_MS)
+    text = "Sign-ins that failed in the last hour; not counted beyond 10000."
+    yield gauge(
+        "sign_ins_failed_last_hour",
+        text,
+        [
+            ({"site": site, "reason": reason.value}, failed.get((kind, reason), 0))
+            for kind, site in sign_in_failures.SITES.items()
+            for reason in FailureReason
+        ],
+    )
 
 
 def _payments(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:

@@ -18,6 +18,11 @@ _CLIENT_PREFIX_V6: Final = 64
 """Bits of an IPv6 address that tell clients apart: a household or a phone has a whole /64 to choose
 addresses from."""
 
+NETWORK_PREFIX_V6: Final = 48
+"""Bits of an IPv6 address that tell customers of a hoster apart, who have 65,536 /64s each."""
+PROVIDER_PREFIX_V6: Final = 32
+"""Bits of an IPv6 address that tell hosters and networks apart."""
+
 _ADDRESS_CHARACTERS_MAX: Final = 80
 """An IPv6 address has 45 characters at most, the name of an interface 15, a port 5, and four signs
 are between them. What stands behind the ``%`` may be anything, of any length."""
@@ -88,6 +93,13 @@ def bucket_of(address: Address | None) -> int | tuple[int] | None:
     if isinstance(address, IPv6Address):
         return (int(address) >> (128 - _CLIENT_PREFIX_V6),)
     return None if address is None else int(address)
+
+
+def network_of(address: Address | None, bits: int) -> tuple[int] | None:
+    """The key of the limits that a whole IPv6 network shares; None: it is no such address."""
+    if isinstance(address, IPv6Address):
+        return (int(address) >> (128 - bits),)
+    return None
 
 
 def parse_address(text: str) -> Address | None:

@@ -16,7 +16,9 @@ _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(
     {"disk_low", "backup_old", "errors", "clock_jumped", "sink_behind", "standby_behind"}
 )
-_BAD: Final = frozenset({"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused"})
+_BAD: Final = frozenset(
+    {"lane_down", "disk_low", "errors", "clock_jumped", "codes_abused", "sign_in_failing"}
+)
 
 
 def needed_first(alerts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -47,6 +49,8 @@ def _address(visit: Visit, kind: str, subject: str | None) -> str | None:
         return visit.at(f"organizations/{subject}") if visit.has("organizations") else None
     if kind in _OF_NUMBERS and subject:
         return visit.at("messages", to=subject) if visit.has("messages") else None
+    if kind == "sign_in_failing":
+        return visit.at("audit") if visit.has("audit") else None
     if kind in _OF_SERVICE:
         return visit.at("system") if visit.has("system") else None
     return visit.at("carriers")

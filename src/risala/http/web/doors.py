@@ -58,6 +58,11 @@ class Door:
         """Of a sentence that the next page shows: nobody else may put words into our mouth."""
         return self._named("-said")
 
+    @property
+    def known_cookie(self) -> str:
+        """Of a browser that somebody has signed in on; it stays when they sign out."""
+        return self._named("-known")
+
     def _named(self, use: str) -> str:
         name = f"{_COOKIES[self.kind]}{use}"
         # The prefix binds a cookie to this host, to https and to the whole path: no other host of

@@ -51,7 +51,7 @@ class PeopleDoor(Protocol):
     def pending(self, token: str, /) -> CodeAsked | None:
         """What was asked for by this browser."""
 
-    async def finish(self, browser: Browser, code: str, /) -> SignedIn | Denied:
+    async def finish(self, browser: Browser, code: str, kind: SessionKind, /) -> SignedIn | Denied:
         """Judge a code. Raises ``RateLimited``, ``Forbidden``, ``Unavailable``."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:

@@ -20,7 +20,13 @@ from risala.engine.model.commands import Mode
 from risala.engine.model.errors import EngineError
 from risala.engine.model.people import Browser, Place, SessionKind, User, WebSession
 from risala.engine.model.told import What
-from risala.http.common.client_address import ClientAddresses, bucket_of
+from risala.http.common.client_address import (
+    NETWORK_PREFIX_V6,
+    PROVIDER_PREFIX_V6,
+    ClientAddresses,
+    bucket_of,
+    network_of,
+)
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import Door
 from risala.http.web.facade import WebGateway
@@ -168,6 +174,9 @@ class Visit:
             address=str(address or ""),
             agent=request.headers.get("user-agent", ""),
             language=self.words.language,
+            network=network_of(address, NETWORK_PREFIX_V6),
+            provider=network_of(address, PROVIDER_PREFIX_V6),
+            known_as=request.cookies.get(self.door.known_cookie, ""),
         )
 
     @property

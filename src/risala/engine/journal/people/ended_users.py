@@ -16,6 +16,7 @@ _BY_ADDRESS: Final = (
     ("invitations", "email"),
     ("invitations", "invited_by"),
     ("sign_in_requests", "email"),
+    ("sign_in_failures", "email"),
     ("mails", "recipient"),
 )
 

@@ -41,6 +41,8 @@ class AlertKind(StrEnum):
     """Messages wait for a carrier that serves their numbers. The service's."""
     INBOUND_UNSERVED = "inbound_unserved"
     """Messages come in that no route gives to anybody. The number that they come to."""
+    SIGN_IN_FAILING = "sign_in_failing"
+    """Many codes are tried, or a limit of sign-in is used up. Whose pages: console, dashboard."""
     ERRORS = "errors"
     """Too many of the API's answers are errors of ours. The service's."""
     CLOCK_JUMPED = "clock_jumped"

@@ -24,6 +24,9 @@ JUMP_STANDS_MS: Final = HOUR_MS
 """A step of the clock is over an hour later, unless there was another."""
 LOST_STANDS_MS: Final = HOUR_MS
 """What retention took from a sink is told for so long, unless it took more."""
+CONSOLE: Final = "console"
+CUSTOMERS: Final = 10
+"""So many times as many wrong codes as at the console are usual where all customers sign in."""
 SUBJECT_MAX: Final = 100
 """Characters of a subject that others choose."""
 
@@ -181,6 +184,16 @@ def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -
     facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
     is_bad = failed >= limits.errors_min * factor and share >= limits.error_share * factor
     return _reading(AlertKind.ERRORS, "", is_bad, facts)
+
+
+def sign_in_failing(
+    site: str, wrong: int, limited: int, limits: AlertsSection, *, is_raised: bool
+) -> Reading:
+    """Of the last hour's sign-ins: codes that were wrong, and limits that were used up."""
+    many = limits.sign_in_failures_min * (1 if site == CONSOLE else CUSTOMERS)
+    facts: Facts = {"count": wrong, "limited": limited}
+    is_bad = limited > 0 or wrong >= many * (HALF if is_raised else 1)
+    return _reading(AlertKind.SIGN_IN_FAILING, site, is_bad, facts)
 
 
 def clock_jumped(at_ms: int | None, by_ms: int, now_ms: int, limits: AlertsSection) -> Reading:

@@ -12,9 +12,18 @@ DAY_MS: Final = 24 * HOUR_MS
 
 CODE_MS: Final = 10 * MINUTE_MS
 CODE_DIGITS: Final = 6
+SIGN_IN_DIGITS: Final = {SessionKind.CUSTOMER: CODE_DIGITS, SessionKind.OPERATOR: 8}
+"""Of a sign-in code: an operator's lets somebody into everything."""
 ATTEMPTS_MAX: Final = 5
 """Of one code. With six requests an hour for an address, a guesser has 3 chances in 100,000 an hour
 with that address, and the owner has a mail for each request."""
+FAILURES_PER_DAY: Final = 30
+"""Wrong codes for one operator's address in any day, from browsers that nobody has signed in on."""
+FAILURES_PER_MONTH: Final = 100
+"""The same in any 30 days: with 8 digits, a chance in 80,000 a year to guess one of the codes."""
+FAILURES_KEPT_MS: Final = 90 * DAY_MS
+KNOWN_BROWSER_MS: Final = 90 * DAY_MS
+"""How long a browser is known by the address that it signed in with, signed out or not."""
 AGAIN_MS: Final = MINUTE_MS
 """Before it, asking again sends no second mail: a double click, an impatient reload."""
 SAME_CODE_MS: Final = CODE_MS // 2

@@ -30,6 +30,7 @@ KINDS: Final = {
     "backup_old": NC_("alert", "Backup too old"),
     "inbound_unserved": NC_("alert", "Inbound number of nobody"),
     "numbers_unserved": NC_("alert", "Numbers without a carrier"),
+    "sign_in_failing": NC_("alert", "Sign-ins fail"),
     "errors": NC_("alert", "Errors"),
     "clock_jumped": NC_("alert", "Clock jumped"),
     "sink_behind": NC_("alert", "Event sink behind"),

@@ -13,6 +13,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
 from risala.engine.model.people import CodeAsked, LinkView, SignedIn
+from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import safe_next
 from risala.http.web.entry.outbox import has_outbox
@@ -56,7 +57,7 @@ async def _begin(visit: Visit, target: str | None) -> TrioResponse:
 async def _finish(visit: Visit, target: str | None) -> TrioResponse:
     people = visit.site.gateway.people
     try:
-        result = await people.finish(visit.browser, visit.form.text("code"))
+        result = await people.finish(visit.browser, visit.form.text("code"), visit.face.kind)
     except (RateLimited, Forbidden) as error:
         return await _refused(visit, error, target)
     if isinstance(result, SignedIn):
@@ -88,6 +89,7 @@ def signed_in(visit: Visit, result: SignedIn, target: str | None = None) -> Trio
     """Into the pages, with a session that nobody can have known before."""
     reply = visit.go(target or visit.face.home)
     visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
+    visit.door.set_cookie(reply, visit.door.known_cookie, result.known_as)
     visit.door.drop_cookie(reply, visit.door.door_cookie)
     return reply
 
@@ -141,7 +143,8 @@ async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> Trio
 
 
 def _email_values(visit: Visit, target: str | None) -> dict[str, object]:
-    return {"email": visit.form.text("email"), "next": target}
+    digits = SIGN_IN_DIGITS[visit.face.kind]
+    return {"email": visit.form.text("email"), "next": target, "digits": digits}
 
 
 def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str, object]:
@@ -149,6 +152,7 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
     return {
         "asked": asked,
         "next": target,
+        "digits": SIGN_IN_DIGITS[asked.kind],
         "again_in_s": max(0, -(-(asked.again_at - now_ms) // 1000)),
         "has_outbox": has_outbox(visit),
         "lasts_ms": max(60_000, asked.expires_at - now_ms),

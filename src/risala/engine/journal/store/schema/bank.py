@@ -108,14 +108,26 @@ def make_bank(db: Database) -> None:
             )
 
 
+_FOLDS: Final = (
+    (
+        "SELECT DISTINCT key FROM credited WHERE key GLOB '*[^0-9A-Z]*'",
+        "UPDATE OR IGNORE credited SET key = ? WHERE key = ?",
+    ),
+    (
+        "SELECT DISTINCT reference_key FROM payments WHERE reference_key GLOB '*[^0-9A-Z]*'",
+        "UPDATE OR IGNORE payments SET reference_key = ? WHERE reference_key = ?",
+    ),
+    (
+        "SELECT DISTINCT reference_key FROM bank_texts WHERE reference_key GLOB '*[^0-9A-Z]*'",
+        "UPDATE OR IGNORE bank_texts SET reference_key = ? WHERE reference_key = ?",
+    ),
+)
+"""Keys that may hold what looks like a Latin letter, and the statement that folds one."""
+
+
 def fold_references(db: Database) -> None:
     """Compare references that are kept already as new ones are: letters that look alike are one."""
-    for table in ("credited", "payments", "bank_texts"):
-        column = "key" if table == "credited" else "reference_key"
-        found = f"SELECT DISTINCT {column} FROM {table} WHERE {column} GLOB '*[^0-9A-Z]*'"
+    for found, fold in _FOLDS:
         for (key,) in db.execute(found).fetchall():
-            # Where both were credited already, each stays as it is: nothing is credited a third time.
-            db.execute(
-                f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {column} = ?",
-                (normalised_reference(key), key),
-            )
+            # Where both were credited already, each stays: nothing is credited a third time.
+            db.execute(fold, (normalised_reference(key), key))

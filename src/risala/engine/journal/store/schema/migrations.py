@@ -21,7 +21,7 @@ from risala.engine.journal.store.schema.keys import KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
-from risala.engine.journal.store.schema.people import make_people
+from risala.engine.journal.store.schema.people import SIGN_IN_FAILURES, make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
@@ -518,3 +518,8 @@ def m037_moving_here(db: Database) -> None:
 @migrations()
 def m038_references(db: Database) -> None:
     fold_references(db)
+
+
+@migrations()
+def m039_sign_in_failures(db: Database) -> None:
+    _script(db, SIGN_IN_FAILURES)

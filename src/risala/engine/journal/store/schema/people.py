@@ -140,3 +140,25 @@ def make_people(db: Database) -> None:
         db.table(name).create_index(indexed, title, unique=unique)
     for statement in _QUEUE:
         db.execute(statement)
+
+
+SIGN_IN_FAILURES: Final = """
+CREATE TABLE sign_in_failures (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  at INTEGER NOT NULL,
+  -- Of whose pages: customer, operator.
+  kind TEXT NOT NULL,
+  -- As it was typed; empty: of no address alone.
+  email TEXT NOT NULL,
+  -- Of the client.
+  address TEXT NOT NULL,
+  -- wrong_code, not_allowed, limited.
+  reason TEXT NOT NULL,
+  -- 1: somebody signed in on this browser with this address before.
+  known_browser INTEGER NOT NULL,
+  -- 1: the audit trail has a line for it.
+  audited INTEGER NOT NULL
+) STRICT;
+CREATE INDEX sign_in_failures_by_address ON sign_in_failures (kind, email, at);
+CREATE INDEX sign_in_failures_audited ON sign_in_failures (at) WHERE audited = 1
+"""

@@ -1,0 +1,132 @@
+"""Sign-ins that failed: a table of their own, since strangers write it.
+
+It is bounded by time and by rows; the audit trail, which is kept for ever, gets a line for the
+first one of an address in an hour, and at most :data:`AUDITED_PER_HOUR` in all.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.journal.people import users
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.journal.upkeep.audit_log import Hand, write
+from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.people import SessionKind
+from risala.engine.rules.people.lifetimes import FAILURES_KEPT_MS, HOUR_MS
+
+FAILURES_MAX: Final = 100_000
+"""Rows, the newest: some 15 MB."""
+TIDIED_AT_ONCE: Final = 100
+"""Old rows that go with each new one: more than come."""
+AUDITED_PER_HOUR: Final = 200
+COUNTED_MAX: Final = 10_000
+"""Failures are counted up to here."""
+_TABLE: Final = "sign_in_failures"
+_TIDY: Final = (
+    "DELETE FROM sign_in_failures WHERE seq IN (SELECT seq FROM sign_in_failures"
+    " WHERE at < ? OR seq <= (SELECT max(seq) FROM sign_in_failures) - ? ORDER BY seq LIMIT ?)"
+)
+_COUNTED: Final = (
+    "SELECT kind, reason, count(*) FROM (SELECT kind, reason, at FROM sign_in_failures"
+    " ORDER BY seq DESC LIMIT ?) WHERE at > ? GROUP BY kind, reason"
+)
+
+
+SITES: Final = {SessionKind.CUSTOMER: "dashboard", SessionKind.OPERATOR: "console"}
+"""What operators call the pages of each kind of session."""
+
+
+class FailureReason(StrEnum):
+    WRONG_CODE = "wrong_code"
+    NOT_ALLOWED = "not_allowed"
+    """The code was right, and nobody may come in by it."""
+    LIMITED = "limited"
+    """A limit that strangers share was reached; noted once a minute for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignInFailure:
+    at: int
+    """UTC epoch milliseconds."""
+    kind: SessionKind
+    email: str
+    """Empty: of no address alone."""
+    address: str
+    """Of the client."""
+    reason: FailureReason
+    known_browser: bool = False
+    """Somebody signed in on it with this address before."""
+
+
+def add(conn: sqlite3.Connection, new: SignInFailure) -> None:
+    """Write one down, and take away what is too old or too much."""
+    audited = _is_to_be_audited(conn, new)
+    if audited:
+        write(conn, _line(conn, new))
+    writable(conn, _TABLE).insert(
+        {
+            "at": new.at,
+            "kind": new.kind.value,
+            "email": new.email,
+            "address": new.address,
+            "reason": new.reason.value,
+            "known_browser": new.known_browser,
+            "audited": audited,
+        }
+    )
+    conn.execute(_TIDY, (new.at - FAILURES_KEPT_MS, FAILURES_MAX, TIDIED_AT_ONCE))
+
+
+def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
+    found, since = table(conn, _TABLE), new.at - HOUR_MS
+    if found.count_where("audited = 1 AND at > ?", (since,)) >= AUDITED_PER_HOUR:
+        return False
+    where = "audited = 1 AND at > ? AND kind = ? AND email = ?"
+    return not found.count_where(where, (since, new.kind.value, new.email))
+
+
+def _line(conn: sqlite3.Connection, new: SignInFailure) -> Hand:
+    """The trail names users alone: what strangers type may be anybody's address."""
+    user = users.by_email(conn, new.email)
+    face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
+    return Hand(
+        caller=Caller(new.address, face, Role.SYSTEM),
+        action="sign_in.failed",
+        at=new.at,
+        subject=None if user is None else user.id,
+        said={"reason": new.reason.value},
+        always=True,
+    )
+
+
+def strangers_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:
+    """Wrong codes for an address since then, from browsers that nobody has signed in on."""
+    where = "kind = ? AND email = ? AND at > ? AND known_browser = 0 AND reason = ?"
+    given = (kind.value, email, since, FailureReason.WRONG_CODE.value)
+    return table(conn, _TABLE).count_where(where, given)
+
+
+def counted(conn: sqlite3.Connection, since: int) -> dict[tuple[SessionKind, FailureReason], int]:
+    """How many failed since then, by where and why; up to :data:`COUNTED_MAX` of the newest."""
+    rows = conn.execute(_COUNTED, (COUNTED_MAX, since))
+    return {(SessionKind(kind), FailureReason(reason)): count for kind, reason, count in rows}
+
+
+def newest(conn: sqlite3.Connection, count: int) -> list[SignInFailure]:
+    """The newest first."""
+    rows = table(conn, _TABLE).rows_where(order_by="seq DESC", limit=count)
+    return [
+        SignInFailure(
+            row["at"],
+            SessionKind(row["kind"]),
+            row["email"],
+            row["address"],
+            FailureReason(row["reason"]),
+            bool(row["known_browser"]),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,140 @@
+"""What sign-in counts, and against whom: a stranger neither guesses a code nor shuts anybody out.
+
+The dashboard and the console have pools of their own. A browser that somebody signed in on with an
+address has a share of its own for that address, whatever strangers do with theirs.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final
+
+import structlog
+
+from risala.engine.journal.people import sign_in_failures, users
+from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
+from risala.engine.limits.claims import TakePeople
+from risala.engine.model.commands import PeopleUse
+from risala.engine.model.errors import RateLimited
+from risala.engine.model.people import Browser, SessionKind
+from risala.engine.people.sources import PeopleSources
+from risala.engine.rules.people.lifetimes import (
+    DAY_MS,
+    FAILURES_PER_DAY,
+    FAILURES_PER_MONTH,
+    MINUTE_MS,
+)
+
+log = structlog.get_logger(__name__)
+
+Uses = tuple[tuple[PeopleUse, object], ...]
+_SHARED: Final = frozenset({"network", "address", "all"})
+"""Limits that strangers share, so that one of them can use up what others need."""
+_SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
+
+
+class SignInLimits:
+    def __init__(self, sources: PeopleSources) -> None:
+        self._have = sources
+        self._noted: dict[tuple[SessionKind, str], int] = {}
+
+    def known_browser(self, browser: Browser, kind: SessionKind, email: str) -> str | None:
+        """Which known browser of an address it is; None: none."""
+        return self._have.derived.browser_number(browser.known_as, kind, email)
+
+    async def take_code(self, browser: Browser, kind: SessionKind, email: str) -> bool:
+        """Count that a code is asked for; whether it may be mailed to an address without a user.
+
+        Raises:
+            RateLimited: too many were asked for, whosever the address is.
+        """
+        number = self.known_browser(browser, kind, email)
+        if number is not None:
+            await self._take(((PeopleUse.CODE_KNOWN, (kind, number)),), browser, kind)
+            return True
+        uses: Uses = (
+            (PeopleUse.CODE_IP, (kind, browser.bucket)),
+            *_networks(browser, kind, PeopleUse.CODE_NETWORK, PeopleUse.CODE_PROVIDER),
+            (PeopleUse.CODE_ADDRESS, (kind, email)),
+            (PeopleUse.CODE_ALL, kind),
+        )
+        if kind is SessionKind.OPERATOR:
+            uses = ((PeopleUse.CODE_DAYS, email), *uses)
+        await self._take(uses, browser, kind)
+        if users.by_email(self._have.reader, email) is not None:
+            return True
+        try:
+            await self._take(((PeopleUse.CODE_UNKNOWN, None),), browser, kind)
+        except RateLimited:
+            return False  # the answer stays the same: it would tell who has a user here
+        return True
+
+    async def take_guess(self, browser: Browser, kind: SessionKind, email: str | None) -> None:
+        """Count that a code or a link is tried.
+
+        Raises:
+            RateLimited: too many were tried.
+        """
+        number = None if email is None else self.known_browser(browser, kind, email)
+        if number is not None:
+            await self._take(((PeopleUse.GUESS_KNOWN, (kind, number)),), browser, kind)
+            return
+        uses: Uses = (
+            (PeopleUse.GUESS_IP, (kind, browser.bucket)),
+            *_networks(browser, kind, PeopleUse.GUESS_NETWORK, PeopleUse.GUESS_PROVIDER),
+        )
+        await self._take(uses, browser, kind)
+
+    async def _take(self, uses: Uses, browser: Browser, kind: SessionKind) -> None:
+        try:
+            await self._have.limits.ask(TakePeople(uses))
+        except RateLimited as error:
+            await self._note_limit(error.limit, browser, kind)
+            raise
+
+    async def _note_limit(self, limit: str, browser: Browser, kind: SessionKind) -> None:
+        """Once a minute for each limit that strangers share: an attack makes few rows."""
+        now_ms, key = self._have.now_ms(), (kind, limit)
+        if limit not in _SHARED or now_ms - self._noted.get(key, -MINUTE_MS) < MINUTE_MS:
+            return
+        self._noted[key] = now_ms
+        new = SignInFailure(now_ms, kind, "", browser.address, FailureReason.LIMITED)
+        await self._have.recorder.journal.commit(lambda conn: sign_in_failures.add(conn, new))
+        say(new)
+
+    def refusal(
+        self, conn: sqlite3.Connection, kind: SessionKind, email: str, now_ms: int
+    ) -> RateLimited | None:
+        """Why a stranger's code for an operator's address is not judged; None: it is.
+
+        Asked in the unit that counts, so that guesses side by side are all counted.
+        """
+        if kind is not SessionKind.OPERATOR:
+            return None
+        for span_ms, tries_max in _SLOW:
+            tries = sign_in_failures.strangers_tries(conn, kind, email, now_ms - span_ms)
+            if tries >= tries_max:
+                text = (
+                    "Too many wrong codes were tried with this e-mail address. Sign in from a"
+                    " browser that you signed in on before, or make a link on the machine:"
+                    " risala user sign-in EMAIL --console."
+                )
+                return RateLimited("address", span_ms // 1000, text)
+        return None
+
+
+def say(failure: SignInFailure) -> None:
+    """Log what is written down; without the e-mail address, which anybody may have typed."""
+    log.warning(
+        "sign_in.failed",
+        of=failure.kind.value,
+        reason=failure.reason.value,
+        client=failure.address,
+        known_browser=failure.known_browser,
+    )
+
+
+def _networks(browser: Browser, kind: SessionKind, network: PeopleUse, provider: PeopleUse) -> Uses:
+    if browser.network is None:
+        return ()
+    return ((network, (kind, browser.network)), (provider, (kind, browser.provider)))
