@@ -7,7 +7,7 @@ import re
 import pytest
 import trio
 
-from risala.engine.model.people import SessionKind
+from risala.engine.model.people import Browser, Language, SessionKind
 from risala.http.dashboard.app import create_dashboard
 
 
@@ -44,7 +44,23 @@ async def test_a_link_works_at_the_face_that_it_is_for(post, stranger, browser_o
     entered = await faces[kind].submit(page, paths[kind])
     assert entered.status == 303
     assert entered.location == ("/operator/overview" if is_operator else "/app")
-    assert set(faces[kind].cookies) == {"risala-operator" if is_operator else "risala"}
+    cookie = "risala-operator" if is_operator else "risala"
+    assert set(faces[kind].cookies) == {cookie, f"{cookie}-known"}
+
+
+async def test_an_operator_who_is_held_up_reads_how_to_get_in(post, stranger):
+    for _ in range(6):
+        await post.gateway.people.begin(
+            Browser(post.gateway.people.new_token(), None, "", "", Language.ENGLISH),
+            "mariem@risala.example",
+            SessionKind.OPERATOR,
+        )
+    page = await stranger.get("/operator/sign-in")
+    assert "8-digit code" in page.text
+    page = await stranger.submit(page, "/operator/sign-in", {"email": "mariem@risala.example"})
+    assert page.status == 422
+    assert "That was too often" in page.text
+    assert "risala user sign-in --console" in page.text
 
 
 async def test_signing_out_ends_this_session_alone(post, operator, browser_on):

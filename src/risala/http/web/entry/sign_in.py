@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimited
@@ -48,7 +49,9 @@ async def _begin(visit: Visit, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
     try:
         await visit.site.gateway.people.begin(visit.browser, email, visit.face.kind)
-    except (Invalid, RateLimited) as error:
+    except RateLimited as error:
+        return await visit.wrong(_EMAIL, _too_often(visit, error), _email_values(visit, target))
+    except Invalid as error:
         return await visit.again(_EMAIL, error, _email_values(visit, target))
     query = "" if target is None else "?" + urlencode({"next": target})
     return visit.go(visit.request.path + query)
@@ -76,13 +79,23 @@ async def _finish(visit: Visit, target: str | None) -> TrioResponse:
 
 
 async def _refused(visit: Visit, error: EngineError, target: str | None) -> TrioResponse:
-    faults = faults_of(visit.words, error)
+    faults = _too_often(visit, error)
     if isinstance(error, Forbidden):
         faults = {TOP: visit.words("No new accounts are made here at the moment.")}
     asked = visit.site.gateway.people.pending(visit.cookie)
     if asked is None:
         return await visit.wrong(_EMAIL, faults, _email_values(visit, target))
     return await visit.wrong(_CODE, faults, _code_values(visit, asked, target))
+
+
+def _too_often(visit: Visit, error: EngineError) -> dict[str, Markup]:
+    """When again; to an operator also how they get in before that."""
+    faults = faults_of(visit.words, error)
+    if isinstance(error, RateLimited) and visit.is_console:
+        command = "risala user sign-in --console"
+        words = visit.words("On the machine {command} makes a link at once.", command=command)
+        faults[TOP] = Markup("{} {}").format(faults[TOP], words)
+    return faults
 
 
 def signed_in(visit: Visit, result: SignedIn, target: str | None = None) -> TrioResponse:
