@@ -1,4 +1,4 @@
-"""One noun is one class, anywhere in the package: a name that stands twice says which it is.
+"""Names: one noun is one class, and a name says what the glossary says.
 
 Whoever searches for a class finds one, and whoever reads a name in a room need not ask which of
 two is meant. Where a pair has one meaning in rooms that never see each other, its reason is here.
@@ -7,10 +7,13 @@ two is meant. Where a pair has one meaning in rooms that never see each other, i
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
-SOURCE = Path(__file__).parents[2] / "src/risala"
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src/risala"
 TWICE = {
     "Health": "of a driver, and of the service as the OpenAPI document describes it",
     **dict.fromkeys(
@@ -34,6 +37,10 @@ TWICE = {
     ),
 }
 """Each with its reason. Whoever renames one of a pair takes its line away."""
+GLOSSARY = ROOT / "docs/reference/glossary.md"
+OLD_NAMES = Path(__file__).with_name("old_names.txt")
+LEFT_MAX = 344
+"""How many old names there may be at most. Who renames some lowers it; nothing raises it."""
 
 
 def nouns() -> dict[str, list[str]]:
@@ -54,3 +61,53 @@ def test_a_noun_is_one_class():
 def test_every_reason_is_needed_still():
     found = nouns()
     assert [name for name in TWICE if len(found[name]) < 2] == []
+
+
+def replaced() -> tuple[set[tuple[str, ...]], set[tuple[str, ...]]]:
+    """What no part of a name may be, and what no whole name may be, as words in small letters."""
+    parts, wholes = set(), set()
+    page = GLOSSARY.read_text(encoding="utf-8")
+    cells = [row.rsplit("|", 2)[1] for row in page.splitlines() if row.startswith("| ")]
+    last = re.search(r"^These are no part of any name: (.+)$", page, re.M)
+    assert last is not None
+    for word, alone in re.findall(r"`(\w+)`( alone)?", " ".join([*cells, last[1]])):
+        (wholes if alone else parts).add(tuple(word.split("_")))
+    return parts, wholes
+
+
+def words(name: str) -> tuple[str, ...]:
+    """`EndpointLane` and `endpoint_lane` alike are ("endpoint", "lane")."""
+    found = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)
+    return tuple(word.lower() for word in found)
+
+
+def all_names() -> Iterator[str]:
+    """Each module, class and function of the package, as `room/module.py name`."""
+    for path in sorted(SOURCE.glob("**/*.py")):
+        where = path.relative_to(SOURCE).as_posix()
+        yield f"{where} {path.parent.name if path.stem == '__init__' else path.stem}"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield f"{where} {node.name}"
+
+
+def is_old(name: str, parts: set[tuple[str, ...]], wholes: set[tuple[str, ...]]) -> bool:
+    own = words(name)
+    runs = {own[i : i + n] for n in {len(each) for each in parts} for i in range(len(own))}
+    return own in wholes or not parts.isdisjoint(runs)
+
+
+def test_names_are_those_of_the_glossary():
+    parts, wholes = replaced()
+    old = {each for each in all_names() if is_old(each.split(" ")[1], parts, wholes)}
+    listed = OLD_NAMES.read_text(encoding="utf-8").splitlines()
+    assert sorted(old - {*listed}) == [], "new names: use the glossary's words"
+    assert sorted({*listed} - old) == [], "renamed: take these lines out, and lower LEFT_MAX"
+    assert len(listed) <= LEFT_MAX
+
+
+def test_what_counts_as_an_old_name():
+    parts, wholes = {("lane",), ("taken", "along")}, {("sign",)}
+    old = ["Lane", "EndpointLane", "lane_down", "taken_along_now", "_sign"]
+    assert [name for name in old if not is_old(name, parts, wholes)] == []
+    assert [n for n in ("sign_in", "planet", "taken", "Along") if is_old(n, parts, wholes)] == []

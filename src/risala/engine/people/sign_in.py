@@ -16,7 +16,6 @@ from risala.engine.journal.people import (
     letting_in,
     mails,
     members,
-    sign_in_failures,
     users,
     web_sessions,
 )
@@ -319,7 +318,7 @@ def _failed(
     failure = SignInFailure(
         entry.now_ms, found.kind, found.email, entry.device.address, reason, entry.known_browser
     )
-    sign_in_failures.add(conn, failure)
+    sign_in_limits.record(conn, failure)
     return _Failed(answer, failure)
 
 

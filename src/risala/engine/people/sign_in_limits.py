@@ -13,7 +13,9 @@ import structlog
 
 from risala.engine.journal.people import sign_in_failures, users
 from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
+from risala.engine.journal.upkeep.audit_log import Hand, write
 from risala.engine.limits.claims import TakePeople
+from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Browser, SessionKind
@@ -99,7 +101,7 @@ class SignInLimits:
             return
         self._noted[key] = now_ms
         new = SignInFailure(now_ms, kind, "", browser.address, FailureReason.LIMITED)
-        await self._have.recorder.journal.commit(lambda conn: sign_in_failures.add(conn, new))
+        await self._have.recorder.journal.commit(lambda conn: record(conn, new))
         say(new)
 
     def refusal(
@@ -121,6 +123,24 @@ class SignInLimits:
                 )
                 return RateLimited("address", span_ms // 1000, text)
         return None
+
+
+def record(conn: sqlite3.Connection, new: SignInFailure) -> None:
+    """Write a failure down, in the middle of a unit; the first one of an address in an hour in the
+    audit trail as well, which names users alone: what strangers type may be anybody's address."""
+    if not sign_in_failures.add(conn, new):
+        return
+    user = users.by_email(conn, new.email)
+    face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
+    hand = Hand(
+        caller=Caller(new.address, face, Role.SYSTEM),
+        action="sign_in.failed",
+        at=new.at,
+        subject=None if user is None else user.id,
+        said={"reason": new.reason.value},
+        always=True,
+    )
+    write(conn, hand)
 
 
 def say(failure: SignInFailure) -> None:

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.journal.people import users
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.upkeep.audit_log import Hand, write
-from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.people import SessionKind
 from risala.engine.rules.people.lifetimes import FAILURES_KEPT_MS, HOUR_MS
 
@@ -62,11 +59,10 @@ class SignInFailure:
     """Somebody signed in on it with this address before."""
 
 
-def add(conn: sqlite3.Connection, new: SignInFailure) -> None:
-    """Write one down, and take away what is too old or too much."""
+def add(conn: sqlite3.Connection, new: SignInFailure) -> bool:
+    """Write one down, and take away what is too old or too much; whether the audit trail gets a
+    line for it."""
     audited = _is_to_be_audited(conn, new)
-    if audited:
-        write(conn, _line(conn, new))
     writable(conn, _TABLE).insert(
         {
             "at": new.at,
@@ -79,6 +75,7 @@ def add(conn: sqlite3.Connection, new: SignInFailure) -> None:
         }
     )
     conn.execute(_TIDY, (new.at - FAILURES_KEPT_MS, FAILURES_MAX, TIDIED_AT_ONCE))
+    return audited
 
 
 def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
@@ -87,20 +84,6 @@ def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
         return False
     where = "audited = 1 AND at > ? AND kind = ? AND email = ?"
     return not found.count_where(where, (since, new.kind.value, new.email))
-
-
-def _line(conn: sqlite3.Connection, new: SignInFailure) -> Hand:
-    """The trail names users alone: what strangers type may be anybody's address."""
-    user = users.by_email(conn, new.email)
-    face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
-    return Hand(
-        caller=Caller(new.address, face, Role.SYSTEM),
-        action="sign_in.failed",
-        at=new.at,
-        subject=None if user is None else user.id,
-        said={"reason": new.reason.value},
-        always=True,
-    )
 
 
 def strangers_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:

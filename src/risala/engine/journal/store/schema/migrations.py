@@ -516,10 +516,6 @@ def m037_moving_here(db: Database) -> None:
 
 
 @migrations()
-def m038_references(db: Database) -> None:
+def m038_references_and_sign_ins(db: Database) -> None:
     fold_references(db)
-
-
-@migrations()
-def m039_sign_in_failures(db: Database) -> None:
     _script(db, SIGN_IN_FAILURES)
