@@ -50,8 +50,8 @@ _LATIN: Final = str.maketrans(
     "\u0391\u0392\u0395\u0396\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7",
     "ABESIJKMHOPCTYXABEZHIKMNOPTYX",
 )
-"""Cyrillic and Greek capitals, and the Latin ones that look the same: whichever of the two stands in
-a reference, its reader sees the same one."""
+"""Cyrillic and Greek capitals, and the Latin ones that look the same: whichever of the two stands
+in a reference, its reader sees the same one."""
 
 
 class PaymentMethodError(Exception):
