@@ -42,6 +42,7 @@ __all__ = [
     "DriverFactory",
     "Health",
     "HealthState",
+    "IdForms",
     "Inbound",
     "NotStoredError",
     "Outcome",
@@ -241,6 +242,22 @@ class Choosy(Protocol):
             segments: how many submits the message takes.
             is_next: True where the message would be submitted now; False where somebody only asks
                 what it waits for.
+        """
+
+
+@runtime_checkable
+class IdForms(Protocol):
+    """A driver whose carrier may write an id in its receipts otherwise than in its answers.
+
+    Optional. By it receipts that came before the setting was right find their message after all.
+    """
+
+    def other_ids(self, carrier_id: str) -> tuple[str, ...]:
+        """How the answer to the submit may have written the id that a receipt has, by the settings
+        as they are now (:attr:`Receipt.also_known_as`).
+
+        Called before :meth:`Driver.run`, for each receipt that matches no message. It returns at
+        once and raises nothing.
         """
 
 

@@ -84,6 +84,7 @@ _DRIVER: Final = ContractPage(
             (
                 "Posting",
                 "Choosy",
+                "IdForms",
                 "Declined",
                 "Commandable",
                 "DriverCommand",

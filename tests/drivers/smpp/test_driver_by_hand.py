@@ -20,7 +20,7 @@ from risala.drivers.smpp.protocol.pdu import (
     response_to,
 )
 from risala.drivers.smpp.settings import SmppSettings
-from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
+from risala.plugins.contract import Accepted, HealthState, IdForms, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
 
@@ -162,3 +162,9 @@ async def test_an_id_without_its_nul_is_an_acceptance():
         await context.wait_health(HealthState.UP)
         assert await driver.submit(segment()) == Accepted("0a1b", "ESME_ROK")
         assert not [line for line in context.traces if "broke the protocol" in line]
+
+
+def test_the_engine_can_ask_how_an_answer_wrote_an_id():
+    driver: object = SmppDriver("smsc", settings(1, message_id_form="resp_hex_receipt_dec"))
+    assert isinstance(driver, IdForms)
+    assert "00000a1b" in driver.other_ids("2587")

@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 import pytest
 import trio
 
+from risala.drivers.smpp.protocol.receipt import IdForm, other_forms
+from risala.engine.journal.messages import held
 from risala.engine.model.errors import NotFound
+from risala.plugins.contract import Accepted, ReceiptState
 from risala.plugins.testing.fake_driver import FakeDriver
 
 
@@ -70,3 +73,50 @@ async def test_there_must_be_such_a_carrier(open_house, quick):
     async with open_house() as house:
         with pytest.raises(NotFound):
             await reconnect(house, "nobody")
+
+
+class Renaming(FakeDriver):
+    """Its receipts have ids in decimal, which its answers have in hexadecimal."""
+
+    def other_ids(self, carrier_id: str) -> tuple[str, ...]:
+        return other_forms(carrier_id, IdForm.RESP_HEX_RECEIPT_DEC)
+
+
+def _takes_as(carrier_id: str) -> list[Accepted]:
+    return [Accepted(carrier_id, "OK")]
+
+
+@pytest.mark.parametrize("wait_s", [1, 3600])
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [(ReceiptState.DELIVERED, "delivered"), (ReceiptState.EXPIRED, "undelivered")],
+)
+async def test_receipts_find_their_message_once_the_form_of_ids_is_set(
+    open_house, quick, wait_s, state, status
+):
+    """Held ones, and those that were given up already."""
+    async with open_house(drivers={"fake": FakeDriver(answers=_takes_as("00000a1b"))}) as house:
+        message_id = await house.send()
+        await house.wait_status(message_id, "sent")
+        await house.driver.receipt("2587", state)
+        await trio.sleep(wait_s)
+        assert house.status(message_id) == "sent"
+    for _ in range(2):  # the second time there is nothing left to match
+        async with open_house(drivers={"fake": Renaming()}) as house:
+            await house.wait_status(message_id, status)
+            _, timeline = house.gateway.show_message(message_id)
+            assert [entry.status for entry in timeline].count(status) == 1
+            reader = house.gateway.services.reader
+            assert held.unused(reader, "fake") == []
+
+
+async def test_an_old_receipt_does_not_end_a_message_that_left_after_it(open_house, quick):
+    async with open_house() as house:
+        await house.driver.receipt("2587")
+        await trio.sleep(3600)
+        house.driver.answers = _takes_as("a1b")
+        message_id = await house.send()
+        await house.wait_status(message_id, "sent")
+    async with open_house(drivers={"fake": Renaming()}) as house:
+        await trio.sleep(1)
+        assert house.status(message_id) == "sent"

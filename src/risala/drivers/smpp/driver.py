@@ -16,7 +16,7 @@ from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
 from risala.drivers.smpp.protocol.fields import FieldError
 from risala.drivers.smpp.protocol.pdu import Pdu, QuerySmResp, SubmitSmResp
-from risala.drivers.smpp.protocol.receipt import query_receipt
+from risala.drivers.smpp.protocol.receipt import other_forms, query_receipt
 from risala.drivers.smpp.protocol.status import refusal
 from risala.drivers.smpp.protocol.submit import query_sm, submit_sm
 from risala.drivers.smpp.settings import SmppSettings
@@ -195,6 +195,10 @@ class SmppDriver:
         if not isinstance(response, QuerySmResp) or response.command_status:
             return None
         return query_receipt(response, carrier_id)
+
+    def other_ids(self, carrier_id: str) -> tuple[str, ...]:
+        """See :class:`risala.plugins.contract.IdForms`: by the setting ``message_id_form``."""
+        return other_forms(carrier_id, self.settings.message_id_form)
 
     def _sending_link(self) -> Link | None:
         """The bound link that can send and has the fewest requests unanswered; None where there is

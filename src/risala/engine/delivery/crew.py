@@ -10,6 +10,7 @@ from typing import Final
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.delivery.driver_context import LaneContext
 from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
 from risala.engine.model.ids import IdSource
 
@@ -48,10 +49,12 @@ class Crew:
     async def _start_driver(self, lane: Lane) -> None:
         context = LaneContext(lane, self._reader, self._ids, self._hearing(lane.name))
         await self._supervisor.start_service(
-            f"driver {lane.name}",
-            partial(lane.run_driver, lane.driver, context),
-            policy=DRIVER_POLICY,
+            f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY
         )
+
+    async def _drive(self, lane: Lane, context: LaneContext) -> None:
+        await match_again(lane, self._reader)
+        await lane.run_driver(lane.driver, context)
 
     async def end(self, lane: Lane) -> None:
         """End what runs for a lane, the driver first: it takes leave of its carrier."""

@@ -13,8 +13,9 @@ from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.states import SegmentState
+from risala.sms.cause import Cause, cause_of
 from risala.sms.message import submit_reference
-from risala.sms.receipt import ReceiptState
+from risala.sms.receipt import Receipt, ReceiptState
 
 HELD_MAX: Final = 10_000
 """Receipts that match nothing, kept at one time: a peer that sends rubbish fills no disk."""
@@ -195,6 +196,61 @@ def _give_up(
         (UNMATCHED_MAX,),
     )
     return [_unmatched(row) for row in rows]
+
+
+_UNUSED: Final = (
+    "SELECT received_at, carrier_id, state, raw, error_code, recipient, sender, reference"
+    " FROM held_receipts WHERE carrier = ?1 AND why <> ?2"
+    " UNION SELECT received_at, carrier_id, state, raw, NULL, recipient, NULL, NULL"
+    " FROM unmatched_receipts WHERE carrier = ?1 AND why <> ?2 ORDER BY 1"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unused:
+    """A receipt that matches no message so far, held or given up."""
+
+    received_at: int
+    receipt: Receipt
+
+
+def unused(conn: sqlite3.Connection, carrier: str) -> list[Unused]:
+    """Those of a carrier, in the order in which they came."""
+    return [_unused(*row) for row in conn.execute(_UNUSED, (carrier, Why.SEVERAL))]
+
+
+def _unused(
+    received_at: int,
+    carrier_id: str,
+    state: str,
+    raw: str,
+    word: str | None,
+    recipient: str | None,
+    sender: str | None,
+    reference: int | None,
+) -> Unused:
+    is_delivered = state == SegmentState.DELIVERED
+    receipt = Receipt(
+        carrier_id,
+        ReceiptState.DELIVERED if is_delivered else ReceiptState.UNDELIVERABLE,
+        raw,
+        None if is_delivered else cause_of(word, Cause.UNDELIVERABLE),
+        recipient=recipient,
+        sender=sender,
+        reference=reference,
+    )
+    return Unused(received_at, receipt)
+
+
+def use(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> None:
+    """Strike off a receipt that :func:`unused` gave and that has been used."""
+    state = segment_state(receipt.state)
+    for table in ("held_receipts", "unmatched_receipts"):
+        conn.execute(
+            f"DELETE FROM {table} WHERE carrier = ? AND carrier_id = ? AND state = ?"  # noqa: S608 -- constants
+            " AND raw = ? AND recipient IS ?",
+            (carrier, receipt.carrier_id, state, receipt.raw, receipt.recipient),
+        )
 
 
 def unmatched_total(conn: sqlite3.Connection, carrier: str) -> int:

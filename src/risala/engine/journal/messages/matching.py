@@ -32,6 +32,8 @@ CANDIDATES_MAX: Final = 100
 LATE_MS: Final = 4 * 86_400_000
 """So long after a submit without an answer its receipt is looked for: carriers try for three days
 at most (``validitySeconds``), and a day is for their clocks and ours."""
+EARLY_MS: Final = 60_000
+"""A receipt comes so long before the answer that it tells of, at most."""
 _WAITING: Final = (SegmentState.ACCEPTED, SegmentState.UNCERTAIN)
 
 
@@ -134,6 +136,19 @@ def find(
         return found
     unanswered = _without_answer(conn, carriers, receipt, now_ms)
     return found if unanswered is Why.UNKNOWN else unanswered
+
+
+def is_waited_for(
+    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, received_at: int
+) -> bool:
+    """Whether a receipt that came then tells of a segment that still waits for one.
+
+    Never of one that left later: a carrier gives the same id again.
+    """
+    found = find(conn, carriers, receipt, received_at)
+    if not isinstance(found, Found) or found.state not in _WAITING:
+        return False
+    return found.changed_at <= received_at + EARLY_MS
 
 
 def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) -> Found | Why:

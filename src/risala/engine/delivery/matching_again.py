@@ -1,0 +1,55 @@
+"""Receipts that matched no message, matched again by what the settings say of ids now.
+
+A carrier that writes the ids of answers and receipts in two forms is noticed by its receipts, which
+match nothing. Once ``message_id_form`` says so, those that came before are as good as any.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import structlog
+import trio
+
+from risala.engine.delivery.lane.lane import Lane
+from risala.engine.journal.attempts import Arrival
+from risala.engine.journal.messages import held
+from risala.engine.journal.messages.matching import is_waited_for
+from risala.engine.model.errors import Unavailable
+from risala.plugins.contract import IdForms
+
+log = structlog.get_logger(__name__)
+
+_AT_ONCE: Final = 50
+"""Receipts that are looked up in one go: some milliseconds' worth."""
+
+
+async def match_again(lane: Lane, reader: sqlite3.Connection) -> None:
+    """Use the receipts of a lane's carrier that fit a message by now.
+
+    Each is struck off after it was recorded: a crash in between gives a second line in the
+    timeline, and loses nothing.
+    """
+    driver = lane.driver
+    if not isinstance(driver, IdForms):
+        return
+    recorder, matched = lane.recorder, 0
+    carriers = recorder.groups.of(lane.name)
+    try:
+        for number, one in enumerate(held.unused(reader, lane.name), 1):
+            if number % _AT_ONCE == 0:
+                await trio.lowlevel.checkpoint()
+            also = driver.other_ids(one.receipt.carrier_id)
+            receipt = replace(one.receipt, also_known_as=also)
+            if not is_waited_for(reader, carriers, receipt, one.received_at):
+                continue
+            await lane.scribe.received(Arrival(lane.name, receipt, recorder.stamp()))
+            await recorder.journal.commit(partial(held.use, carrier=lane.name, receipt=receipt))
+            matched += 1
+    except Unavailable as error:
+        log.warning("receipts.storage", carrier=lane.name, reason=str(error))
+    if matched:
+        log.info("receipts.matched_again", carrier=lane.name, count=matched)
