@@ -35,7 +35,7 @@ from risala.engine.delivery.scheduler import Board, Heed, SchedulerMessage, SetG
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held, reads, waiting
 from risala.engine.journal.recorder import Recorder
@@ -226,8 +226,10 @@ class Alone:
     def carriers(self) -> list[dict[str, Any]]:
         """The carriers of the settings, all of them idle."""
         router, over = Router(self._settings.carriers), overrides.all_of(self._reader)
+        said = gates.all_of(self._reader)
         return [
             _idle(each, over.get(each.name))
+            | {"gate": said[each.name].gate if each.name in said else Gate.OPEN.value}
             | _queue(self._reader, router, each.name, self._clock.now_ms())
             for each in self._settings.carriers
         ]
@@ -246,7 +248,7 @@ class Alone:
         raise Conflict(NOT_RUNNING)
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
-        raise Conflict(NOT_RUNNING)
+        """Does nothing: the next start of the service finds it."""
 
     @property
     def rereading(self) -> Rereading:

@@ -16,14 +16,14 @@ from risala.engine.core import Core, Owners
 from risala.engine.delivery.crew import Crew, Hearing
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Counts, LaneHooks
+from risala.engine.delivery.lane.parts import Counts, Gate, LaneHooks
 from risala.engine.delivery.lineup import Lineup, LineupParts, member_of, overridden
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.scribe import Scribe
 from risala.engine.delivery.sorter import Sorter
-from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -79,7 +79,7 @@ def build_sending(
         else:  # the carrier's limit holds over the change
             throttle = former.throttle
             throttle.retune(pace, now_s)
-        return Lane(
+        built = Lane(
             carrier=carrier,
             driver=driver,
             recorder=recorder,
@@ -91,6 +91,10 @@ def build_sending(
             counts=Counts() if former is None else former.counts,
             retry=delivery.retry,
         )
+        # What an operator paused stays so, over a restart and over other settings.
+        if (said := gates.all_of(reader).get(carrier.name)) is not None:
+            built.standing.gate = Gate(said.gate)
+        return built
 
     fleet, over = Fleet(router, notes, lane), overrides.all_of(reader)
     for each in carriers:

@@ -93,6 +93,9 @@ class FacePath:
     """A ``{name}`` stands for what is between two slashes, or before a suffix of the last part; it
     comes as :attr:`FaceRequest.arguments`."""
     methods: tuple[str, ...] = ("GET", "POST")
+    get_changes: bool = False
+    """A ``GET`` of this path does something, as sending a message: ``HEAD``, which proxies and link
+    checkers ask of their own accord, is answered with 405 and does nothing."""
 
 
 @dataclass(frozen=True, slots=True)

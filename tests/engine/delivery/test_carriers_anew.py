@@ -359,6 +359,18 @@ async def test_what_its_queue_held_goes_another_way(open_file, carrier, quick):
             assert house.gateway.show_message(message_id)[0].carrier == "c"
 
 
+async def test_a_paused_carrier_with_another_driver_is_paused(open_file, carrier, quick):
+    file, _, opening = open_file(carrier("a"), carrier("b", priority=1))
+    async with opening as house:
+        await house.gateway.perform("carriers.pause", {"carrier": "a"})
+        file.write(carrier("a", fake={"account": "other"}), carrier("b", priority=1))
+        await apply(house)
+        for _ in range(100):
+            await trio.sleep(1)
+        assert (await names(house))["a"] == "paused"
+        assert file.built["a"].submitted == []
+
+
 async def test_faults_change_nothing_and_are_told_with_their_place(open_file, carrier, quick):
     file, drivers, opening = open_file(carrier("a"))
     async with opening as house:

@@ -458,6 +458,26 @@ async def test_pause_resume_and_a_window(open_house, carrier, quick):
         assert house.driver.in_flight_peak == 2
 
 
+@pytest.mark.parametrize("said", ["pause", "drain"])
+async def test_a_pause_holds_over_restarts(open_house, carrier, quick, said):
+    """The page promises that nothing leaves until somebody resumes."""
+    async with open_house(carrier()) as house:
+        await house.gateway.perform(f"carriers.{said}", {"carrier": "fake"})
+        ids = [await house.send(f"n{n}") for n in range(5)]
+    for _ in range(2):
+        async with open_house(carrier()) as house:
+            await trio.sleep(120)
+            assert house.driver.submitted == []
+            (lane,) = (await house.gateway.perform("carriers", {}))["carriers"]
+            assert lane["gate"] == ("paused" if said == "pause" else "draining")
+    async with open_house(carrier()) as house:
+        await house.gateway.perform("carriers.resume", {"carrier": "fake"})
+        for message_id in ids:
+            await house.wait_status(message_id, "sent")
+    async with open_house(carrier()) as house:
+        await house.wait_status(await house.send(), "sent")
+
+
 async def test_a_suspended_organization_is_held(open_house, quick):
     async with open_house() as house:
         house.driver.set_health(HealthState.DOWN)

@@ -252,7 +252,7 @@ async def test_a_command_without_a_service_has_no_carriers_to_pause(tmp_path):
     async with open_gateway(settings) as gateway:
         made = await gateway.perform("org.create", {"name": "Shop"})
         assert (await gateway.perform("carriers", {}))["carriers"] == []
-        with pytest.raises(Conflict):
+        with pytest.raises(NotFound):
             await gateway.perform("carriers.pause", {"carrier": "mattel"})
         arguments = {"organization_id": made["id"], "amount": "1"}
         await gateway.perform("topup", arguments)

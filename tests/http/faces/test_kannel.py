@@ -52,6 +52,15 @@ async def test_a_message_is_accepted_charged_and_told_as_any_other(office, autoj
     assert [each["username"] for each in listed["credentials"]] == ["shop"]
 
 
+async def test_head_sends_nothing(office, autojump_clock):
+    """Proxies and checkers of links ask HEAD of what they find in a log."""
+    given = {"to": "22236123456", "text": "hello", **office.who}
+    answer = await office.client.head(PATH, query_string=given)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, POST"
+    assert office.messages() == []
+
+
 async def test_several_receivers_are_several_messages(office, autojump_clock):
     assert await ask(office, to="22236123456 0022226123456 +22246123456") == (
         202,

@@ -98,7 +98,7 @@ class _Wanted:
 class KannelFace:
     """The face; see the module's text."""
 
-    paths: Sequence[FacePath] = (FacePath("/cgi-bin/sendsms"),)
+    paths: Sequence[FacePath] = (FacePath("/cgi-bin/sendsms", get_changes=True),)
 
     def __init__(self, settings: KannelSettings) -> None:
         self._settings = settings

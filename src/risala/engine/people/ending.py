@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.people import ended_users, members, users
 from risala.engine.journal.store.signature import Signature, signed
@@ -39,6 +39,7 @@ class Ending:
             ended_users.forget(conn, user)
             opt_outs.forget_user(conn, user.email)
             overrides.forget_user(conn, user.email)
+            gates.forget_user(conn, user.email)
 
         try:
             await self._have.recorder.journal.commit(signed(by, unit))

@@ -183,7 +183,7 @@ def _find(
     handlers: dict[str, Handler] = {
         method: partial(handle, arguments, query) for method, handle in bound.items()
     }
-    if "GET" in handlers:
+    if "GET" in handlers and not path.get_changes:
         handlers["HEAD"] = handlers["GET"]
     return PlainPath(path.path, handlers, body_bytes_max)
 

@@ -79,7 +79,7 @@ async def test_what_waits_and_what_is_behind_is_told(house, autojump_clock):
 async def test_the_machine_is_told_by_facts(house, autojump_clock, tmp_path):
     await trio.sleep(100)
     found = await do(house, "system.show")
-    assert (found["version"], found["schema"][:4]) == (__version__, "m038")
+    assert (found["version"], found["schema"][:4]) == (__version__, "m039")
     assert found["uptimeS"] == 100
     assert found["settingsFile"] == str(FILE)
     assert found["dataDir"] == str(tmp_path)

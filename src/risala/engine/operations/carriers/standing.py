@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.lane.parts import Gate
-from risala.engine.journal.carriers import overrides
+from risala.engine.journal.carriers import gates, overrides
+from risala.engine.journal.carriers.gates import CarrierGate
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held
 from risala.engine.model.clock import iso
@@ -145,11 +147,22 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
 
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
-    if delivery.running:
-        _one(call, name)
-        by = call.sign(subject=name, said={"gate": gate.value}, always=True)
-        await call.note(by)
-    await delivery.set_gate(name, gate)
+    if _one(call, name).get("gate") == Gate.LEAVING:
+        raise Conflict(f"{name} finishes what it has begun, and ends then.")
+    by = call.sign(subject=name, said={"gate": gate.value}, always=True)
+    said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
+
+    def unit(conn: sqlite3.Connection) -> None:
+        if gate is Gate.OPEN:
+            gates.open_again(conn, name)
+        else:
+            gates.put(conn, said)
+
+    # On the disk before it is obeyed: a restart in between keeps what the page says.
+    await call.commit(unit, by)
+    # As it stands there now: of two at the same moment, either may be told first.
+    now = gates.all_of(call.services.reader).get(name)
+    await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
     return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
 
 

@@ -27,3 +27,13 @@ CREATE TABLE carrier_marks (
   PRIMARY KEY (carrier, driver, account, receipt_group)
 ) STRICT, WITHOUT ROWID;
 """
+
+CARRIER_GATES: Final = """
+-- Carriers that an operator paused or drains, until they resume them.
+CREATE TABLE carrier_gates (
+  carrier TEXT PRIMARY KEY,
+  gate TEXT NOT NULL CHECK (gate IN ('paused', 'draining')),
+  changed_at INTEGER NOT NULL,
+  who TEXT NOT NULL
+) STRICT, WITHOUT ROWID
+"""

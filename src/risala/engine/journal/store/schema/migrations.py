@@ -11,7 +11,7 @@ from sqlite_utils import Database, Migrations
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.bank import fold_references, make_bank
-from risala.engine.journal.store.schema.carriers import CARRIERS
+from risala.engine.journal.store.schema.carriers import CARRIER_GATES, CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.faces import FACES, SMPP
 from risala.engine.journal.store.schema.first import complete_first_tables
@@ -519,3 +519,8 @@ def m037_moving_here(db: Database) -> None:
 def m038_references_and_sign_ins(db: Database) -> None:
     fold_references(db)
     _script(db, SIGN_IN_FAILURES)
+
+
+@migrations()
+def m039_carrier_gates(db: Database) -> None:
+    _script(db, CARRIER_GATES)

@@ -1,0 +1,49 @@
+"""What an operator said of carriers: paused, or draining. It holds until they say otherwise."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.tables import table, writable
+
+_TABLE: Final = "carrier_gates"
+NOBODY: Final = ""
+"""In place of somebody whose account is deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierGate:
+    """Of one carrier; one that is open has none."""
+
+    carrier: str
+    gate: str
+    changed_at: int
+    """UTC epoch milliseconds."""
+    who: str
+
+
+_ROWS: Final = Rows(CarrierGate)
+
+
+def all_of(conn: sqlite3.Connection) -> dict[str, CarrierGate]:
+    """By their carriers, those of carriers too that the settings no longer have."""
+    found = _ROWS.find(table(conn, _TABLE), order_by="carrier")
+    return {one.carrier: one for one in found}
+
+
+def put(conn: sqlite3.Connection, gate: CarrierGate) -> None:
+    writable(conn, _TABLE).upsert(asdict(gate))
+
+
+def open_again(conn: sqlite3.Connection, carrier: str) -> None:
+    writable(conn, _TABLE).delete_where("carrier = ?", (carrier,))
+
+
+def forget_user(conn: sqlite3.Connection, who: str) -> None:
+    """Keep what somebody said, and not who they were."""
+    stored = writable(conn, _TABLE)
+    for row in list(stored.rows_where("who = ?", (who,))):
+        stored.update(row["carrier"], {"who": NOBODY})
