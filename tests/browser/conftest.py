@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -69,15 +69,17 @@ class Demo:
         def found() -> str | None:
             lines = Path(self.file["outbox"]).read_text("utf-8").splitlines()
             mails = [each for each in map(json.loads, lines) if each["to"] == email]
-            return re.search(r"\b\d{6}\b", mails[-1]["text"]).group() if mails else None
+            return re.search(r"\b\d{6}(?:\d\d)?\b", mails[-1]["text"]).group() if mails else None
 
         return until(found, f"a mail to {email}")
 
 
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
-    data = tmp_path_factory.mktemp("demo")
-    command = [sys.executable, "-m", "risala", "serve", "--demo", "--port", "0", "--data", data]
+@contextmanager
+def serve_demo(data: Path, port: int = 0) -> Iterator[Demo]:
+    """A demo of its own; it stops as a service does that is told to."""
+    command = [sys.executable, "-m", "risala", "serve", "--demo", "--data", data]
+    command += ["--port", str(port)]
+    (data / "demo.json").unlink(missing_ok=True)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         until = time.monotonic() + HANG_S
@@ -89,6 +91,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     finally:
         process.terminate()
         process.wait(30)
+
+
+@pytest.fixture(name="serve_demo")
+def serve_demo_fixture() -> Callable[..., AbstractContextManager[Demo]]:
+    return serve_demo
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    with serve_demo(tmp_path_factory.mktemp("demo")) as served:
+        yield served
 
 
 class _Quiet(SimpleHTTPRequestHandler):

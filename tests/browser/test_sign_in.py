@@ -109,3 +109,23 @@ def test_wrong_codes_and_signing_out(open_dashboard, demo):
     page.go_back()
     page.reload()
     expect(page.get_by_label("E-mail address")).to_be_visible()
+
+
+def test_a_page_lives_on_over_an_orderly_restart(browser: Browser, serve_demo, tmp_path):
+    """It says that the connection is lost, and what happens after the restart is seen."""
+    context = browser.new_context(locale="en")
+    page = context.new_page()
+    page.set_default_timeout(HANG_S * 1000)
+    with serve_demo(tmp_path) as demo:
+        page.goto(demo.file["dashboard_url"])
+        sign_in(page, demo, "en", demo.file["owner_email"])
+        expect(page.locator("#side summary", has_text="Demo")).to_be_visible()
+        owner_of = demo.file["organization_id"]
+        page.goto(f"{demo.file['base_url']}/app/{owner_of}/messages")
+        expect(page.locator("#live")).to_have_text("live")
+    expect(page.locator("#live")).to_have_text("connection lost, trying again")
+    with serve_demo(tmp_path, int(demo.file["base_url"].rpartition(":")[2])) as demo:
+        expect(page.locator("#live")).to_have_text("live", timeout=HANG_S * 1000)
+        demo.risala("send", "+22236000001", "after the restart", "--org", owner_of)
+        expect(page.get_by_role("link", name="1 new message: show it")).to_be_visible()
+    context.close()

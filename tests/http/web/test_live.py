@@ -191,7 +191,7 @@ async def test_it_ends_with_the_service(followed, autojump_clock):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(streams.run)
         shutdown.set()
-        assert await anext(body) == OVER
+        assert [each async for each in body] == []  # no last word, or the page would not come back
     with pytest.raises(Draining):
         chunks(streams, followed, Drawer())
 

@@ -134,6 +134,10 @@ class LiveStreams:
                 async with aclosing(drawn) as chunks:
                     async for chunk in chunks:
                         yield chunk
+                # Where the service stops the stream just ends, as by a lost connection: the page
+                # says so, and comes back when the service does.
+                if not self._shutdown.is_set():
+                    yield OVER
             finally:
                 self._followers.discard(follower)
                 self._open[user_id] -= 1
@@ -158,7 +162,6 @@ async def _drawn(
             except (NotFound, Forbidden):
                 break  # it is there no more, or not the reader's: the page says so, loaded anew
         yield chunk
-    yield OVER
 
 
 async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> list[Told] | None:
