@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from risala.engine.journal.people import members, users
+from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.errors import Conflict, Forbidden, NotFound, RateLimited
+from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
 from risala.engine.model.people import Invitation, Language, Membership, SessionKind, User
 
 A, B, C = "a@example.com", "b@example.com", "c@example.com"
@@ -72,7 +73,8 @@ async def test_an_invitation_is_for_its_address_alone_and_lasts_two_weeks(town, 
     invited = await town.as_member("member.invite", owner, shop, email=B, role="viewer")
     await trio.testing.wait_all_tasks_blocked()
     (mail,) = town.mails.to(B)
-    assert "Shop" in mail.subject
+    assert "Shop" in mail.text
+    assert "Shop" not in mail.subject  # a stranger's words are no subject of ours
     assert "https://sms.example/sign-in" in mail.text
     stranger = await town.sign_in(C)
     with pytest.raises(NotFound):
@@ -103,24 +105,64 @@ async def test_an_invitation_can_be_taken_back_and_sent_again(town, autojump_clo
 
 
 async def test_nobody_floods_mailboxes_with_invitations(town, autojump_clock):
-    """Neither many of them from one organization, nor one of them from many."""
+    """Neither by one organization, nor by many of one user, nor at one address from many."""
     shop, owner = await shop_of(town)
-    for number in range(50):
-        email = f"person{number}@b.example"
-        await town.as_member("member.invite", owner, shop, email=email, role="viewer")
-    with pytest.raises(RateLimited, match="Your organization sent too many"):
-        await town.as_member("member.invite", owner, shop, email=C, role="viewer")
+
+    async def invite(organization_id, email, by=owner):
+        await town.as_member("member.invite", by, organization_id, email=email, role="viewer")
+
+    for number in range(INVITATIONS_PER_HOUR):
+        await invite(shop, f"person{number}@b.example")
     other = (await town.as_user("org.found", owner, name="Other"))["id"]
-    for _ in range(10):
-        await town.as_member("member.invite", owner, other, email=B, role="viewer")
-    third = (await town.as_user("org.found", owner, name="Third"))["id"]
+    with pytest.raises(RateLimited, match="You sent too many"):
+        await invite(other, C)
+    with pytest.raises(RateLimited, match="Your organization sent too many"):
+        await town.do("member.invite", organization_id=shop, email=C, role="viewer")
+    for number in range(10):
+        made = await town.do("org.create", name=f"Shop {number}")
+        await town.do("member.invite", organization_id=made["id"], email=B, role="viewer")
+    third = (await town.do("org.create", name="Third"))["id"]
     for spelled in (B, B.upper()):
         with pytest.raises(RateLimited, match="to this e-mail address") as refused:
-            await town.as_member("member.invite", owner, third, email=spelled, role="viewer")
+            await town.do("member.invite", organization_id=third, email=spelled, role="viewer")
         assert refused.value.limit == "address"
-    await town.as_member("member.invite", owner, third, email=C, role="viewer")
+    await town.do("member.invite", organization_id=third, email=C, role="viewer")
     await trio.sleep(refused.value.retry_after_s)
-    await town.as_member("member.invite", owner, third, email=B, role="viewer")
+    await invite(other, B)
+
+
+async def test_many_accounts_make_no_mailing(town, autojump_clock):
+    """A new organization for every invitation: all of them together are limited."""
+    sent, refused = 0, []
+    for number in range(ALL_INVITATIONS_PER_HOUR + 20):
+        if number % INVITATIONS_PER_HOUR == 0:
+            made = await town.do("org.create", name="Shop")
+        given = {"email": f"person{number}@b.example", "role": "viewer"}
+        try:
+            await town.do("member.invite", organization_id=made["id"], **given)
+        except RateLimited as error:
+            refused.append(error.limit)
+        else:
+            sent += 1
+    assert sent == ALL_INVITATIONS_PER_HOUR
+    assert {*refused} == {"all"}
+
+
+async def test_a_name_in_an_invitation_has_no_link(town, autojump_clock):
+    for name in ("Win: https://evil.example", "evil.example", "Bank\u202egro"):
+        with pytest.raises(Invalid) as wrong:
+            await town.do("org.create", name=name)
+        assert (wrong.value.path, wrong.value.code) == ("name", "unsafe_name")
+    shop, owner = await shop_of(town)
+    with pytest.raises(Invalid):
+        await town.as_user("account.set", owner, name="see evil.example")
+    journal = town.gateway.services.recorder.journal
+    old = "UPDATE organizations SET name = 'Win: https://evil.example' WHERE id = ?"
+    await journal.commit(lambda conn: conn.execute(old, (shop,)) and None)
+    await town.as_member("member.invite", owner, shop, email=B, role="viewer")
+    await trio.testing.wait_all_tasks_blocked()
+    (mail,) = town.mails.to(B)
+    assert "evil" not in mail.subject + mail.text
 
 
 async def test_an_invitation_is_taken_back_by_its_own_organization(town, autojump_clock):

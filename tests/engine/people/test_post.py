@@ -241,14 +241,14 @@ def test_what_others_wrote_stays_on_one_line_and_turns_nothing_around(text):
 
 
 async def test_a_name_cannot_smuggle_a_header_in(town, autojump_clock):
-    name = "Shop\u2028Bcc: x@example.com\u202e{code}"
+    name = "Shop\u2028Bcc: Fatima {code}"
     organization = await town.do("org.create", name=name)
     given = {"organization_id": organization["id"], "email": A, "role": "viewer"}
     await town.do("member.invite", **given)
     await trio.testing.wait_all_tasks_blocked()
     (mail,) = town.mails.sent
-    smuggled = "«\u00a0Shop Bcc: x@example.com{code}\u00a0»"
-    assert mail.subject == f"Risala\u00a0: une invitation à rejoindre {smuggled}"
+    assert mail.subject == "Risala\u00a0: vous êtes invité à rejoindre une organisation"
+    assert "«\u00a0Shop Bcc: Fatima {code}\u00a0»" in mail.text
 
 
 # -- the file

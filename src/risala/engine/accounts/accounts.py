@@ -27,6 +27,7 @@ from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavail
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.rules.days import day_of, is_zone
+from risala.engine.rules.people.names import name_fault
 
 log = structlog.get_logger(__name__)
 
@@ -392,6 +393,8 @@ def _organization_name(name: str) -> str:
     name = " ".join(name.split())
     if not name or len(name) > NAME_MAX:
         raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
+    if fault := name_fault(name):
+        raise Invalid("name", "unsafe_name", fault)
     return name
 
 

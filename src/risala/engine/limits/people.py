@@ -14,8 +14,13 @@ from risala.engine.rules.windows import SlidingWindows, Window
 KEYS_MAX: Final = 20_000
 """Addresses, domains and organizations that each limit remembers; beyond it the one longest unheard
 of is forgotten. With the defaults at most about 10 MB in all."""
-INVITATIONS_PER_HOUR: Final = 50
-"""Of an organization: each is a mail to an address that somebody typed."""
+INVITATIONS_PER_HOUR: Final = 20
+"""Of an organization, and of a user over all of theirs: each is a mail to an address that somebody
+typed."""
+INVITATIONS_PER_DAY: Final = 50
+"""The same in a day."""
+ALL_INVITATIONS_PER_HOUR: Final = 300
+"""Over all organizations: whoever makes many accounts makes no mailing of it."""
 INVITED_PER_HOUR: Final = 10
 """To one e-mail address, by whichever organizations: one user may make several."""
 ORGANIZATIONS_PER_HOUR: Final = 5
@@ -55,6 +60,8 @@ _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
     PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people of this mail domain signed up."),
     PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
     PeopleUse.INVITATION: ("organization", "Your organization sent too many invitations."),
+    PeopleUse.INVITER: ("user", "You sent too many invitations."),
+    PeopleUse.INVITATION_ALL: ("all", "Too many invitations are being sent."),
     PeopleUse.INVITED: ("address", "Too many invitations were sent to this e-mail address."),
     PeopleUse.ORGANIZATION: ("user", "You made too many organizations."),
 }
@@ -74,14 +81,20 @@ def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:
         PeopleUse.SIGN_UP_IP: settings.sign_ups_per_ip_per_hour,
         PeopleUse.SIGN_UP_DOMAIN: settings.sign_ups_per_domain_per_hour,
         PeopleUse.SIGN_UP_ALL: settings.sign_ups_per_hour,
-        PeopleUse.INVITATION: INVITATIONS_PER_HOUR,
+        PeopleUse.INVITATION_ALL: ALL_INVITATIONS_PER_HOUR,
         PeopleUse.INVITED: INVITED_PER_HOUR,
         PeopleUse.ORGANIZATION: ORGANIZATIONS_PER_HOUR,
     }
     windows: dict[PeopleUse, tuple[Window, ...]]
     windows = {use: (Window(events_max, _HOUR_MS),) for use, events_max in hourly.items()}
+    invitations = (
+        Window(INVITATIONS_PER_HOUR, _HOUR_MS),
+        Window(INVITATIONS_PER_DAY, _DAY_MS),
+    )
     guesses = settings.guesses_per_ip_per_minute
     windows |= {
+        PeopleUse.INVITATION: invitations,
+        PeopleUse.INVITER: invitations,
         PeopleUse.GUESS_IP: (Window(guesses, _MINUTE_MS),),
         PeopleUse.GUESS_NETWORK: (Window(NETWORKS * guesses, _MINUTE_MS),),
         PeopleUse.GUESS_PROVIDER: (Window(PROVIDER_GUESSES * guesses, _MINUTE_MS),),

@@ -62,6 +62,8 @@ class PeopleUse(StrEnum):
     SIGN_UP_DOMAIN = "sign_up_domain"
     SIGN_UP_ALL = "sign_up_all"
     INVITATION = "invitation"
+    INVITER = "inviter"
+    INVITATION_ALL = "invitation_all"
     INVITED = "invited"
     ORGANIZATION = "organization"
 

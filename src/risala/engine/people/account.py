@@ -19,6 +19,7 @@ from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, CHANGE_MS, CODE_DIGITS
+from risala.engine.rules.people.names import name_fault
 
 NAME_MAX = 100
 _OVER = "These codes are over; ask for the change again."
@@ -214,6 +215,8 @@ def name_of(text: str) -> str:
     line = " ".join(text.split())
     if len(line) > NAME_MAX:
         raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+    if fault := name_fault(line):
+        raise Invalid("name", "unsafe_name", fault)
     return line
 
 

@@ -35,6 +35,7 @@ from risala.engine.rules.people.lifetimes import (
     MINUTE_MS,
     SIGN_IN_DIGITS,
 )
+from risala.engine.rules.people.names import name_fault
 from risala.plugins.mail import Mail
 
 Words = Mapping[str, Any]
@@ -110,7 +111,8 @@ class Letters:
         found = members.invitation(self._reader, owed.details["invitation"], owed.due_at)
         organization = accounts.organization(self._reader, found.organization_id)
         return {
-            "organization": organization.name,
+            # A name from before names were looked at may hold a link.
+            "organization": organization.id if name_fault(organization.name) else organization.name,
             "who": found.invited_by,
             "role": words["roles"][found.role.value],
             "until": _moment(found.expires_at),

@@ -112,14 +112,20 @@ class Memberships:
 
         Raises:
             Invalid: it is no address.
-            RateLimited: the organization invited too many within an hour, or all of them together
-                invited this address too often.
+            RateLimited: the organization, the actor or all together invited too many within an
+                hour or a day, or this address was invited too often.
             Conflict: they are a member already, or there are too many.
             Forbidden: the actor is no owner any more.
         """
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
         organization_rows.organization(have.reader, organization_id)
-        uses = ((PeopleUse.INVITATION, organization_id), (PeopleUse.INVITED, address))
+        uses: tuple[tuple[PeopleUse, str | None], ...] = (
+            (PeopleUse.INVITATION, organization_id),
+            (PeopleUse.INVITED, address),
+            (PeopleUse.INVITATION_ALL, None),
+        )
+        if actor_id is not None:
+            uses = ((PeopleUse.INVITER, actor_id), *uses)
         await have.limits.ask(TakePeople(uses))
         new = Invitation(
             id=have.ids.new("inv"),

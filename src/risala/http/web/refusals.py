@@ -44,6 +44,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "reference_waits": N_("This reference waits for confirmation already."),
     "wrong_code": N_("This is not the code."),
     "invalid_name": N_("This is too long, or empty."),
+    "unsafe_name": N_("A name has no link, no e-mail address and no invisible characters."),
     "invalid_username": N_("A user name has letters, digits, and . _ @ - after the first."),
     "invalid_rate": N_("Write a number above 0."),
     "invalid_reason": N_("Choose one of the reasons."),

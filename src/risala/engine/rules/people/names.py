@@ -1,0 +1,27 @@
+"""Names of organizations and people: others read them in mails and on pages of ours. Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_CONTROL: Final = "C"
+"""Categories Cc, Cf, Co, Cs: among them each mark that turns the reading direction."""
+_JOINERS: Final = frozenset("\u200c\u200d")
+"""Persian and some emoji are written with them; they show nothing by themselves."""
+_ADDRESS: Final = re.compile(r"://|\bwww\.|[\w-]{2,}\.[^\W\d_]{2,}|@\w", re.IGNORECASE)
+"""What mail programs and phones make a link of: also a bare domain, and an e-mail address."""
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with a name, as a sentence; None: nothing. Its length is not looked at.
+
+    A stranger's organization invites by a mail from our sender: its name is no place for a link, or
+    for marks that make a line read otherwise.
+    """
+    if any(unicodedata.category(each)[0] == _CONTROL for each in name if each not in _JOINERS):
+        return "A name has no invisible characters and no marks of direction."
+    if _ADDRESS.search(name):
+        return "A name has no web or e-mail address in it: leave out the dot or the @."
+    return None
