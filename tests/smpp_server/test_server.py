@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -98,6 +98,47 @@ async def test_a_connection_beyond_the_limit_is_closed():
             await second.link.wait_ended()
         assert (await first.ask(submit())).command_status == 0
     assert len(server.premises.roster) == 0
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+async def test_silent_connections_of_one_address_keep_nobody_out(tls):
+    """500 of them, each for as long as a bind may take, were all the sessions that there may be."""
+    limits = {"sessions_max": 20, "bind_timeout_s": 300}
+    async with (
+        running(tls=tls, **limits) as server,
+        server.customer(tls=tls) as bound,
+        AsyncExitStack() as silent,
+    ):
+        await bound.bind()
+        streams = [
+            await silent.enter_async_context(
+                await trio.open_tcp_stream("127.0.0.1", server.ports[0])
+            )
+            for _ in range(100)
+        ]
+        for each in streams[:90]:  # the oldest went; those that are left are ten
+            assert await each.receive_some(1) == b""
+        async with server.customer(tls=tls) as other:
+            assert (await other.bind()).command_status == 0
+            assert (await other.ask(submit())).command_status == 0
+        assert (await bound.ask(submit())).command_status == 0
+
+
+async def test_a_full_server_ends_who_has_not_bound():
+    limits = {"sessions_max": 3, "unbound_per_address_max": 100, "bind_timeout_s": 300}
+    async with running(**limits) as server, server.customer() as first:
+        await first.bind()
+        async with (
+            server.customer() as silent,
+            server.customer() as late,
+            server.customer() as second,
+        ):
+            await silent.link.wait_ended()
+            assert (await second.bind()).command_status == 0
+            assert (await late.bind()).command_status == 0
+            async with server.customer() as beyond:
+                await beyond.link.wait_ended()
+        assert (await first.ask(submit())).command_status == 0
 
 
 @pytest.mark.slow

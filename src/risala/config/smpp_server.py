@@ -38,7 +38,11 @@ class SmppServerSection(Section):
     default_alphabet: Literal["gsm7", "latin1"] = "gsm7"
     """What ``data_coding`` 0 means: GSM 03.38, one septet in each octet, or Latin-1."""
     sessions_max: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """Connections at once, bound or not; a further one is closed."""
+    """Connections at once. For a further one the oldest that has not bound is closed; where all are
+    bound, the further one."""
+    unbound_per_address_max: Annotated[int, Field(ge=1, le=1000)] = 10
+    """Connections from one IPv4 address or IPv6 /64 that have not bound yet; for a further one the
+    oldest of them is closed."""
     sessions_per_credential_max: Annotated[int, Field(ge=1, le=1000)] = 8
     """Sessions that one credential may have at once; a further bind is refused."""
     binds_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 30

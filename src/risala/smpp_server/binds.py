@@ -85,6 +85,10 @@ class BindDesk:
         """Where each ``system_id`` last bound from: strangers who try its name elsewhere must not
         lock its owner out."""
 
+    def bucket(self, peer: str | None) -> Hashable:
+        """What limits by address count an address under."""
+        return self._guard.bucket(peer)
+
     async def decide(self, request: Bind, peer: str | None) -> SmppAccount:
         """Whose session it becomes.
 

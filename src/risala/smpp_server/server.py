@@ -7,8 +7,9 @@ lets each session answer what is in its window and unbind, and ends under a dead
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -44,12 +45,27 @@ class SmppListener:
     """None: the address speaks plain SMPP."""
 
 
+@dataclass(eq=False, slots=True)
+class _Connection:
+    """One that is open, those in their TLS handshake too."""
+
+    bucket: Hashable
+    """What its address is counted under."""
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    session: EsmeSession | None = None
+    """None: its TLS handshake is under way."""
+
+    @property
+    def is_bound(self) -> bool:
+        return self.session is not None and self.session.account is not None
+
+
 class SmppServer:
     def __init__(self, house: House, standing: Standing) -> None:
         self._house = house
         self._standing = standing
-        self._open = 0
-        """Connections, those in their TLS handshake too."""
+        self._open: dict[_Connection, None] = {}
+        """Connections, the oldest first."""
 
     async def run(
         self,
@@ -89,29 +105,63 @@ class SmppServer:
 
     async def _serve(self, stream: trio.SocketStream, *, context: ContextNow | None) -> None:
         """One connection, until it ends. A fault of ours ends it alone."""
-        roster, settings = self._house.roster, self._house.settings
-        if self._open >= settings.sessions_max:
-            roster.quiet.say("smpp_server.full", sessions_max=settings.sessions_max)
+        roster, peer = self._house.roster, _peer(stream)
+        mine = _Connection(self._house.desk.bucket(peer))
+        if not self._has_room(mine.bucket):
             await trio.aclose_forcefully(stream)
             return
-        self._open += 1
+        self._open[mine] = None
         try:
-            peer = _peer(stream)
-            wire: trio.abc.Stream = stream
-            if context is not None:
-                wire = await shake_hands(stream, context(), settings.bind_timeout_s)
-            session = EsmeSession(self._house, wire, peer, is_tls=context is not None)
-            roster.add(session)
-            try:
-                await session.run()
-            finally:
-                roster.remove(session)
+            with mine.scope:
+                await self._run(mine, stream, peer, context)
         except HandshakeError as fault:
             roster.quiet.say("smpp_server.no_tls", reason=str(fault))
         except Exception:
             log.exception("smpp_server.bug")
         finally:
-            self._open -= 1
+            self._open.pop(mine, None)
+            if mine.scope.cancelled_caught:
+                await trio.aclose_forcefully(stream)
+
+    async def _run(
+        self,
+        mine: _Connection,
+        stream: trio.SocketStream,
+        peer: str | None,
+        context: ContextNow | None,
+    ) -> None:
+        roster, settings = self._house.roster, self._house.settings
+        wire: trio.abc.Stream = stream
+        if context is not None:
+            wire = await shake_hands(stream, context(), settings.bind_timeout_s)
+        mine.session = EsmeSession(self._house, wire, peer, is_tls=context is not None)
+        roster.add(mine.session)
+        try:
+            await mine.session.run()
+        finally:
+            roster.remove(mine.session)
+
+    def _has_room(self, bucket: Hashable) -> bool:
+        """Make room for a connection from this address, by ending one that has not bound: the
+        oldest of the address that has the most of them. False: all are bound."""
+        settings, quiet = self._house.settings, self._house.roster.quiet
+        unbound = [each for each in self._open if not each.is_bound]
+        of_address = [each for each in unbound if each.bucket == bucket]
+        if len(of_address) >= settings.unbound_per_address_max:
+            quiet.say("smpp_server.unbound", unbound_max=settings.unbound_per_address_max)
+            self._drop(of_address[0])
+        elif len(self._open) >= settings.sessions_max:
+            quiet.say("smpp_server.full", sessions_max=settings.sessions_max)
+            if not unbound:
+                return False
+            counts = Counter(each.bucket for each in unbound)
+            self._drop(max(unbound, key=lambda each: counts[each.bucket]))
+        return len(self._open) < settings.sessions_max
+
+    def _drop(self, connection: _Connection) -> None:
+        """End one that nobody has bound on; its place is free at once."""
+        del self._open[connection]
+        connection.scope.cancel()
 
     async def _keep_looking(self) -> None:
         """Unbind whoever may not be bound any more, for life."""
