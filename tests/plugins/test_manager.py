@@ -204,6 +204,19 @@ def test_a_folder_that_is_not_there(folder):
     assert faults(folder.load()) == {str(folder.path): "cannot be read: No such file or directory"}
 
 
+@pytest.mark.parametrize("whole", [True, False], ids=["folder", "file"])
+def test_what_others_may_write_is_not_run(folder, whole):
+    """It would run with all that the service may read and send."""
+    folder.good("acme_plugin", "acme")
+    folder.good("other_plugin", "other")
+    open_one = folder.path if whole else folder.path / "acme_plugin.py"
+    open_one.chmod(open_one.stat().st_mode | 0o002)
+    manager = folder.load()
+    reason = f"every user of this machine may write {open_one}: run `chmod o-w {open_one}`"
+    assert faults(manager) == {str(open_one) if whole else "acme_plugin": reason}
+    assert [info.name for info in manager.plugins()] == ([] if whole else ["other_plugin"])
+
+
 def build_faults(manager: PluginManager, section: CarrierSection, **environ: str) -> list[str]:
     with pytest.raises(PluginConfigError) as caught:
         manager.build_driver(section, partial(resolve_secrets, environ=environ))

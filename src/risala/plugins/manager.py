@@ -28,6 +28,7 @@ from risala import __version__
 from risala.config.hooks import PolicyTable, SinkTable
 from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
+from risala.config.private_files import write_fault
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
 from risala.plugins.brought import Brought, UnfitPluginError, brought_by
 from risala.plugins.contract import Driver
@@ -391,9 +392,16 @@ class PluginManager:
         except OSError as error:
             self._faults.append(PluginFault(str(folder), f"cannot be read: {error.strerror}"))
             return
+        if fault := write_fault(folder):
+            self._faults.append(PluginFault(str(folder), fault))
+            return
         for path in paths:
-            if not path.name.startswith("_"):
-                yield _Candidate(path.stem, str(path), partial(_import_file, path))
+            if path.name.startswith("_"):
+                continue
+            if fault := write_fault(path):
+                self._faults.append(PluginFault(path.stem, fault))
+                continue
+            yield _Candidate(path.stem, str(path), partial(_import_file, path))
 
     def _load_one(self, candidate: _Candidate, disabled: bool, load_s: float) -> None:
         opened = _NOTHING if disabled else self._opened(candidate, load_s)

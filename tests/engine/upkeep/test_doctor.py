@@ -55,6 +55,14 @@ def lane(
     return {"name": name, "state": state, "gate": gate, **more}
 
 
+def test_a_key_that_others_may_read(patient, tmp_path):
+    key = tmp_path / "tls.pem"
+    key.write_text("")
+    for mode, state in ((0o600, Grade.OK), (0o644, Grade.WARN)):
+        key.chmod(mode)
+        assert found(replace(patient, tls_keys=(key,)), "tls keys").state is state
+
+
 def test_a_service_that_cannot_tell_how_it_is_is_not_called_well(patient):
     told = {"journal": {"ailment": "The disk that holds the database is full."}}
     untold = replace(patient, running=True, untold="The database cannot be read.")

@@ -184,6 +184,7 @@ async def test_plain_http_from_elsewhere_sets_no_cookie(stranger):
     page = await stranger.get("/sign-in", x_forwarded_for="192.0.2.7")
     assert page.status == 403
     assert page.cookies == {}
+    assert "strict-transport-security" not in page.headers
     assert "These pages need https" in page.text
     assert "<form" not in page.text
 
@@ -192,6 +193,7 @@ async def test_over_https_a_cookie_is_bound_to_its_host(stranger):
     stranger.scheme = "https"
     stranger.headers["host"] = "sms.example.mr"
     page = await asked(stranger)
+    assert page.headers["strict-transport-security"] == "max-age=31536000"
     assert "__Host-risala-door" in stranger.cookies
     stranger.headers |= {"origin": "https://sms.example.mr", "sec-fetch-site": "same-origin"}
     page = await stranger.submit(page, "/sign-in", {"code": CODE})

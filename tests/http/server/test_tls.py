@@ -277,7 +277,20 @@ def test_the_end_is_warned_of_once_a_day():
     assert warnings(tls) == ["certificate.ends"]
     with capture_logs() as logs:
         ServerTls(CERTIFICATES / "expired.pem", None)
-    assert [line["event"] for line in logs] == ["certificate.ends"]
+    assert "certificate.ends" in [line["event"] for line in logs]
+
+
+@pytest.mark.parametrize(("mode", "told"), [(0o600, []), (0o640, []), (0o644, ["certificate.key"])])
+def test_a_key_that_others_may_read_is_told(tmp_path, mode, told):
+    key = tmp_path / "server.pem"
+    key.write_bytes((CERTIFICATES / "server.pem").read_bytes())
+    key.chmod(mode)
+    with capture_logs() as logs:
+        tls = ServerTls(key, None)
+    assert [line["event"] for line in logs] == told
+    with capture_logs() as logs:
+        tls.reload()
+    assert [line["event"] for line in logs] == ["certificate.read", *told]
 
 
 def test_an_address_says_how_it_is_spoken_to(tls):

@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from risala.config.private_files import key_fault
 from risala.engine.model.clock import Clock, SystemClock, iso
 from risala.http.server.sockets import ListenError
 
@@ -52,6 +53,7 @@ class ServerTls:
         self._look_at = 0
         """When to look again whether the certificate ends soon."""
         self._look()
+        self._look_at_key()
 
     @property
     def context(self) -> ssl.SSLContext:
@@ -70,6 +72,11 @@ class ServerTls:
         self._ends_at = ends_at(self._certificate)
         log.info("certificate.read", ends_at=self._ends_at and iso(self._ends_at))
         self._look()
+        self._look_at_key()
+
+    def _look_at_key(self) -> None:
+        if fault := key_fault(self._key or self._certificate):
+            log.warning("certificate.key", text=fault)
 
     def _look(self) -> None:
         """Warn once a day while the certificate is in its last days, or over."""

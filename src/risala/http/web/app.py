@@ -62,6 +62,9 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+_ONLY_HTTPS: Final = ("strict-transport-security", "max-age=31536000")
+"""RFC 6797: for a year the browser asks this host by https alone. Not for its subdomains, which may
+be somebody else's."""
 
 
 class WebApp(JsonApp):
@@ -289,6 +292,8 @@ class WebApp(JsonApp):
     def _leave(self, visit: Visit, reply: TrioResponse) -> TrioResponse:
         for name, value in _HEADERS.items():
             reply.headers.setdefault(name, value)
+        if visit.door.way is Way.HTTPS:
+            reply.headers.setdefault(*_ONLY_HTTPS)
         taken = {name for name, _ in visit.cookies if _sets(reply, name)}
         for name, value in visit.cookies:
             if name not in taken:

@@ -53,10 +53,14 @@ def _examine(options: Options) -> list[Finding]:
     from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
     shipped_to: Path | None = None
+    keys: tuple[Path, ...] = ()
     try:
         found = options.settings()
         data_dir, limits, server = found.storage.data_dir, found.alerts, found.smpp_server
         shipped_to = found.standby.directory
+        for each in (found.http, found.smpp_server):
+            key = each.tls_key or each.tls_certificate
+            keys += () if key is None or key in keys else (key,)
         settings = Finding("settings", Grade.OK, "The settings load.")
     except CommandRefused as error:
         # The data is looked at although the settings are wrong: often both have one cause.
@@ -70,7 +74,7 @@ def _examine(options: Options) -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
-        patient = replace(patient, limits=limits, smpp_server=server)
+        patient = replace(patient, limits=limits, smpp_server=server, tls_keys=keys)
         with progress.shown(quiet=options.json) as shown:
             checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
         look = partial(shipping.finding, shipped_to, patient.now_ms, running=patient.running)

@@ -29,6 +29,7 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         *database.database(patient, progress),
         machine.files(machine.file_limit(patient.pid)),
         *machine.smpp(patient.smpp_server),
+        *machine.tls_keys(patient.tls_keys),
     ]
     if patient.running and patient.upgrading is None:
         checks += running.told(patient)

@@ -46,5 +46,7 @@ class Patient:
     """From when on a disk is low, and a backup old: as for alerts."""
     smpp_server: SmppServerSection = field(default_factory=SmppServerSection)
     """What customers' SMPP software binds to, by the settings."""
+    tls_keys: tuple[Path, ...] = ()
+    """The files that hold the keys of addresses with TLS, by the settings."""
     upgrading: str | None = None
     """What the running service says while it brings its database over; None: it is not at it."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.kinds import bind_parts
+from risala.config.private_files import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
 from risala.engine.rules.alerts import readings
@@ -152,6 +154,14 @@ def smpp(server: SmppServerSection) -> list[Finding]:
         f"Open at {count} address{'es' if count != 1 else ''}; none is plain beyond this machine."
     )
     return [Finding("smpp server", Grade.OK, text)]
+
+
+def tls_keys(paths: Sequence[Path]) -> list[Finding]:
+    """Whether others may read a key of ours: whoever has it is us."""
+    faults = [fault for path in paths if (fault := key_fault(path)) is not None]
+    if faults:
+        return [Finding("tls keys", Grade.WARN, " ".join(faults))]
+    return [Finding("tls keys", Grade.OK, "Nobody else reads the keys of TLS.")] if paths else []
 
 
 def _is_here(host: str) -> bool:
