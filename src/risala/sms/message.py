@@ -92,6 +92,19 @@ def submit_reference(message_id: str, number: int, attempt: int) -> int:
     return crc32(f"{message_id}/{number}/{attempt}".encode()) % 0xFFFF + 1
 
 
+def octet_reference(reference: int) -> int:
+    """1 to 255, for carriers that keep only the low octet of a submit's reference.
+
+    Never 0, which many carriers write where they mean none.
+    """
+    return reference & 0xFF or 0xFF
+
+
+def names_submit(told: int, reference: int) -> bool:
+    """Whether the reference of a receipt may be that of a submit, whole or as one octet."""
+    return told in (reference, octet_reference(reference))
+
+
 @dataclass(frozen=True, slots=True)
 class Inbound:
     """A mobile-originated message, whole (the driver joins its parts)."""

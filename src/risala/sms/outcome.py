@@ -41,7 +41,7 @@ class Accepted:
     """The carrier has taken the segment, and gave its id for it."""
 
     carrier_id: str
-    """Empty where the carrier gives none: no receipt can be matched then."""
+    """Empty where the carrier gives none: receipts find it by recipient and reference alone."""
     raw: str = "OK"
     """The carrier's own word, for the timeline."""
     load_percent: int | None = None

@@ -9,8 +9,15 @@ import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.driver import SmppDriver
-from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
-from risala.drivers.smpp.protocol.references import RECEIPTS_MIN, ReferenceWatch, Repeating, Wanted
+from risala.drivers.smpp.habits import Habits
+from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm, SubmitSmResp
+from risala.drivers.smpp.protocol.references import (
+    CUT_MIN,
+    RECEIPTS_MIN,
+    ReferenceWatch,
+    Repeating,
+    Wanted,
+)
 from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, find
 from risala.drivers.smpp.settings import SmppSettings
 from risala.lab.smsc.behaviour import Mishap, Reaction, SteadyBehaviour
@@ -19,6 +26,7 @@ from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Accepted, HealthState, Refused, Uncertain
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
+from risala.sms.message import octet_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
 # -- the watch ------------------------------------------------------------------------------------
@@ -227,6 +235,44 @@ async def test_a_carrier_that_gives_no_ids_is_told_of():
         attention = it.context.healths[-1].details["attention"]
         assert attention.startswith("The carrier accepts messages without giving an id")
         assert it.context.traces.count(attention) == 1
+
+
+def test_a_carrier_that_gives_all_the_same_id_is_told_of_and_still_gets_references():
+    news: list[str] = []
+    habits = Habits(SmppSettings(host="smsc.example", system_id="risala"), news.append)
+    for number in range(2 * RECEIPTS_MIN):
+        one = segment(message_id=f"m{number}")
+        habits.accepted(SubmitSmResp(message_id="0"), one, has_reference=True)
+        habits.receipt(receipt("0", one.submit_reference + 1))
+    assert habits.details["attention"].startswith("The carrier gives every message the same id")
+    assert news == [habits.details["attention"]]
+    assert habits.references.is_given
+    habits.accepted(SubmitSmResp(message_id="1"), segment(message_id="n"), has_reference=True)
+    assert "attention" not in habits.details
+
+
+def test_parts_of_one_message_may_share_an_id():
+    habits = Habits(SmppSettings(host="smsc.example", system_id="risala"), [].append)
+    for _ in range(5):
+        habits.accepted(SubmitSmResp(message_id="7"), segment(message_id="m"), has_reference=True)
+    assert "attention" not in habits.details
+
+
+def test_references_that_come_back_cut_to_one_octet_are_noticed():
+    it = watch()
+    for number in range(CUT_MIN):
+        it.receipt(receipt(f"{number:x}", octet_reference(1000 + number)))
+    assert it.state is Repeating.CUT
+    assert it.is_given
+
+
+async def test_references_of_one_octet_are_given_where_the_setting_says_so():
+    async with line(user_message_reference="octet") as it:
+        await it.send(5)
+        assert it.known == "repeated in receipts"
+        references = [one.reference for one in it.context.receipts]
+    assert len(references) == 5
+    assert all(0 < reference < 256 for reference in references)
 
 
 async def test_off_is_off():

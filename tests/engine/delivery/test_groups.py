@@ -216,6 +216,31 @@ async def test_one_of_which_a_listener_cannot_be_told_takes_no_neighbours(
         assert house.engine._board.lanes["fake"].in_flight == 0
 
 
+async def test_a_bug_met_while_a_receipt_is_stored_is_logged_and_told(open_house, quick, tmp_path):
+    driver = FakePoster()
+    async with open_house(drivers={"fake": driver}) as house:
+        message = await house.send()
+        await house.wait_status(message, "sent")
+        with closing(sqlite3.connect(tmp_path / DATABASE)) as conn:
+            conn.execute(
+                "CREATE TRIGGER bug BEFORE UPDATE ON message WHEN new.status = 3"
+                " BEGIN SELECT raise(ABORT, 'a bug'); END"
+            )
+        stored = []
+        receipt = Receipt("1", ReceiptState.DELIVERED, "stat:DELIVRD")
+        with capture_logs() as logs:
+            driver.context.receipt_soon(receipt, stored.append)
+            await trio.testing.wait_all_tasks_blocked()
+            with pytest.raises(NotStoredError):
+                await driver.context.receipt(receipt)
+        assert stored == [False]
+        bugs = [entry for entry in logs if entry["event"] == "receipts.bug"]
+        assert [entry["carrier"] for entry in bugs] == ["fake", "fake"]
+        assert "a bug" in str(bugs[0]["exc_info"])
+        trace = house.engine._board.lanes["fake"].standing.trace
+        assert "could not be stored: IntegrityError" in trace[-1].text
+
+
 @pytest.mark.slow
 async def test_receipts_that_wait_for_the_disk_have_a_bound(open_house, quick):
     driver = FakePoster()

@@ -24,8 +24,15 @@ _RELIEVED_PERCENT: Final = 80
 congestion, and 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
 _UNANSWERED: Final = "The message left, but no answer came back."
 _NO_IDS: Final = (
-    "The carrier accepts messages without giving an id: no receipt can be matched to them."
+    "The carrier accepts messages without giving an id: receipts find them only by recipient and"
+    " user_message_reference."
 )
+_SAME_IDS: Final = (
+    "The carrier gives every message the same id: receipts find them only by recipient and"
+    " user_message_reference."
+)
+_SAME_IDS_MIN: Final = 3
+"""Messages in a row with one id before that is said: some carriers count from 0 at each bind."""
 
 
 def asks_for_receipts(settings: SmppSettings) -> bool:
@@ -47,6 +54,10 @@ class Habits:
         self.hint = ""
         """Follows "Bound." in the carrier's health; empty, or a sentence with a blank before it."""
         self.gives_no_ids = False
+        self.gives_same_id = False
+        """Whether the latest messages, one after the other, were answered with one id."""
+        self._last = ("", "")
+        self._in_a_row = 0
         self._is_congested = False
         self._ids = IdWatch(settings.message_id_form)
         self._on_news = on_news
@@ -55,7 +66,9 @@ class Habits:
     def details(self) -> Mapping[str, str]:
         """Small facts for the carrier's health (``Health.details``)."""
         found = {"user_message_reference": self.references.state.value}
-        return {**found, "attention": _NO_IDS} if self.gives_no_ids else found
+        if self.gives_no_ids or self.gives_same_id:
+            return {**found, "attention": _NO_IDS if self.gives_no_ids else _SAME_IDS}
+        return found
 
     def accepted(self, response: SubmitSmResp, segment: Segment, *, has_reference: bool) -> None:
         """Learn from the answer that accepted a submit."""
@@ -66,9 +79,25 @@ class Habits:
                 self._on_news(_NO_IDS)
             return
         self._ids.answered(carrier_id)
+        self._watch_same_id(carrier_id, segment.message_id)
+        if self._in_a_row > 1:
+            self.references.shared(carrier_id)
+            return
         if has_reference and self.references.state is Repeating.UNKNOWN:
             reference = segment.submit_reference
             self._watching(lambda: self.references.answered(carrier_id, reference))
+
+    def _watch_same_id(self, carrier_id: str, message_id: str) -> None:
+        last_id, last_message = self._last
+        self._last = (carrier_id, message_id)
+        if carrier_id != last_id:
+            self._in_a_row = 1
+            self.gives_same_id = False
+        elif message_id != last_message:
+            self._in_a_row += 1
+        if self._in_a_row >= _SAME_IDS_MIN and not self.gives_same_id:
+            self.gives_same_id = True
+            self._on_news(_SAME_IDS)
 
     def load_percent(self, tlvs: tuple[Tlv, ...]) -> int | None:
         """How busy the carrier says it is, in percent, by the ``congestion_state`` of an answer
@@ -110,7 +139,7 @@ class Habits:
         """The outcome of a submit without an answer; its text says whether a receipt can still tell
         what became of it."""
         match self.references.state:
-            case Repeating.REPEATED:
+            case Repeating.REPEATED | Repeating.CUT:
                 return Uncertain(
                     raw,
                     f"{_UNANSWERED} A receipt will tell what became of it, if one comes: this"

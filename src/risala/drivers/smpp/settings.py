@@ -133,13 +133,14 @@ class SmppSettings(BaseModel):
     """True where the carrier answers ``query_sm``."""
     user_message_reference: bool | Wanted = Wanted.AUTO
     """Give each submit a ``user_message_reference``; the receipts of a carrier that repeats it tell
-    what became of submits without an answer. ``auto``: as long as the carrier may repeat it."""
+    what became of submits without an answer. ``auto``: as long as the carrier may repeat it.
+    ``octet``: numbers of 1 to 255, where the carrier keeps one octet of it."""
 
     @model_validator(mode="after")
     def _is_possible(self) -> Self:
         if self.links == 0 and self.outbind is None:
             raise ValueError("links = 0 needs outbind: the carrier must connect to us")
-        if self.user_message_reference is True and self._has_a_reference_of_its_own:
+        if self.user_message_reference in (True, Wanted.OCTET) and self._has_a_reference_of_its_own:
             raise ValueError("user_message_reference is given twice: extra_tlvs has it too")
         return self
 
@@ -191,6 +192,7 @@ class SmppSettings(BaseModel):
             registered_delivery=self.registered_delivery,
             replace_if_present_flag=int(self.replace_if_present),
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
+            is_reference_octet=self.user_message_reference is Wanted.OCTET,
         )
 
     @property

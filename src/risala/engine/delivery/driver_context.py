@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+import structlog
+
 from risala.engine.delivery.lane.calls import checked
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.attempts import Arrival
@@ -33,6 +35,7 @@ from risala.sms.address import with_country
 from risala.sms.values import quickly
 
 _arrival: Final = quickly(Arrival)
+log = structlog.get_logger(__name__)
 
 
 class LaneContext:
@@ -66,6 +69,9 @@ class LaneContext:
             await self._lane.scribe.received(self._arrival(receipt))
         except Unavailable as error:
             raise NotStoredError(str(error)) from error
+        except Exception as error:
+            self._tell_bug(error)
+            raise NotStoredError("The receipt could not be stored.") from error
         self._lane.counts.receipts += 1
 
     def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
@@ -77,7 +83,17 @@ class LaneContext:
     def _received(self, stored: Callable[[bool], None], failed: Failed | None) -> None:
         self._unwritten -= 1
         self._lane.counts.receipts += failed is None
+        if failed is not None and not isinstance(failed.error, Unavailable):
+            self._tell_bug(failed.error)
         stored(failed is None)
+
+    def _tell_bug(self, error: BaseException) -> None:
+        """A receipt that cannot be stored comes again and again; only its kind tells more."""
+        log.error("receipts.bug", carrier=self.carrier, exc_info=error)
+        self._lane.standing.note(
+            f"A receipt could not be stored: {type(error).__name__}. The carrier is asked to bring"
+            " it again. The log has the details; please report them."
+        )
 
     def _arrival(self, receipt: Receipt) -> Arrival:
         lane = self._lane

@@ -29,6 +29,7 @@ from risala.plugins.contract import (
     Uncertain,
 )
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.message import octet_reference
 
 PHONE, OTHER = "+22236123456", "+22246999999"
 OURS = "+22245000000"
@@ -121,6 +122,60 @@ async def test_a_receipt_that_names_the_submit_comes_through_another_carrier_too
                 await trio.sleep(1)
             await drivers["rx"].context.receipt(receipt)
             assert await house.wait_status(message, "delivered") == "delivered"
+
+
+@pytest.mark.parametrize("cut", [False, True], ids=["whole", "one octet"])
+async def test_where_all_have_one_id_recipient_and_reference_tell_which_it_is(
+    open_house, quick, cut
+):
+    """As Osmocom's MSC: every answer has the same id, and receipts have another."""
+    driver = FakeDriver()
+    driver.always = lambda _: Accepted("0")
+    async with open_house(drivers={"fake": driver}) as house:
+        messages = [await house.send() for _ in range(3)]
+        for message in messages:
+            await house.wait_status(message, "sent")
+        last = driver.submitted[2]
+        reference = octet_reference(last.submit_reference) if cut else last.submit_reference
+        others = [one.submit_reference for one in driver.submitted[:2]]
+        assert reference not in map(octet_reference, others), "chance: take other messages"
+        await driver.context.receipt(told("77", OTHER, reference=reference))
+        await driver.context.receipt(told("78", reference=None))
+        assert [house.status(message) for message in messages] == ["sent"] * 3
+        await driver.context.receipt(told("79", reference=reference))
+        assert await house.wait_status(last.message_id, "delivered") == "delivered"
+        assert [house.status(message) for message in messages].count("sent") == 2
+
+
+async def test_an_id_of_its_own_is_not_outdone_by_a_reference(open_house, quick):
+    driver = FakeDriver()
+    async with open_house(drivers={"fake": driver}) as house:
+        message = await house.send()
+        await house.wait_status(message, "sent")
+        reference = driver.submitted[0].submit_reference
+        await driver.context.receipt(told("somebody else's", reference=reference))
+        assert house.status(message) == "sent"
+
+
+@pytest.mark.parametrize("early", [False, True])
+async def test_one_octet_of_the_reference_names_a_submit_without_an_answer(
+    open_house, quick, early
+):
+    driver = FakeDriver()
+    driver.always = lambda _: Uncertain("no answer")
+    async with open_house(drivers={"fake": driver}) as house:
+        if early:
+            driver.hold()
+        message = await house.send()
+        await driver.wait_submitted(1)
+        reference = octet_reference(driver.submitted[0].submit_reference)
+        if not early:
+            await trio.sleep(1)
+        await driver.context.receipt(told("79", reference=reference))
+        if early:
+            driver.let_go()
+        assert await house.wait_status(message, "delivered") == "delivered"
+        assert len(driver.submitted) == 1
 
 
 async def test_stop_comes_through_another_carrier_of_the_account(open_house, quick, carrier):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Final, TypeVar
 
 from risala.drivers.smpp.protocol.idwatch import plain_id
+from risala.sms.message import octet_reference
 from risala.sms.receipt import Receipt
 
 _Value = TypeVar("_Value")
@@ -23,6 +24,9 @@ RECEIPTS_MIN: Final = 20
 """Receipts without the reference, and none with it, before the carrier is taken not to repeat it:
 behind one SMSC there are networks of different habits. One receipt with the right reference, out of
 65,535 numbers, is proof enough that it does."""
+CUT_MIN: Final = 3
+"""Receipts with the low octet of their submit's reference before the carrier is taken to cut it:
+one in 256 has it by chance."""
 FIRST_WITH_PARAMETERS: Final = 0x34
 """``sc_interface_version`` from which an SMSC takes optional parameters (§5.2.25)."""
 REFUSALS: Final = frozenset({0x02, 0xC0, 0xC1, 0xC2, 0xC4})
@@ -34,6 +38,8 @@ class Wanted(StrEnum):
     """The words for ``user_message_reference`` in the settings, beside true and false."""
 
     AUTO = "auto"
+    OCTET = "octet"
+    """Given, as 1 to 255: the carrier keeps one octet of it."""
 
 
 class Repeating(StrEnum):
@@ -42,6 +48,7 @@ class Repeating(StrEnum):
 
     UNKNOWN = "not known yet"
     REPEATED = "repeated in receipts"
+    CUT = "repeated in receipts, its low octet alone"
     NOT_REPEATED = "not repeated in receipts"
     REFUSED = "not taken by the carrier"
     TOO_OLD = "not taken: the carrier speaks SMPP 3.3"
@@ -52,6 +59,8 @@ class Repeating(StrEnum):
 NEWS: Final = {
     Repeating.REPEATED: "Receipts repeat user_message_reference: they tell what became of submits"
     " without an answer.",
+    Repeating.CUT: "Receipts repeat the low octet of user_message_reference: set"
+    ' user_message_reference = "octet", and it is whole.',
     Repeating.NOT_REPEATED: "Receipts do not repeat user_message_reference: they cannot tell what"
     " became of submits without an answer.",
     Repeating.REFUSED: "The carrier takes no user_message_reference: receipts cannot tell what"
@@ -80,13 +89,15 @@ class ReferenceWatch:
         """References by the ids of receipts to which no answer is known yet: some receipts come
         before the submit's answer."""
         self._without = 0
+        self._cut = 0
+        self._is_octet = wanted is Wanted.OCTET
         self._is_innocent = False
 
     @property
     def is_given(self) -> bool:
         """Whether submits carry a reference."""
         if self._is_auto:
-            return self.state in (Repeating.UNKNOWN, Repeating.REPEATED)
+            return self.state in (Repeating.UNKNOWN, Repeating.REPEATED, Repeating.CUT)
         return self.state is not Repeating.OFF
 
     def may_be_why(self, command_status: int) -> bool:
@@ -127,6 +138,10 @@ class ReferenceWatch:
             return
         _keep(self._answered, name, reference)
 
+    def shared(self, carrier_id: str) -> None:
+        """Learn that several messages have this id: its receipts tell nothing of references."""
+        self._answered.pop(plain_id(carrier_id), None)
+
     def receipt(self, receipt: Receipt) -> None:
         """Learn from a receipt for one of the submits that carried a reference; others tell
         nothing."""
@@ -141,8 +156,14 @@ class ReferenceWatch:
             _keep(self._early, name, receipt.reference)
 
     def _judge(self, given: int, repeated: int | None) -> None:
-        if repeated == given:
+        octet = octet_reference(given)
+        if repeated == (octet if self._is_octet else given):
             self._settle(Repeating.REPEATED)
+            return
+        if repeated == octet:
+            self._cut += 1
+            if self._cut >= CUT_MIN:
+                self._settle(Repeating.CUT)
             return
         self._without += 1
         if self._without >= RECEIPTS_MIN:

@@ -24,7 +24,7 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.address import destination_address, destination_digits, source_address
 from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
-from risala.sms.message import Alphabet, Concatenation, Segment
+from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import parse_user_data_header, user_data_header
 
 ESM_RECEIPT: Final = 0x04
@@ -112,6 +112,8 @@ class SubmitOptions:
     registered_delivery: int = 1
     replace_if_present_flag: int = 0
     extra_tlvs: tuple[Tlv, ...] = ()
+    is_reference_octet: bool = False
+    """Give references of 1 to 255: some SMSCs keep one octet of them."""
 
 
 def submit_sm(
@@ -131,7 +133,9 @@ def submit_sm(
     esm_class = ESM_UDHI if place else 0
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
     if has_reference:
-        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, segment.submit_reference.to_bytes(2)))
+        reference = segment.submit_reference
+        given = octet_reference(reference) if options.is_reference_octet else reference
+        tlvs = (*tlvs, Tlv(USER_MESSAGE_REFERENCE, given.to_bytes(2)))
     if options.text_in is TextField.MESSAGE_PAYLOAD:
         octets, tlvs = b"", (*tlvs, Tlv(MESSAGE_PAYLOAD, octets))
     return varied(

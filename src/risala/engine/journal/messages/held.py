@@ -14,7 +14,7 @@ from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause, cause_of
-from risala.sms.message import submit_reference
+from risala.sms.message import octet_reference, submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
 HELD_MAX: Final = 10_000
@@ -148,10 +148,11 @@ def named(
     conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, attempt: Attempt
 ) -> str | None:
     """The carrier's id of a submit without an answer, from a held receipt that names it."""
+    reference = submit_reference(message.id, attempt.segment, attempt.number)
     rows = conn.execute(
         "SELECT carrier_id, recipient, sender FROM held_receipts"  # noqa: S608 -- constants
-        f" WHERE carrier IN ({places(carriers)}) AND reference = ?",
-        (*carriers, submit_reference(message.id, attempt.segment, attempt.number)),
+        f" WHERE carrier IN ({places(carriers)}) AND reference IN (?, ?)",
+        (*carriers, reference, octet_reference(reference)),
     )
     for carrier_id, recipient, sender in rows:
         if is_for(message.recipient, recipient, sender, or_untold=False):

@@ -1,8 +1,9 @@
 """Whose a receipt is: the one message that it fits.
 
 By the carrier's id, within the carrier's receipt group, and to the right recipient; or, where the
-answer with the id never came, by the submit's own reference or by the recipient alone. What fits
-two messages fits none: it is better to know nothing than to tell a lie.
+answer with the id never came or gave one that tells nothing (none, or the same to several), by the
+recipient and the submit's own reference, or by the recipient alone. What fits two messages fits
+none: it is better to know nothing than to tell a lie.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import places, rows_of_values
-from risala.engine.model.numbers import recipient_text
+from risala.engine.model.numbers import recipient_number, recipient_text
 from risala.engine.model.states import SegmentState
-from risala.sms.message import submit_reference
+from risala.sms.message import names_submit, submit_reference
 from risala.sms.receipt import Receipt
 
 LOCAL_DIGITS: Final = 8
@@ -69,6 +70,7 @@ class Found:
         return Attempt(self.message_id, self.number, self.attempt, self.carrier)
 
 
+_CHANGED_AT: Final = f"coalesce(uncertain_at, updated_at, delivered_at, sent_at, {CREATED})"
 # Of a message with a single part that part's state is in its own row.
 _SINGLE: Final = Rows(
     Found,
@@ -79,7 +81,7 @@ _SINGLE: Final = Rows(
         "attempt": "attempts",
         "carrier": name_sql("carrier"),
         "carrier_id": "coalesce(carrier_id, carrier_key)",
-        "changed_at": f"coalesce(uncertain_at, updated_at, delivered_at, sent_at, {CREATED})",
+        "changed_at": _CHANGED_AT,
     },
     state=state_word,
     recipient=recipient_text,
@@ -226,20 +228,23 @@ def _the_one(fitting: list[Found], receipt: Receipt) -> Found | Why:
 
 def _of_reference(some: list[Found], receipt: Receipt) -> list[Found]:
     """Those whose submit had the receipt's reference, where that tells them apart."""
+    return [one for one in some if _is_named(one, receipt)] or some
+
+
+def _is_named(one: Found, receipt: Receipt) -> bool:
+    """Whether a receipt has the reference of a segment's last submit."""
     if receipt.reference is None:
-        return some
-    named = [one for one in some if _reference(one) == receipt.reference]
-    return named or some
-
-
-def _reference(one: Found) -> int:
-    return submit_reference(one.message_id, one.number, one.attempt)
+        return False
+    return names_submit(
+        receipt.reference, submit_reference(one.message_id, one.number, one.attempt)
+    )
 
 
 def _without_answer(
     conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
 ) -> Found | Why:
-    """The uncertain segment that a receipt tells of, though nobody knows its id.
+    """The segment that a receipt tells of, though no answer gave an id of its own: uncertain, or
+    accepted under an id that several have.
 
     Also of a message that its carrier's policy has ended: that it was delivered all the same is
     told in its timeline.
@@ -253,7 +258,49 @@ def _without_answer(
         # The answer of another submit to it is still to come, and may bring this very id.
         in_flight = isinstance(found, Found) and _is_submitting(conn, carriers, local)
         return Why.UNKNOWN if in_flight else found
-    return _alone(one for one in uncertain if _reference(one) == receipt.reference)
+    accepted = _accepted(conn, carriers, receipt, now_ms - LATE_MS)
+    named = [one for one in (*uncertain, *accepted) if _is_named(one, receipt)]
+    return _alone(one for one in named if _has_no_own_id(conn, carriers, one))
+
+
+def _accepted(
+    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, since_ms: int
+) -> list[Found]:
+    """The segments to a receipt's recipient that wait for their receipt; the latest first.
+
+    Only to a number with its country code, which is an index: other than those without an answer
+    they may be many.
+    """
+    numbers = _numbers(conn, carriers)
+    if not numbers or receipt.recipient is None:
+        return []
+    recipient = recipient_number(f"+{receipt.recipient.removeprefix('+')}")
+    given = (recipient, since_ms, *numbers, CANDIDATES_MAX)
+    single = conn.execute(
+        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
+        f" WHERE message.recipient = ? AND {_CHANGED_AT} > ? AND part_state = 3"
+        f" AND +status IN (1, 2) AND +message.carrier IN ({places(numbers)})"
+        " ORDER BY +key DESC LIMIT ?",
+        given,
+    )
+    found = [_SINGLE.of(row) for row in single]
+    of_several = conn.execute(
+        f"SELECT {_OF_SEVERAL.columns} FROM message m"  # noqa: S608 -- constants
+        " CROSS JOIN segment s ON s.message = m.key"
+        " WHERE m.recipient = ? AND s.updated_at > ? AND s.state = 3 AND +m.status IN (1, 2)"
+        f" AND +s.carrier IN ({places(numbers)}) ORDER BY +m.key DESC LIMIT ?",
+        given,
+    )
+    return found + [_OF_SEVERAL.of(row) for row in of_several]
+
+
+def _has_no_own_id(conn: sqlite3.Connection, carriers: Sequence[str], one: Found) -> bool:
+    """Whether the carrier's id tells nothing of a segment: its carrier gave none, or gave it to
+    others too."""
+    if one.state == SegmentState.UNCERTAIN or not one.carrier_id:
+        return True
+    others = with_id(conn, carriers, one.carrier_id)
+    return any(other.message_id != one.message_id for other in others)
 
 
 def _uncertain(
