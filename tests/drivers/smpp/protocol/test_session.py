@@ -100,6 +100,35 @@ def test_a_bind_answered_by_generic_nack_is_no_bind():
     assert esme.state is BindState.OPEN
 
 
+@pytest.mark.parametrize("bind", list(_BINDS))
+@pytest.mark.parametrize("answered_by", list(_BINDS))
+def test_a_bind_that_is_answered_by_another_binds_response_is_bound(bind, answered_by):
+    esme = SmppSession(SmppRole.ESME)
+    esme.send(bind(system_id="risala"), "bind")
+    (event,) = esme.receive(encode(response_to(answered_by(sequence_number=1)), 1))
+    assert isinstance(event, Answered)
+    assert event.token == "bind"
+    assert esme.state is _BINDS[bind]
+
+
+def test_another_binds_response_that_refuses_is_a_refusal():
+    esme = SmppSession(SmppRole.ESME)
+    esme.send(BindReceiver(system_id="risala"))
+    refused = response_to(BindTransmitter(sequence_number=1), 0x0E)
+    (event,) = esme.receive(encode(refused, 1))
+    assert isinstance(event, Answered)
+    assert event.response.command_status == 0x0E
+    assert esme.state is BindState.OPEN
+
+
+@pytest.mark.parametrize("bind", list(_BINDS))
+def test_what_comes_before_the_binds_answer_is_taken_where_it_receives(bind):
+    esme = SmppSession(SmppRole.ESME)
+    esme.send(bind(system_id="risala"))
+    (event,) = esme.receive(encode(DeliverSm(source_addr="222", destination_addr="1"), 7))
+    assert isinstance(event, Violated if bind is BindTransmitter else Requested)
+
+
 @pytest.mark.parametrize("by_smsc", [False, True])
 def test_an_unbind_closes_both_whoever_says_it(by_smsc):
     pair = bound()

@@ -113,6 +113,7 @@ _BOUND_AS: Final = {
     BindReceiver.command_id: BindState.BOUND_RX,
     BindTransceiver.command_id: BindState.BOUND_TRX,
 }
+_BIND_ANSWERS: Final = frozenset(bind | RESPONSE_BIT for bind in _BOUND_AS)
 _UNANSWERED: Final = frozenset({Outbind.command_id, AlertNotification.command_id})
 _UNBIND: Final = Unbind.command_id
 _TURNING: Final = frozenset({*_BOUND_AS, _UNBIND})
@@ -193,6 +194,8 @@ class SmppSession:
         self._receivable = _SENDABLE[role.peer]
         self._reader = PduReader(octets_max)
         self._sequence = sequence
+        self._binding_as = BindState.OPEN
+        """As what the latest bind is to be bound."""
         self._outstanding: dict[int, tuple[int, object]] = {}
         self._late: OrderedDict[int, tuple[int, object]] = OrderedDict()
 
@@ -278,9 +281,7 @@ class SmppSession:
         command_id = pdu.command_id
         allowed = self._receivable.get(command_id, _NEVER)
         # Requests may cross our unbind on the way; they are still answered.
-        if self.state not in allowed and not (
-            self.state is BindState.UNBINDING and allowed & _BOUND
-        ):
+        if self.state not in allowed and not self._is_on_the_way(allowed):
             already = command_id in _BOUND_AS and self.state is not BindState.UNBINDING
             status = _ESME_RALYBND if already else _ESME_RINVBNDSTS
             reason = f"{pdu.name} in {self.state}"
@@ -288,6 +289,13 @@ class SmppSession:
         if command_id in _TURNING:
             self._follow(command_id)
         return _requested(pdu)
+
+    def _is_on_the_way(self, allowed: frozenset[BindState]) -> bool:
+        """Whether a request of the peer crosses our unbind, or comes before its answer to our bind,
+        as the messages that waited for us at some SMSCs do."""
+        if self.state is BindState.BINDING:
+            return self.role is SmppRole.ESME and self._binding_as in allowed
+        return self.state is BindState.UNBINDING and bool(allowed & _BOUND)
 
     def _response(self, pdu: Pdu) -> Event:
         sequence = pdu.sequence_number
@@ -298,14 +306,19 @@ class SmppSession:
             if entry is None:
                 return AnsweredNothing(pdu)
         expected, token = entry
-        if pdu.command_id not in (expected, GenericNack.command_id):
+        # Osmocom's MSC answers bind_receiver by bind_transmitter_resp: the sequence number tells
+        # which bind it means, and our request what we are bound as.
+        is_bind = expected in _BIND_ANSWERS and pdu.command_id in _BIND_ANSWERS
+        if not is_bind and pdu.command_id not in (expected, GenericNack.command_id):
             return AnsweredNothing(pdu)
         del table[sequence]
         if table is self._late:
             return AnsweredLate(token, pdu)
         request_id = expected & ~RESPONSE_BIT
         if request_id in _BOUND_AS:
-            self._bound(request_id, pdu.command_status or int(pdu.command_id != expected))
+            self._bound(
+                request_id, pdu.command_status or int(pdu.command_id == GenericNack.command_id)
+            )
         elif request_id == _UNBIND:
             self.state = BindState.CLOSED
         return _answered(token, pdu)
@@ -326,6 +339,7 @@ class SmppSession:
         """Change the state as one of :data:`_TURNING` does, whichever side sent it."""
         if command_id in _BOUND_AS:
             self.state = BindState.BINDING
+            self._binding_as = _BOUND_AS[command_id]
         else:
             self.state = BindState.UNBINDING
 
