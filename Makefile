@@ -178,6 +178,10 @@ lock: ## write the hashed locks anew from pyproject.toml
 changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md
 	$(BIN)/towncrier build
 
+help: ## what can be made
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+.PHONY: help
 clean:
 	rm -rf $(VENV) $(VENV)-peers $(VENV)-supply $(VENV)-fuzz $(VENV)-mutants build .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
 

@@ -68,5 +68,6 @@ def test_pages_of_requests_and_one(tmp_path: Path):
     assert "‹8›" in one
     assert "the text" not in one
     assert "no such request" in run("log", "req_" + "0" * 32, ends=1).stderr
+    assert "not in the log yet" in run("log", IdSource(SystemClock()).new("req"), ends=1).stderr
     assert "not running" in run("log", "--follow", ends=1).stderr
     assert "`status` must be" in run("log", "--status", "odd", ends=1).stderr

@@ -30,6 +30,8 @@ def test_the_secret_is_alone_on_stdout_once(webhook):
     assert done.stdout.startswith("whsec_")
     assert done.stdout.count("\n") == 1
     assert "only once" in done.stderr
+    assert "sms.failed" in done.stderr
+    assert "sms.delivered" not in done.stderr
     secret = done.stdout.strip()
     assert secret not in webhook("list").stdout + webhook("list", "--json").stdout
     listed = json.loads(webhook("list", "--json").stdout)["endpoints"]
@@ -43,6 +45,7 @@ def test_an_endpoint_is_made_changed_and_shown(webhook):
         *("--description", "shop", "--notify", "a@example.org", "--test"),
     )
     assert endpoint["types"] == ["sms.sent", "sms.delivered"]
+    assert "sms.delivered" in webhook("list").stdout
     assert (endpoint["mode"], endpoint["headers"]) == ("test", {"X-Token": "***"})
     shown = webhook("show", endpoint["id"]).stdout
     assert "X-Token" in shown

@@ -56,6 +56,8 @@ class FaceRefusal(StrEnum):
     """Too many, too fast: :attr:`FaceRefusedError.retry_after_s`."""
     NOT_FOUND = "not_found"
     """There is no such thing, or not for this caller."""
+    CONFLICT = "conflict"
+    """The thing is not in a state that allows this."""
     BAD_REQUEST = "bad_request"
     """The request cannot be read: too large, too slow, too many fields."""
     UNAVAILABLE = "unavailable"
@@ -291,6 +293,13 @@ class FaceService(Protocol):
         until_ms: int | None = None,
     ) -> FaceMessages:
         """The messages of the caller's organization and mode, without their texts."""
+
+    async def cancel(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
+        """Withdraw a pending message of which no part has left; its price is refunded. Refused with
+        :attr:`FaceRefusal.CONFLICT` in any other state."""
+
+    async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
+        """End a pending session; its code is approved no more."""
 
     async def send_code(
         self, caller: FaceCaller, to: str, locale: str | None = None

@@ -7,14 +7,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from standardwebhooks import Webhook
 
 from patience import until
 from processes import Process
+from risala.cli.commands.messaging import forward
 from risala.cli.commands.messaging.trigger import TYPES
 from risala.engine.model.events import FAMILIES, EventType
+from risala.engine.rules.webhooks.sign import new_secret
 
 
 class Receiver:
@@ -54,6 +57,13 @@ def receiver() -> Iterator[Receiver]:
     made.close()
 
 
+@pytest.fixture(autouse=True)
+def state_home(monkeypatch, tmp_path) -> Path:
+    home = tmp_path / "state"
+    monkeypatch.setenv("XDG_STATE_HOME", str(home))
+    return home
+
+
 def verified(secret: str, got: tuple[dict[str, str], bytes]) -> dict:
     """The event, whose signature is checked as receivers check it."""
     headers, body = got
@@ -82,6 +92,26 @@ def test_an_example_is_signed_and_has_the_members_of_a_real_one(risala, receiver
     assert event["organizationId"].startswith("org_")
     family = FAMILIES[EventType(kind)]
     assert EventType(kind) in family.TYPES
+
+
+def test_the_local_secret_stays_the_same_and_is_its_users_alone(state_home):
+    first = forward.secret_of(None)
+    assert forward.secret_of(None) == first
+    (file,) = (state_home / "risala").iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    given = new_secret()
+    assert forward.secret_of(given) == given
+    assert forward.secret_of(None) == first
+    file.write_text("whsec_damaged\n")
+    another = forward.secret_of(None)
+    assert another != first
+    assert forward.secret_of(None) == another
+
+
+def test_a_secret_that_cannot_be_kept_is_made_all_the_same(state_home, capsys):
+    state_home.write_text("no folder")
+    assert forward.secret_of(None) != forward.secret_of(None)
+    assert "cannot be written" in capsys.readouterr().err
 
 
 @pytest.mark.slow

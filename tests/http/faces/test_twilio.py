@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
@@ -229,6 +229,42 @@ async def test_a_number_is_verified_by_their_library(trial):
     assert await trial.refused(check, to=TO, code="000000") == (404, 20404)
     shown = await trial.do(trial.verify.verifications(begun.sid).fetch)
     assert (shown.status, shown.valid) == ("approved", True)
+
+
+async def test_a_message_is_withdrawn_by_their_library_until_it_leaves(shop):
+    now_ms = shop.office.gateway.services.recorder.clock.now_ms()
+    later = datetime.fromtimestamp(now_ms / 1000, UTC) + timedelta(hours=1)
+    sent = await shop.send(send_at=later)
+    message = shop.client().messages(sent.sid)
+    assert await shop.refused(message.update, body="") == (400, 20422)
+    ended = await shop.do(message.update, status="canceled")
+    assert (ended.sid, ended.status, ended.price) == (sent.sid, "canceled", None)
+    assert await shop.refused(message.update, status="canceled") == (409, 30409)
+    unknown = shop.client().messages("SM" + "0" * 32)
+    assert await shop.refused(unknown.update, status="canceled") == (404, 20404)
+    other = await shop.office.gateway.perform("org.create", {"name": "Other"})
+    theirs = await shop.office.perform(
+        "credential.create", organization_id=other["id"], face="twilio"
+    )
+    client = shop.client(theirs["credential"]["username"], theirs["password"])
+    another = await shop.send(send_at=later)
+    assert await shop.refused(client.messages(another.sid).update, status="canceled") == (
+        404,
+        20404,
+    )
+    assert (await shop.do(shop.client().messages(another.sid).fetch)).status == "queued"
+    assert await shop.office.is_clean()
+
+
+async def test_a_verification_is_ended_by_their_library(trial):
+    begun = await trial.do(trial.verify.verifications.create, to=TO, channel="sms")
+    session = trial.verify.verifications(begun.sid)
+    assert await trial.refused(session.update, status="approved") == (400, 60200)
+    ended = await trial.do(session.update, status="canceled")
+    assert (ended.sid, ended.status) == (begun.sid, "canceled")
+    check = trial.verify.verification_checks.create
+    assert await trial.refused(check, verification_sid=begun.sid, code="000000") == (404, 20404)
+    assert await trial.refused(session.update, status="canceled") == (404, 20404)
 
 
 async def test_too_many_wrong_codes_end_a_verification(trial):

@@ -79,6 +79,11 @@ def moment(iso: str | None) -> str | None:
     return None if iso is None else iso.replace("T", " ").removesuffix("Z")
 
 
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """``1 organization``, ``2 organizations``; ``many`` where it is not ``one`` with an s."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
 def said(text: str) -> None:
     """One line that tells what was done."""
     click.echo(click.style("✓ ", fg="green") + text if sys.stdout.isatty() else text)

@@ -20,7 +20,6 @@ from risala.engine.model.clock import Clock, SystemClock
 from risala.http.common.auth import KeyDoor
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
-from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_raw
 from risala.http.common.plain import (
     Handler,
@@ -31,7 +30,7 @@ from risala.http.common.plain import (
 )
 from risala.http.common.problems import Problem, plain
 from risala.http.common.targets import is_plain_path
-from risala.http.faces.service import FaceGateway, RequestService
+from risala.http.faces.service import FaceGateway, RequestService, ServiceGateway
 from risala.plugins.face import (
     FaceAnswer,
     FacePath,
@@ -59,7 +58,7 @@ STATUSES: Final[Mapping[FaceRefusal, int]] = {
 """Of a refusal that a face does not put into words of its own; any other is 400."""
 
 
-class FacesGateway(GatewayFacade, Protocol):
+class FacesGateway(ServiceGateway, Protocol):
     """The engine's gateway, with its door for faces."""
 
     @property
@@ -91,7 +90,7 @@ class Faces:
     def __init__(
         self,
         app: JsonApp,
-        gateway: GatewayFacade,
+        gateway: ServiceGateway,
         door: FaceGateway,
         keys: KeyDoor,
         clock: Clock,

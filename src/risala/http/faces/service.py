@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
 from risala.engine.model import errors
+from risala.engine.model.callers import key_holder
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
@@ -22,7 +23,7 @@ from risala.engine.model.money import money
 from risala.engine.operations.messages import BODY_MAX, KEY_LENGTH, VALIDITY_S
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
-from risala.http.common.facade import GatewayFacade
+from risala.http.common.facade import GatewayFacade, Operator
 from risala.plugins.face import (
     FaceCaller,
     FaceMessage,
@@ -45,6 +46,7 @@ REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
     errors.SenderNotApproved: FaceRefusal.SENDER,
     errors.RecipientOptedOut: FaceRefusal.OPTED_OUT,
     errors.NotFound: FaceRefusal.NOT_FOUND,
+    errors.Conflict: FaceRefusal.CONFLICT,
     errors.InsufficientBalance: FaceRefusal.NO_BALANCE,
     errors.SpendCapReached: FaceRefusal.NO_BALANCE,
     errors.RateLimited: FaceRefusal.LIMITED,
@@ -56,6 +58,10 @@ REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
 
 
 _PLACE_DIGITS_MAX: Final = 18
+
+
+class ServiceGateway(GatewayFacade, Operator, Protocol):
+    """The API's calls, and operations by name."""
 
 
 class FaceGateway(Protocol):
@@ -100,7 +106,7 @@ class RequestService:
 
     def __init__(
         self,
-        gateway: GatewayFacade,
+        gateway: ServiceGateway,
         door: FaceGateway,
         face: str,
         address: Address | None,
@@ -169,6 +175,20 @@ class RequestService:
             )
         return FaceMessages(tuple(map(_state, found)), None if older is None else str(older))
 
+    async def cancel(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
+        with _refused():
+            principal = self._principal(caller)
+            found = self._door.message(principal, message_id).id
+            await self._perform(principal, "message.cancel", message_id=found)
+            return _state(self._door.message(principal, found))
+
+    async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
+        with _refused():
+            principal = self._principal(caller)
+            found = self._door.verification(principal, verification_id).id
+            await self._perform(principal, "verify.cancel", verification_id=found)
+            return _session(self._door.verification(principal, found))
+
     async def send_code(
         self, caller: FaceCaller, to: str, locale: str | None = None
     ) -> FaceVerification:
@@ -192,6 +212,9 @@ class RequestService:
     def verification_to(self, caller: FaceCaller, to: str) -> FaceVerification:
         with _refused():
             return _session(self._door.verification_to(self._principal(caller), to))
+
+    async def _perform(self, principal: Principal, name: str, **arguments: str) -> None:
+        await self._gateway.perform(name, {**arguments}, key_holder(principal))
 
     def _principal(self, caller: FaceCaller) -> Principal:
         return self._door.admitted(caller.credential_id).principal

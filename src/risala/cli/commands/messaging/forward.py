@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -11,9 +13,12 @@ import click
 
 from risala import __version__
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.show import output
 
 TIMEOUT_S: Final = 15.0
 """As long as the service itself waits for an endpoint."""
+KEPT_IN: Final = "webhook-secret"
+"""Within the folder ``risala`` of the user's state (XDG Base Directory Specification)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +52,42 @@ def address(_: click.Context, __: click.Parameter, url: str | None) -> str | Non
 
 
 def secret_of(given: str | None) -> str:
-    """The secret to sign with: the one that was given, or a new one.
+    """The secret to sign with: the one that was given, or this user's own on this machine.
+
+    It stays the same, so that a receiver that was told it once takes all that comes later.
 
     Raises:
-        CommandRefused: it is none.
+        CommandRefused: what was given is no secret.
     """
-    from risala.engine.rules.webhooks.sign import is_secret, new_secret
+    from risala.engine.rules.webhooks.sign import is_secret
 
     if given is not None and not is_secret(given):
-        raise CommandRefused("The secret is none: `whsec_` and 24 to 64 bytes in base64.")
-    return given or new_secret()
+        raise CommandRefused("This is no secret: one is `whsec_` and 24 to 64 bytes in base64.")
+    return given or _local_secret()
+
+
+def _local_secret() -> str:
+    """What is in this user's file; written where there is none, or where it holds no secret."""
+    from risala.engine.rules.webhooks.sign import is_secret, new_secret
+
+    state = os.environ.get("XDG_STATE_HOME")
+    file = (Path(state) if state else Path.home() / ".local/state") / "risala" / KEPT_IN
+    try:
+        written = file.read_text(encoding="ascii").strip()
+        if is_secret(written):
+            return written
+    except (OSError, ValueError):
+        pass  # it is written now
+    made = new_secret()
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        new = file.with_name(f"{KEPT_IN}.{os.getpid()}")
+        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as opened:
+            opened.write(f"{made}\n")
+        new.replace(file)
+    except OSError as error:
+        output.warned(f"{file} cannot be written ({error.strerror}): the next secret is another.")
+    return made
 
 
 async def hand(url: str, event_id: str, body: str, secret: str) -> Handed:

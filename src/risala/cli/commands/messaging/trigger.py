@@ -41,7 +41,11 @@ TYPES: Final = (
     help="Post it there, once; without it, print the body.",
 )
 @click.option("--endpoint", metavar="ENDPOINT", help="Post it to this endpoint's URL.")
-@click.option("--secret", metavar="SECRET", help="Sign with this one (default: a new one).")
+@click.option(
+    "--secret",
+    metavar="SECRET",
+    help="Sign with this one (default: your own on this machine, made once).",
+)
 @common
 def trigger(
     options: Options, event: str, url: str | None, endpoint: str | None, secret: str | None
@@ -50,7 +54,8 @@ def trigger(
 
     Nothing is stored, and ids in it are of nothing; without --endpoint no service is needed. An
     endpoint's secret and headers of its own are not told: give the secret with --secret.
-    `risala webhook test` goes through the service, which has both.
+    `risala webhook test` goes through the service, which has both. Without --secret it signs with
+    the one that `risala webhook listen` prints, always the same for a user of this machine.
 
     \b
     EVENT is one of

@@ -43,7 +43,11 @@ AGAIN_S: Final = 0.2
     "--events", metavar="TYPE,…", default="*", help="Only these: sms.failed, verify.* and so on."
 )
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
-@click.option("--secret", metavar="SECRET", help="Sign with this one (default: a new one).")
+@click.option(
+    "--secret",
+    metavar="SECRET",
+    help="Sign with this one (default: your own on this machine, made once).",
+)
 @common
 def webhook_listen(
     options: Options, url: str, events: str, org: str | None, secret: str | None
@@ -51,7 +55,7 @@ def webhook_listen(
     """Bring each event to URL while the service runs here, until Ctrl-C.
 
     Every event comes once, with the headers and the signature of a real delivery; what was not
-    taken is told, and not tried again. The secret is printed first.
+    taken is told, and not tried again. The secret is printed first, and stays the same.
 
     \b
     Examples:

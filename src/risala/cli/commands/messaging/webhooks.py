@@ -96,10 +96,13 @@ def webhook_create(
 ) -> None:
     """Make an endpoint and print its secret, once.
 
+    Without --type it gets the events of sending and of codes. Ask for the others by their names:
+    sms.delivered, sms.received, balance.low, sender.approved, sender.denied.
+
     \b
     Examples:
       risala webhook create https://shop.example/hook
-      risala webhook create https://shop.example/hook --type "verify.*" --notify me@example.com
+      risala webhook create https://shop.example/hook --type sms.delivered --notify me@example.com
     """
 
     async def work(session: GatewaySession) -> Json:
@@ -124,6 +127,7 @@ def _tell_secret(options: Options, made: Json) -> None:
     # Only the secret goes to stdout, so that a script can take it; the rest is for people.
     endpoint = made["endpoint"]
     output.warned(f"The endpoint {endpoint['id']}. Keep its secret now: it is shown only once.")
+    output.warned(f"It gets {', '.join(endpoint['types'])}; --type asks for others.")
     if endpoint["oldSecretUntil"] is not None:
         output.warned(f"The old one signs too until {output.moment(endpoint['oldSecretUntil'])}.")
     click.echo(made["secret"])
@@ -144,9 +148,12 @@ def webhook_list(options: Options, org: str | None) -> None:
     if output.show(options.json, found):
         return
     output.table(
-        ("Id", "Mode", "URL", "State", "Description"),
+        ("Id", "Mode", "URL", "Types", "State", "Description"),
         (
-            (each["id"], each["mode"], each["url"], _state(each), each["description"])
+            (
+                *(each["id"], each["mode"], each["url"], ", ".join(each["types"])),
+                *(_state(each), each["description"]),
+            )
             for each in found["endpoints"]
         ),
         empty="No endpoint yet; make one with `risala webhook create URL`.",

@@ -208,8 +208,9 @@ def _books(audit: AuditReport) -> dict[str, Any]:
 
 def _totals(audit: AuditReport) -> str:
     return (
-        f"{audit.organizations} organizations, {audit.messages} messages, "
-        f"{audit.entries} ledger entries"
+        f"{output.counted(audit.organizations, 'organization')}, "
+        f"{output.counted(audit.messages, 'message')}, "
+        f"{output.counted(audit.entries, 'ledger entry', 'ledger entries')}"
     )
 
 

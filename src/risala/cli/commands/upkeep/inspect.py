@@ -37,8 +37,9 @@ def audit(options: Options) -> None:
             click.echo(output.clean(fault))
         if report["clean"]:
             output.said(
-                f"Clean: {report['organizations']} organizations, {report['messages']} messages, "
-                f"{report['entries']} ledger entries."
+                f"Clean: {output.counted(report['organizations'], 'organization')}, "
+                f"{output.counted(report['messages'], 'message')}, "
+                f"{output.counted(report['entries'], 'ledger entry', 'ledger entries')}."
             )
     if not report["clean"]:
         raise CommandRefused(f"The audit found {len(report['faults'])} fault(s).")

@@ -1,6 +1,6 @@
 """Twilio's ``Messages.json`` and Verify v2, as far as sending and checking go.
 
-For programs that use one of Twilio's libraries: with another host they go on as they are.
+For programs that use one of Twilio's libraries, with an HTTP client that asks another host.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class TwilioFace:
 
     paths: Sequence[FacePath] = (
         FacePath(MESSAGES),
-        FacePath(MESSAGE, ("GET",)),
+        FacePath(MESSAGE),
         FacePath(VERIFICATIONS, ("POST",)),
-        FacePath(VERIFICATION, ("GET",)),
+        FacePath(VERIFICATION),
         FacePath(CHECK, ("POST",)),
     )
 
@@ -102,11 +102,19 @@ class TwilioFace:
                 return await _list(request, service, caller)
             case (path, _) if path == MESSAGE:
                 state = _message(service, caller, request.arguments["sid"])
+                if request.method == "POST":
+                    _wants_cancel(await request.form(), wire.INVALID)
+                    state = await service.cancel(caller, state.message_id)
                 return wire.answer(wire.message(caller.username, state))
             case (path, _) if path == VERIFICATIONS:
                 return await _verify(request, service, caller)
             case (path, _) if path == VERIFICATION:
                 session = _session(service, caller, request.arguments["sid"])
+                if request.method == "POST":
+                    _wants_cancel(await request.form(), wire.VERIFY_INVALID)
+                    if session.status != "pending":
+                        raise TwilioError(404, 20404, wire.NOT_FOUND)
+                    session = await service.cancel_code(caller, session.verification_id)
                 return _told(request, caller, session, wire.status_of(session))
         return await _check(request, service, caller)
 
@@ -190,6 +198,13 @@ def _text(fields: Fields, name: str) -> str:
 
 def _word(fields: Fields, name: str) -> str:
     return _text(fields, name).strip()
+
+
+def _wants_cancel(fields: Fields, code: int) -> None:
+    """Refuse every change but the one that is possible here."""
+    if _word(fields, "Status") != "canceled" or "Body" in fields:
+        text = "Invalid parameter `Status`: only `canceled` is possible here, and without a `Body`."
+        raise TwilioError(400, code, text)
 
 
 def _whole(fields: Fields, name: str) -> int | None:

@@ -85,6 +85,8 @@ _FIELDS: Final = {"to": 21211, "sender": 21212, "callback": 21609, "text": 21617
 INVALID: Final = 20422
 VERIFY_INVALID: Final = 60200
 VERIFY_LIMITED: Final = 60203
+NOT_CANCELABLE: Final = (409, 30409)
+"""Of a message that is not pending any more: status and code."""
 
 
 def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
@@ -97,6 +99,8 @@ def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
         return TwilioError(401, 20003, "Authenticate")
     if refused.refusal is FaceRefusal.NOT_FOUND:
         return TwilioError(404, 20404, NOT_FOUND)
+    if refused.refusal is FaceRefusal.CONFLICT:
+        return TwilioError(*NOT_CANCELABLE, str(refused))
     status, code = _REFUSALS.get(refused.refusal, (400, INVALID))
     if verify and refused.refusal is FaceRefusal.LIMITED:
         code = VERIFY_LIMITED

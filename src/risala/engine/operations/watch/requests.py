@@ -12,7 +12,7 @@ from pydantic import PlainValidator
 from risala.engine.journal.requests.file import RequestFilter, RequestRow
 from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
-from risala.engine.model.ids import is_id
+from risala.engine.model.ids import is_id, key_ms, key_of
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -30,6 +30,12 @@ from risala.engine.rules.roles import VIEWERS
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
+UNWRITTEN_MS: Final = 3000
+"""A request younger than this may not be in the log's file yet, which is written every second."""
+_UNKNOWN: Final = "There is no such request in the log."
+_UNWRITTEN: Final = (
+    "This request is not in the log yet: the log is written every second. Ask again in a moment."
+)
 _STATUS: Final = re.compile(r"([1-5])(xx|[0-9]{2})")
 
 
@@ -157,11 +163,17 @@ async def _list(call: Call[ListRequests]) -> ListedRequests:
     )
 
 
+def _is_new(request_id: str, now_ms: int) -> bool:
+    """Whether it may be one that waits to be written."""
+    key = key_of(request_id) if is_id(request_id, "req") else None
+    return key is not None and 0 <= now_ms - key_ms(key) < UNWRITTEN_MS
+
+
 async def _show(call: Call[ShowRequest]) -> ShownRequest:
     given = call.given
     found = await call.services.requests.one(given.request_id)
     if found is None or given.organization_id not in (None, found.organization_id):
-        raise NotFound("There is no such request in the log.")
+        raise NotFound(_UNWRITTEN if _is_new(given.request_id, call.now_ms) else _UNKNOWN)
     return ShownRequest(found)
 
 
