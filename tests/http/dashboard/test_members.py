@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.errors import Conflict, Invalid, NotFound
 from web_people import AT_MS, iso, member
 
 
@@ -74,6 +74,16 @@ async def test_what_came_between_is_told(owner, gateway, monkeypatch):
     assert page.status == 422
     assert "An organization needs an owner" in page.text
     assert "new@baraka.example" in page.text
+
+
+@pytest.mark.parametrize("action", ["role", "remove"])
+async def test_who_is_no_member_is_not_there(owner, gateway, action):
+    page = await owner.get("/app/org_1/members")
+    gateway.refuse = NotFound("There is no such member.")
+    page = await owner.submit(
+        page, f"/app/org_1/members/usr_9/{action}", {"role": "viewer"}, drawn=False
+    )
+    assert page.status == 404
 
 
 async def test_one_is_removed_after_a_question(owner, gateway):

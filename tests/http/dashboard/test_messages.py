@@ -4,7 +4,7 @@ import pytest
 
 import web_messages
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import InsufficientBalance, Invalid
+from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound
 from risala.engine.model.ids import key_of
 from web_people import FakeWebGateway
 
@@ -249,3 +249,52 @@ async def test_a_message_under_way_draws_its_parts_anew(owner, short_streams):
     page = await owner.get(f"{LIST}/sms_processing/live")
     for piece in ("state", "acts", "why", "facts", "where", "happened", "about"):
         assert f'id="{piece}" hx-swap-oob="true"' in page.text
+
+
+@pytest.mark.parametrize("path", ["messages/sms_none/live", "keys/key_none/live"])
+async def test_what_is_not_there_opens_no_stream(owner, gateway, short_streams, path):
+    gateway.refuse = NotFound("There is no such thing.")
+    page = await owner.get(f"/app/org_1/{path}")
+    assert page.status == 404
+    assert page.headers["content-type"].startswith("text/html")
+
+
+async def test_a_stream_without_a_place_tells_of_what_comes_from_now_on(
+    owner, gateway, short_streams
+):
+    page = await owner.get(f"{LIST}/live")
+    assert page.status == 200
+    [given] = asked(gateway, "message.newer")
+    assert given["after"] == str(web_messages.AT_MS << 15)
+
+
+async def test_tests_behind_many_live_messages_are_a_page_away(owner, gateway):
+    """The list looks so far back and no farther; it does not say that the rest is missing."""
+    looked_to = "2026-11-20T08:41:16.123Z"
+    nothing = {"messages": [], "newer": None, "older": "7", "lookedTo": looked_to}
+    gateway.answers = {"message.list": nothing}
+    page = await owner.get(f"{LIST}?mode=test")
+    assert "No message yet" not in page.text
+    assert "We looked back to" in page.text
+    assert f'href="{LIST}?mode=test&amp;before=7"' in page.text
+
+
+async def test_the_way_on_without_a_balance(owner, gateway):
+    top_up, trial = 'href="/app/org_1/billing"', f'href="{LIST}/new?mode=test"'
+    said = "The balance does not cover a message."
+    assert said not in (await owner.get(f"{LIST}/new")).text
+    gateway.organization["balance"] = "0.00"
+    page = await owner.get(f"{LIST}/new")
+    assert said in page.text
+    assert top_up in page.text[page.text.index(said) :][:200]
+    assert trial in page.text
+    assert said not in (await owner.get(f"{LIST}/new?mode=test")).text
+
+
+async def test_a_name_of_ones_own_is_chosen_for_a_new_message(owner, gateway):
+    names = [("Waiting", "pending"), ("Baraka Shop", "approved")]
+    gateway.senders = [{"name": name, "status": status} for name, status in names]
+    form = await owner.get(f"{LIST}/new")
+    assert '<option value="Baraka Shop" selected>' in form.text
+    page = await owner.submit(form, f"{LIST}/new/count", {"to": "36", "body": "x", "from": ""})
+    assert '<option value="" selected>' in page.text

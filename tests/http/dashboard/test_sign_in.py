@@ -89,7 +89,7 @@ async def test_a_service_that_cannot_store_says_so(stranger, gateway):
     gateway.people.refuse = Unavailable("No.")
     page = await stranger.submit(await stranger.get("/sign-in"), "/sign-in", {"email": "a@b.c"})
     assert page.status == 503
-    assert "Your messages go on" in page.text
+    assert "Accepted messages are kept" in page.text
     assert page.headers["retry-after"] == "1"
 
 

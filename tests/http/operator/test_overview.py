@@ -52,6 +52,22 @@ async def test_it_draws_itself_anew(operator):
     assert {"attention", "figures", "rates", "decide", "causes", "lanes"} <= ids
 
 
+async def test_it_says_when_nothing_can_leave(post, operator):
+    assert "No message can leave." not in (await operator.get(PAGE)).text
+    carriers = await operator.get("/operator/carriers")
+    await operator.submit(carriers, "/operator/carriers/fake/do/pause")
+    whose = {"organization_id": post.organization_id}
+    await post.do("topup", amount="10", **whose)
+    await post.do("send", to="+22236123456", body="Bonjour", **whose)
+    page = await operator.get(PAGE)
+    assert "No message can leave." in page.text
+    assert '<bdi class="num">1</bdi> message is waiting.' in page.text
+    assert 'id="attention">' in page.text
+    carriers = await operator.get("/operator/carriers")
+    await operator.submit(carriers, "/operator/carriers/fake/do/resume")
+    assert "No message can leave." not in (await operator.get(PAGE)).text
+
+
 class Alerts:
     """A gateway that tells of these alerts."""
 

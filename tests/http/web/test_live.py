@@ -7,7 +7,14 @@ import pytest
 import trio
 
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Draining, Forbidden, NotFound, Overloaded, RateLimited
+from risala.engine.model.errors import (
+    Draining,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Overloaded,
+    RateLimited,
+)
 from risala.engine.model.told import Lagged, Told
 from risala.http.web import live
 from risala.http.web.live import (
@@ -218,11 +225,14 @@ def test_a_piece_is_one_message_whatever_lines_it_has():
     assert piece_chunk(" \n ") == b""
 
 
-@pytest.mark.parametrize("refusal", [NotFound("gone"), Forbidden("a viewer by now")])
+@pytest.mark.parametrize(
+    "refusal",
+    [NotFound("gone"), Forbidden("a viewer by now"), Invalid("after", "invalid_cursor", "No.")],
+)
 async def test_a_stream_of_what_is_gone_ends_and_is_no_fault(
     streams, followed, autojump_clock, refusal
 ):
-    """Deleted meanwhile, or another organization's from the start, or not for the role any more."""
+    """Deleted meanwhile, not for the role any more, or its address was typed by hand."""
 
     async def draw(changes):
         raise refusal

@@ -69,6 +69,8 @@ async def _edit(visit: Visit, operation: str, asked: dict[str, object], done: st
         asked["version"] = int(version)
     try:
         await visit.perform_here(operation, **asked)
+    except NotFound:  # there is no such member: what the address names, no field of the form
+        raise
     except Refusal as error:
         faults = {TOP: told(visit.words, error)}
         return await visit.wrong(_LIST, faults, {**await _values(visit), "form": visit.form})

@@ -1,9 +1,10 @@
 """Programs that send a message and verify a number, in our customers' languages, with the reader's
 own address.
 
-The key never stands in an example: what is copied from a page ends in repositories. Each is a whole
+The key never stands in a program: what is copied from a page ends in repositories. Each is a whole
 program that reads its key from the environment variable ``RISALA_KEY``, and needs nothing beyond
-its language but, for Dart, ``package:http``.
+its language but, for Dart, ``package:http``. The commands for a terminal set that variable first
+where the page has the key: on the one that shows it once.
 """
 
 from __future__ import annotations
@@ -145,9 +146,17 @@ TEST_NUMBER: Final = "+22236123400"
 _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
-def sending(url: str, to: str = NUMBER) -> list[tuple[str, Markup]]:
-    """A message in each language, with what is quoted in it marked."""
-    return [(name, marked(text.format(url=url, to=to))) for name, text in SENDING]
+def sending(url: str, to: str = NUMBER, key: str | None = None) -> list[tuple[str, Markup]]:
+    """A message in each language, with what is quoted in it marked.
+
+    Args:
+        key: set in the environment by the commands for a terminal, so that they work as pasted;
+            None: the reader sets it.
+    """
+    first = {} if key is None else {"curl": f"export RISALA_KEY='{key}'\n"}
+    return [
+        (name, marked(first.get(name, "") + text.format(url=url, to=to))) for name, text in SENDING
+    ]
 
 
 def verifying(url: str, to: str = NUMBER) -> list[tuple[str, Markup]]:

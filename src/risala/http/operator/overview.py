@@ -54,6 +54,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "more_alerts": max(0, alerts["open"] - len(attention)),
         "mutes": MUTES,
         "tiles": tiles,
+        "nothing_leaves": not any(each.badge == "up" for each in tiles),
         "queued": sum(each.lane["queue"] or 0 for each in tiles),
         "oldest_ms": max(
             (each.oldest_ms for each in tiles if each.oldest_ms is not None), default=None

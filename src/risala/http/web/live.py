@@ -23,6 +23,7 @@ from risala.engine.model.errors import (
     Draining,
     EngineError,
     Forbidden,
+    Invalid,
     NotFound,
     Overloaded,
     RateLimited,
@@ -159,8 +160,10 @@ async def _drawn(
         if told or by_time:
             try:
                 chunk = piece_chunk(await draw(None if whole else changes)) or chunk
-            except (NotFound, Forbidden):
-                break  # it is there no more, or not the reader's: the page says so, loaded anew
+            except (NotFound, Forbidden, Invalid):
+                # It is there no more, is not the reader's, or its address was typed by hand: the
+                # page says so, loaded again.
+                break
         yield chunk
 
 

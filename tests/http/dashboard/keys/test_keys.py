@@ -4,6 +4,7 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid, OutcomeUnknown
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER
 from web_people import key
 
 SECRET = "sk_live_" + "4" * 28 + "x7Qd"
@@ -26,11 +27,21 @@ async def test_a_secret_is_shown_once(owner, gateway):
     assert page.status == 200
     assert page.headers["cache-control"] == "no-store"
     assert "content-encoding" not in page.headers
-    assert page.text.count(SECRET) == 1
+    assert page.text.count(SECRET) == 2  # to be copied alone, and with the command that uses it
     assert "http://127.0.0.1:8080/api/sms" in page.text
     asked = {"type": "secret", "mode": "test", "name": "Shop server", "organization_id": "org_1"}
     assert ("key.create", asked) in gateway.done
     assert SECRET not in (await owner.get("/app/org_1/keys")).text
+
+
+@pytest.mark.parametrize(("mode", "to"), [("test", TEST_NUMBER), ("live", NUMBER)])
+async def test_the_command_works_as_it_is_pasted(owner, mode, to):
+    """It sets the key that the command after it uses; programs read theirs from the environment."""
+    _, page = await create(owner, type="secret", key_mode=mode)
+    export = page.text.index(f"export RISALA_KEY=<i>&#39;{SECRET}&#39;</i>")
+    curl = page.text.index("curl http://127.0.0.1:8080/api/sms")
+    assert export < curl < page.text.index(to)
+    assert page.text.count(SECRET) == 2
 
 
 async def test_a_reload_makes_no_second_key(owner, gateway):

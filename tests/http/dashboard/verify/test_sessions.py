@@ -73,6 +73,16 @@ async def test_the_first_list_says_what_it_is_for(owner, gateway):
     assert "No session fits" in (await owner.get(f"{LIST}?status=expired")).text
 
 
+async def test_codes_behind_many_others_are_a_page_away(owner, gateway):
+    looked_to = "2026-11-20T08:41:16.123Z"
+    nothing = {"sessions": [], "newer": None, "older": "7", "lookedTo": looked_to}
+    gateway.answers["verify.list"] = nothing
+    page = await owner.get(f"{LIST}?mode=test")
+    assert "No code yet" not in page.text
+    assert "We looked back to" in page.text
+    assert "before=7" in page.text
+
+
 async def test_one_session_with_its_tries_and_its_sms(owner):
     page = await owner.get(ONE)
     assert page.status == 200

@@ -9,7 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.dashboard.keys import credentials
-from risala.http.dashboard.snippets import sending
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.forms import SentForm
@@ -56,13 +56,14 @@ async def create(visit: Visit) -> TrioResponse:
         created = await visit.perform_here("key.create", **asked)
     except Refusal as error:
         return await visit.again("keys/new.html", error, form=form)
+    is_test = asked["mode"] == "test"
     return await visit.page(
         "keys/list.html",
         is_secret=True,
         keys=await _keys(visit),
         credentials=await credentials.listed(visit),
         made={**look(visit, created["key"]), "value": created["value"]},
-        snippets=sending(visit.base_url),
+        snippets=sending(visit.base_url, TEST_NUMBER if is_test else NUMBER, created["value"]),
         form=SentForm(),
     )
 

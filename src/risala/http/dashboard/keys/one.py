@@ -126,6 +126,7 @@ async def live(visit: Visit) -> TrioResponse:
     asked, seen = _asked(visit), visit.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
     key_id = visit.arguments["key_id"]
+    await _key(visit)  # what is not there, or another organization's, opens no stream
 
     async def draw(_: object) -> str:
         page = await visit.perform_here(

@@ -69,13 +69,16 @@ async def _values(visit: Visit) -> dict[str, object]:
     own = visit.organization.get("pricePerSegment")
     price = own or (await visit.perform("price")).get("perSegment", "0")
     is_test = visit.mode is Mode.TEST
+    approved = [each["name"] for each in senders if each["status"] == "approved"]
+    # A name of one's own is what it was asked for: who opens the form finds it chosen.
+    is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
+        "sender": approved[0] if is_opened and approved else visit.form.text("from"),
+        "is_too_little": not is_test and Decimal(visit.organization["balance"]) < Decimal(price),
         "price_minor": None if is_test else int(Decimal(price) * 100),
         "estimate": await _estimate(visit, visit.form.text("body")),
-        "senders": [
-            (each["name"], each["name"]) for each in senders if each["status"] == "approved"
-        ],
+        "senders": [(name, name) for name in approved],
     }
 
 

@@ -75,7 +75,8 @@ async def show(visit: Visit) -> TrioResponse:
 async def live(visit: Visit) -> TrioResponse:
     """That there are new ones is told above the list, which stays as it is."""
     query = {name: visit.form.text(name) for name in FILTERS if visit.form.text(name)}
-    asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": visit.form.text("after")}
+    after = visit.form.text("after") or _now_key(visit)
+    asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": after}
 
     async def draw(_: object) -> str:
         found = await visit.perform_here("message.newer", **asked)
@@ -93,7 +94,12 @@ def _newest(visit: Visit, page: Mapping[str, Any]) -> str:
     moment where they look at older ones or at none."""
     shown = page["messages"] if page["newer"] is None else []
     key = key_of(shown[0]["messageId"]) if shown else None
-    return str(visit.formats.now_ms << KEY_COUNTER_BITS if key is None else key)
+    return _now_key(visit) if key is None else str(key)
+
+
+def _now_key(visit: Visit) -> str:
+    """The key that a message accepted at this moment would get at least."""
+    return str(visit.formats.now_ms << KEY_COUNTER_BITS)
 
 
 def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:

@@ -27,6 +27,7 @@ async def show(visit: Visit) -> TrioResponse:
 async def live(visit: Visit) -> TrioResponse:
     """The pieces of the page that a change of this very message draws anew."""
     message_id = visit.arguments["message_id"]
+    await _found(visit)  # what is not there opens no stream
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and message_id not in {
