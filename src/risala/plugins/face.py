@@ -200,6 +200,8 @@ class FaceMessage:
     """``+222XXXXXXXX``; :func:`risala.sms.address.normalise_number` makes that of what people
     write."""
     text: str = field(repr=False)
+    """Of a part whose cut falls inside a character it may begin with a low surrogate, and end with
+    a high one or with ESC (U+001B): the octets go out as they were cut."""
     sender: str | None = None
     idempotency_key: str | None = None
     """8 to 128 characters: the same key again is the same message."""

@@ -36,9 +36,9 @@ from risala.smpp_server.statuses import (
     StatusRefusal,
 )
 from risala.sms.address import normalise_number, sender_fault
-from risala.sms.alphabet import fits_gsm7
+from risala.sms.alphabet import ESCAPE_CHARACTER, decode_ucs2, fits_gsm7
 from risala.sms.message import Alphabet, Concatenation
-from risala.sms.segment import join
+from risala.sms.segment import halves
 
 Submit = SubmitSm | DataSm
 
@@ -191,17 +191,30 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
         text = "data_coding 0 is GSM 03.38, one septet in each octet; Latin-1 is data_coding 3."
         raise StatusRefusal(ESME_RINVDCS, text)
     decoded = decode_message(request, alphabet)
-    text = join((decoded.text,))
-    if not text or len(text) > TEXT_MAX or "\0" in text:
+    place = decoded.concatenation
+    is_part = place is not None and place.total > 1
+    # The half that a cut leaves at the end of a part is not shown, and goes out all the same.
+    units = decoded.text
+    if request.data_coding == _DCS_UCS2:
+        units = decode_ucs2(octets, partial=True)
+    elif not is_part:
+        units = units.removesuffix(ESCAPE_CHARACTER)
+    try:
+        before, text, behind = halves(units)
+    except ValueError as fault:
+        raise StatusRefusal(ESME_RINVDCS, f"The UCS-2 text cannot be read: {fault}.") from None
+    if (before or behind) and not is_part:
+        sentence = "The UCS-2 text begins or ends with half of a character, and is no part."
+        raise StatusRefusal(ESME_RINVDCS, sentence)
+    if not text + before + behind or len(text) > TEXT_MAX or "\0" in text:
         sentence = f"A message has 1 to {TEXT_MAX} characters, and no NUL."
         raise StatusRefusal(ESME_RINVMSGLEN, sentence)
-    place = decoded.concatenation
-    if place is None or place.total == 1:
+    if place is None or not is_part:
         return text, None
-    return text, _part(request, text, place)
+    return text, _part(request, text, place, (before, behind))
 
 
-def _part(request: Submit, text: str, place: Concatenation) -> CutPart:
+def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]) -> CutPart:
     """A part goes out as it was cut: in the alphabet of all parts, with the customer's reference.
 
     Raises:
@@ -215,7 +228,7 @@ def _part(request: Submit, text: str, place: Concatenation) -> CutPart:
     if not is_ucs2 and not fits_gsm7(text):
         sentence = "A part with letters beyond GSM 03.38 is UCS-2, as are all of its message."
         raise StatusRefusal(ESME_RINVDCS, sentence)
-    part = CutPart(place, Alphabet.UCS2 if is_ucs2 else Alphabet.GSM7)
+    part = CutPart(place, Alphabet.UCS2 if is_ucs2 else Alphabet.GSM7, cut)
     if not part.takes(text):
         sentence = f"A part has room for {part.room} septets or code units beside its header."
         raise StatusRefusal(ESME_RINVMSGLEN, sentence)

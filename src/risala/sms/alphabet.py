@@ -20,6 +20,8 @@ from risala.sms.message import Alphabet
 ESCAPE: Final = 0x1B
 """Leads into the extension table. Not a character: a text that contains U+001B goes as UCS-2,
 because on the phone ESC and ``e`` would become ``€``."""
+ESCAPE_CHARACTER: Final = "\x1b"
+"""Stands for the ESC that a part ends with, where a customer's cut falls inside an escape pair."""
 
 
 _PUBLISHED: Final = Codec()
@@ -103,6 +105,14 @@ def encode_gsm7(text: str) -> bytes:
     return codecs.charmap_encode(text, "strict", _ENCODE)[0]
 
 
+def encode_gsm7_part(text: str) -> bytes:
+    """As :func:`encode_gsm7`, of a part that may end in ESC (U+001B): the other half of that
+    character begins the next part."""
+    if text.endswith(ESCAPE_CHARACTER):
+        return encode_gsm7(text[:-1]) + bytes((ESCAPE,))
+    return encode_gsm7(text)
+
+
 def decode_gsm7(octets: bytes) -> str:
     """Text of unpacked septets. Never raises: what arrives from a network may be anything.
 
@@ -113,6 +123,13 @@ def decode_gsm7(octets: bytes) -> str:
     if ESCAPE not in octets:
         return codecs.charmap_decode(octets, "replace", _DECODE)[0]
     return "".join([_UNITS[unit] for unit in _units(octets)])
+
+
+def decode_gsm7_part(octets: bytes) -> str:
+    """As :func:`decode_gsm7`, of a part: an ESC with nothing behind it is kept as U+001B, for
+    :func:`risala.sms.segment.join` to mend with the part that follows."""
+    escapes = len(octets) - len(octets.rstrip(bytes((ESCAPE,))))
+    return decode_gsm7(octets) + ESCAPE_CHARACTER * (escapes % 2)
 
 
 def encode_ucs2(text: str) -> bytes:

@@ -269,7 +269,9 @@ class Assembler:
         found = [assembly.parts.get(number) for number in range(1, assembly.total + 1)]
         runs = groupby(found, key=lambda part: part is None)
         text = join(
-            MISSING if lacks else "".join(part.text for part in run if part) for lacks, run in runs
+            piece
+            for lacks, run in runs
+            for piece in ((MISSING,) if lacks else (part.text for part in run if part))
         )
         parts = tuple(part for part in found if part)
         return Whole(text, assembly.total, parts, key, assembly.repeats)

@@ -67,6 +67,17 @@ class Segment:
     within: Concatenation | None = None
     """The part that the whole message is of a longer one, which its customer cut by themselves and
     sends part by part; None: it is no such part."""
+    half_before: str = field(default="", repr=False)
+    """Of such a part whose cut falls inside a character: the second half that it begins with, a low
+    surrogate (UCS-2)."""
+    half_behind: str = field(default="", repr=False)
+    """The first half of the character that it ends with: a high surrogate, or ESC (GSM 7-bit)."""
+
+    @property
+    def units(self) -> str:
+        """What the user data is made of: the text, with the halves of characters that the part
+        begins and ends with. Another than :attr:`text` only where a customer cut a character."""
+        return self.half_before + self.text + self.half_behind
 
     @property
     def place(self) -> Concatenation | None:

@@ -6,11 +6,21 @@ them to its header (7 with a 16-bit reference), which leaves 153 or 67 (152 or 6
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from risala.sms.alphabet import choose_alphabet, code_unit_count, is_short, septet_count
+from risala.sms.alphabet import (
+    ESCAPE,
+    ESCAPE_CHARACTER,
+    choose_alphabet,
+    code_unit_count,
+    decode_gsm7,
+    encode_gsm7,
+    fits_gsm7,
+    is_short,
+    septet_count,
+)
 from risala.sms.grapheme import is_boundary
 from risala.sms.message import Alphabet, Concatenation, ReferenceBits
 from risala.sms.values import quickly
@@ -149,18 +159,53 @@ def _last_boundary(text: str, start: int, end: int) -> int:
     return end
 
 
+def halves(units: str) -> tuple[str, str, str]:
+    """A part's text between the halves of characters that a cut left at its ends.
+
+    Args:
+        units: what the part's octets are; surrogates as they stand, a last ESC as U+001B.
+
+    Returns: a low surrogate or nothing, the text, a high surrogate or ESC or nothing.
+
+    Raises:
+        ValueError: a surrogate stands alone elsewhere: no cut made that.
+    """
+    before = units[:1] if "\udc00" <= units[:1] <= "\udfff" else ""
+    last = units[len(before) :][-1:]
+    behind = last if last == ESCAPE_CHARACTER or "\ud800" <= last <= "\udbff" else ""
+    text = units[len(before) : len(units) - len(behind)]
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("half of a character stands alone in the middle of a part") from None
+    return before, text, behind
+
+
 def join(parts: Iterable[str]) -> str:
     """The text of a concatenated message from its parts in order.
 
-    Surrogate pairs that the sender split (see :func:`risala.sms.alphabet.decode_ucs2`) are mended
-    and halves that stay alone become U+FFFD, so the result can be stored and sent anywhere.
+    Escape pairs and surrogate pairs that the sender split (see
+    :func:`risala.sms.alphabet.decode_gsm7_part` and ``decode_ucs2``) are mended, and halves that
+    stay alone become U+FFFD, so the result can be stored and sent anywhere.
     """
-    text = "".join(parts)
+    text = "".join(_mended(parts))
     try:
         text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
     return text
+
+
+def _mended(parts: Iterable[str]) -> Iterator[str]:
+    """The parts, with the ESC that one ends in before the septet that the next begins with."""
+    escape = b""
+    for part in parts:
+        if escape and part and fits_gsm7(part[0]):
+            yield decode_gsm7(escape + encode_gsm7(part[0]))
+            part = part[1:]
+        is_cut = part.endswith(ESCAPE_CHARACTER)
+        escape = bytes((ESCAPE,)) if is_cut else b""
+        yield part[:-1] if is_cut else part
 
 
 @dataclass(frozen=True, slots=True)

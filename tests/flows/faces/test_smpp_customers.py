@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import trio
@@ -16,6 +17,7 @@ from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.submit import decode_message
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.smpp_server.submits import IDEMPOTENCY_KEY
+from risala.sms.alphabet import encode_gsm7
 from risala.sms.segment import user_data_header
 from smpp_peers.house import Customer, submit
 from smpp_peers.service import SECTION, credential, port_of
@@ -95,6 +97,60 @@ async def test_parts_that_a_customer_cut_reach_the_phone_as_one_message(premises
     assert (whole.text, whole.segments) == ("".join(texts), 3)
     assert service.balance(account) == "0.00"
     service.assert_books_agree()
+
+
+def cut_by_code_units(text: str, units: int) -> list[tuple[int, bytes]]:
+    """As Kannel and smpplib cut: by code units, wherever that is."""
+    octets = text.encode("utf-16-be")
+    return [(8, octets[at : at + 2 * units]) for at in range(0, len(octets), 2 * units)]
+
+
+def cut_by_septets(text: str, septets: int) -> list[tuple[int, bytes]]:
+    octets = encode_gsm7(text)
+    return [(0, octets[at : at + septets]) for at in range(0, len(octets), septets)]
+
+
+@pytest.mark.parametrize(
+    ("text", "cut"),
+    [
+        ("😀" * 60, partial(cut_by_code_units, units=67)),
+        ("x" * 66 + "😀", partial(cut_by_code_units, units=67)),  # the last part is half of it
+        ("€" * 100, partial(cut_by_septets, septets=153)),
+    ],
+)
+async def test_a_part_whose_cut_falls_inside_a_character_goes_out_as_it_was_cut(
+    premises, text, cut
+):
+    simulator = premises.simulator()
+    service = premises.running(simulator, more=SECTION)
+    account = service.organization("1.50")
+    _, system_id, password = credential(service, account.organization_id)
+    parts = cut(text)
+    async with connected(service) as customer:
+        await customer.bind(system_id, password)
+        for number, (coding, octets) in enumerate(parts, 1):
+            header = user_data_header(0x77, len(parts), number)
+            part = submit(esm_class=0x40, data_coding=coding, short_message=header + octets)
+            assert (await customer.ask(part)).command_status == 0
+    service.wait_settled()
+    (whole,) = simulator.received()
+    assert (whole.text, whole.segments) == (text, len(parts))
+    service.assert_books_agree()
+
+
+async def test_half_a_character_that_is_no_part_is_refused_and_free(premises):
+    service = premises.running(premises.simulator(), more=SECTION)
+    account = service.organization("1.50")
+    _, system_id, password = credential(service, account.organization_id)
+    async with connected(service) as customer:
+        await customer.bind(system_id, password)
+        for octets in ("😀".encode("utf-16-be")[:2], b"\xde\x00\x00x", b"\x00x\xd8\x3d\x00x"):
+            refused = await customer.ask(submit(data_coding=8, short_message=octets))
+            assert refused.command_status == 0x104
+        middle = user_data_header(0x77, 2, 1) + b"\x00x\xd8\x3d\x00x"
+        part = submit(esm_class=0x40, data_coding=8, short_message=middle)
+        assert (await customer.ask(part)).command_status == 0x104
+    assert service.balance(account) == "1.50"
 
 
 async def test_whoever_was_let_in_is_unbound_once_the_credential_is_revoked(service):

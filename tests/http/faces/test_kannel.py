@@ -138,6 +138,21 @@ async def test_a_message_that_was_cut_already_is_one_on_the_phone(office, autoju
     ]
 
 
+async def test_a_part_may_be_cut_inside_a_character(office, autojump_clock):
+    """Kannel cuts at 67 code units, which may be half of an emoji."""
+    octets = ("😀" * 60).encode("utf-16-be")
+    parts = [octets[:134], octets[134:]]
+    for number, part in enumerate(parts, 1):
+        udh = bytes((5, 0, 3, 78, 2, number))
+        found = await ask(office, text=part, udh=udh, coding="2")
+        assert found == (202, "0: Accepted for delivery")
+    await office.wait_status(office.messages()[1], "sent")
+    sent = [each.units.encode("utf-16-be", "surrogatepass") for each in office.driver.submitted]
+    assert sent == parts
+    assert [each.text for each in office.driver.submitted] == ["😀" * 33, "😀" * 26]
+    assert (await ask(office, text=parts[0], coding="2"))[0] == 400
+
+
 async def test_it_waits_where_it_is_deferred_and_ends_where_it_is_old(office, autojump_clock):
     assert await ask(office, deferred="10", validity="60") == (202, "3: Queued for later delivery")
     view = office.gateway.show_message(office.messages()[0])[0]

@@ -116,7 +116,7 @@ class SmscJsonView:
     def hear(self, event: s.SimulatorEvent) -> None:
         line = {"event": type(event).__name__}
         line.update(_fields_of(event))
-        self._lines.append(_encode(line))
+        self._lines.append(encoded(line))
         self._told.set()
 
     async def run(self) -> None:
@@ -145,6 +145,18 @@ def _fields_of(value: object) -> dict[str, Any]:
 _names: Final[dict[type, tuple[str, ...]]] = {}
 """Names of the fields of each class of event, and of the classes of their values."""
 _encode: Final = json.JSONEncoder(ensure_ascii=False, default=_fields_of).encode
+_encode_ascii: Final = json.JSONEncoder(default=_fields_of).encode
+
+
+def encoded(line: dict[str, Any]) -> str:
+    """An event as JSON. A part that was cut inside a character has half of it, which only an escape
+    can write."""
+    text = _encode(line)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _encode_ascii(line)
+    return text
 
 
 class SmscLineView:

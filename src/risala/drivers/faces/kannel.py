@@ -43,6 +43,7 @@ VALIDITY_S: Final = (60, 259_200)
 """What a longer or shorter validity is made: Kannel's is in minutes and has no bounds."""
 _CODINGS: Final = {"0": "utf-8", "2": "utf-16-be"}
 """By ``coding``, the charset of a text that names none."""
+_UTF_16_BE: Final = frozenset({"utf-16-be", "utf_16_be"})
 _is_charset: Final = re.compile(
     r"ascii|utf_8|utf_16(_[bl]e)?|latin_1|iso8859_\d+|cp\d+|koi8_[rtu]|mac_\w+"
     r"|big5|gb2312|gbk|gb18030|shift_jis|euc_\w+"
@@ -259,7 +260,10 @@ def _text(fields: Fields) -> str:
     if charset is None:
         raise MisformedError("Charset or body misformed, rejected")
     try:
-        text = octets.decode(charset).removeprefix("\ufeff")
+        # A Kannel cuts by code units: a part may begin or end with half of a character.
+        is_part = charset in _UTF_16_BE and bool(fields.get("udh"))
+        errors = "surrogatepass" if is_part else "strict"
+        text = octets.decode(charset, errors).removeprefix("\ufeff")
     except UnicodeDecodeError:
         raise MisformedError("Charset or body misformed, rejected") from None
     if not text:

@@ -223,7 +223,7 @@ class RequestDrafts:
                 None,
                 notice,
                 *self._shared,
-                None if part is None else part_number(part.place),
+                None if part is None else part_number(part.place, part.halves),
             )
         )
 

@@ -90,6 +90,9 @@ class CutPart(NamedTuple):
 
     place: Concatenation
     alphabet: Alphabet
+    halves: tuple[str, str] = ("", "")
+    """The halves of characters that it begins and ends with, where its cut falls inside one: a low
+    surrogate, and a high one or ESC. Its text is without them."""
 
     @property
     def room(self) -> int:
@@ -97,10 +100,11 @@ class CutPart(NamedTuple):
         return part_capacity(self.alphabet, reference_bits=self.place.bits)
 
     def takes(self, text: str) -> bool:
-        """Whether a text is in its alphabet and has room in it."""
+        """Whether a text, without the halves, is in its alphabet and has room in it."""
+        room = self.room - sum(map(len, self.halves))
         if self.alphabet is Alphabet.UCS2:
-            return code_unit_count(text) <= self.room
-        return fits_gsm7(text) and septet_count(text) <= self.room
+            return code_unit_count(text) <= room
+        return fits_gsm7(text) and septet_count(text) <= room
 
 
 _NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})

@@ -92,14 +92,38 @@ def recipient_text(kept: int | str) -> str:
     return f"+{kept}" if isinstance(kept, int) else kept
 
 
-def part_number(place: Concatenation) -> int:
+def part_number(place: Concatenation, halves: tuple[str, str] = ("", "")) -> int:
     """A place in a longer message as one number, never 0: from the right one bit that is 1 for a
-    reference of 16 bits, eight of the part's number, eight of how many there are, and the
-    reference."""
-    return place.reference << 17 | place.total << 9 | place.number << 1 | int(place.bits == 16)
+    reference of 16 bits, eight of the part's number, eight of how many there are, sixteen of the
+    reference, and eleven each of the halves of characters that it begins and ends with."""
+    cut = _half_number(halves[1], _HIGH) << 44 | _half_number(halves[0], _LOW) << 33
+    return cut | place.reference << 17 | place.total << 9 | place.number << 1 | (place.bits == 16)
 
 
 def part_of(number: int) -> Concatenation:
-    """The reverse of :func:`part_number`."""
+    """The reverse of :func:`part_number`, as far as the place goes."""
     bits: ReferenceBits = 16 if number & 1 else 8
-    return Concatenation(number >> 17, number >> 9 & 0xFF, number >> 1 & 0xFF, bits)
+    return Concatenation(number >> 17 & 0xFFFF, number >> 9 & 0xFF, number >> 1 & 0xFF, bits)
+
+
+def halves_of(number: int) -> tuple[str, str]:
+    """The halves of characters that :func:`part_number` was given."""
+    return _half(number >> 33 & 0x7FF, _LOW), _half(number >> 44 & 0x7FF, _HIGH)
+
+
+_ESC: Final = "\x1b"
+_LOW, _HIGH = 0xDC00, 0xD800
+"""The first of 1,024 low surrogates, and of as many high ones."""
+
+
+def _half_number(half: str, first: int) -> int:
+    """Half of a character in eleven bits: 0 is none, 1 is ESC."""
+    if not half:
+        return 0
+    return 1 if half == _ESC else ord(half) - first + 2
+
+
+def _half(number: int, first: int) -> str:
+    if number < 2:
+        return _ESC if number else ""
+    return chr(number - 2 + first)

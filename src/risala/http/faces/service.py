@@ -34,9 +34,9 @@ from risala.plugins.face import (
     FaceVerification,
 )
 from risala.sms.address import is_number, sender_fault
-from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
+from risala.sms.alphabet import fits_gsm7
 from risala.sms.message import Alphabet
-from risala.sms.segment import part_capacity
+from risala.sms.segment import halves
 
 REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
     errors.Unauthorized: FaceRefusal.UNAUTHORIZED,
@@ -222,11 +222,12 @@ class RequestService:
     def _command(self, caller: FaceCaller, message: FaceMessage) -> SendMessage:
         """A message as a body of the API would say it; every value is looked at here, whatever the
         face has let pass."""
-        text, sender, key = message.text, message.sender or caller.sender, message.idempotency_key
+        text, part = _text_and_part(message)
+        sender, key = message.sender or caller.sender, message.idempotency_key
         validity_s, send_at = message.validity_s, message.send_at_ms
         _check(is_number(message.to), "to", "The recipient is no Mauritanian mobile number.")
         _check(
-            1 <= len(text) <= BODY_MAX and _is_text(text),
+            (text or part is not None) and len(text) <= BODY_MAX and _is_text(text),
             "text",
             f"A text has 1 to {BODY_MAX} characters, no NUL and no lone surrogate.",
         )
@@ -257,22 +258,27 @@ class RequestService:
             idempotency_key=key,
             send_at=send_at if is_later else None,
             validity_s=validity_s,
-            part=_part(message),
+            part=part,
         )
 
 
-def _part(message: FaceMessage) -> CutPart | None:
-    """Where a part stands in its message; it goes out as it was cut."""
-    place, text = message.part, message.text
+def _text_and_part(message: FaceMessage) -> tuple[str, CutPart | None]:
+    """The text, and where it is a part, where that stands in its message. A part goes out as it was
+    cut, also where that was inside a character."""
+    place = message.part
     if place is None or place.total == 1:
-        return None
-    alphabet = Alphabet.UCS2 if message.part_in_ucs2 else Alphabet.GSM7
+        return message.text, None
+    _check(message.text != "", "text", "A part has a text.")
+    try:
+        before, text, behind = halves(message.text)
+    except ValueError as fault:
+        raise errors.Invalid("text", "invalid_characters", f"{fault}.") from None
     if not message.part_in_ucs2:
         _check(fits_gsm7(text), "text", "A part with letters beyond GSM 03.38 is UCS-2.")
-    units = code_unit_count(text) if message.part_in_ucs2 else septet_count(text)
-    room = part_capacity(alphabet, reference_bits=place.bits)
-    _check(units <= room, "text", f"A part has room for {room} septets or code units.")
-    return CutPart(place, alphabet)
+    alphabet = Alphabet.UCS2 if message.part_in_ucs2 else Alphabet.GSM7
+    part = CutPart(place, alphabet, (before, behind))
+    _check(part.takes(text), "text", f"A part has room for {part.room} septets or code units.")
+    return text, part
 
 
 @contextmanager

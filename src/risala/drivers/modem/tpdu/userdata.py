@@ -8,7 +8,7 @@ from typing import Final
 from risala.drivers.modem.tpdu.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
 from risala.drivers.modem.tpdu.septets import fill_bits_after, octets_for, pack, unpack
 from risala.drivers.modem.tpdu.tpfields import PduError, Reader
-from risala.sms.alphabet import decode_ucs2, encode_ucs2
+from risala.sms.alphabet import ESCAPE, ESCAPE_CHARACTER, decode_ucs2, encode_ucs2
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.national import decode_national, encode_national
 from risala.sms.segment import parse_user_data_header
@@ -66,7 +66,10 @@ class UserData:
         parsed = parse_user_data_header(self.header) if self.header else None
         languages = (parsed.locking, parsed.single) if parsed else (0, 0)
         try:
-            septets = encode_national(self.text, *languages)
+            # A part whose cut falls inside an escape pair ends in ESC.
+            whole = self.text.removesuffix(ESCAPE_CHARACTER)
+            septets = encode_national(whole, *languages)
+            septets += bytes((ESCAPE,)) * (len(self.text) - len(whole))
         except UnicodeEncodeError:
             # ``from None``, because the encoding error holds the message's text.
             raise PduError("the text has a character that GSM 7-bit lacks") from None

@@ -23,7 +23,13 @@ from risala.drivers.smpp.protocol.tlv import (
     find,
 )
 from risala.sms.address import destination_address, destination_digits, source_address
-from risala.sms.alphabet import decode_gsm7, decode_ucs2, encode_gsm7, encode_ucs2
+from risala.sms.alphabet import (
+    decode_gsm7,
+    decode_gsm7_part,
+    decode_ucs2,
+    encode_gsm7_part,
+    encode_ucs2,
+)
 from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import parse_user_data_header, user_data_header
 
@@ -275,9 +281,11 @@ def _encode(segment: Segment, default: DefaultAlphabet, header: int) -> tuple[in
         header: octets that a user data header takes before the text.
     """
     if segment.alphabet is Alphabet.UCS2:
-        return _DCS_UCS2, encode_ucs2(segment.text)
+        return _DCS_UCS2, encode_ucs2(segment.units)
     if default is DefaultAlphabet.GSM7:
-        return _DCS_DEFAULT, encode_gsm7(segment.text)
+        return _DCS_DEFAULT, encode_gsm7_part(segment.units)
+    if segment.half_behind:
+        raise UnsendableError("the part ends inside a character, which Latin-1 has whole only")
     try:
         return _DCS_DEFAULT, segment.text.encode("latin-1")
     except UnicodeEncodeError:
@@ -296,7 +304,7 @@ def _decode(
     if data_coding == _DCS_UCS2 or scheme == 0x08:
         return decode_ucs2(octets, partial=part is not None)
     if data_coding == _DCS_DEFAULT and default is DefaultAlphabet.GSM7:
-        return decode_gsm7(octets)
+        return decode_gsm7(octets) if part is None else decode_gsm7_part(octets)
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
         return decode_gsm7(octets)
     if data_coding == _DCS_IA5 and _has_controls(octets):

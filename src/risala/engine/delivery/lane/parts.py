@@ -13,7 +13,7 @@ import structlog
 from risala.engine.delivery.lane.latency import Latency
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
-from risala.engine.model.numbers import part_of
+from risala.engine.model.numbers import halves_of, part_of
 from risala.sms.message import Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly
@@ -52,6 +52,7 @@ class Job:
     def segment(self, number: int) -> Segment:
         """One of its parts, as a driver gets it."""
         row = self.row
+        before, behind = ("", "") if row.part is None else halves_of(row.part)
         return _segment(
             message_id=row.id,
             number=number,
@@ -66,6 +67,8 @@ class Job:
             expires_at_ms=row.valid_until,
             urgent=row.priority == 0,
             within=None if row.part is None else part_of(row.part),
+            half_before=before,
+            half_behind=behind,
         )
 
 
