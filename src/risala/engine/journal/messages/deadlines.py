@@ -95,12 +95,13 @@ def _last_word(
     ).fetchone()
     if row is None:
         return {}, None
-    line = line_of(row[0], row[1], "")
+    kind, details, word = row
+    line = line_of(kind, details, "")
     if line.cause is None:
         return {}, None
     values = line.values or {}
     said = {"note": values["note"]} if "note" in values else {}
-    raw = None if line.cause in _NOT_THE_CARRIERS else row[2]
+    raw = None if line.cause in _NOT_THE_CARRIERS else word
     return {"last": line.cause.value, **said}, raw
 
 

@@ -12,6 +12,7 @@ from risala.engine.journal.messages.matching import Why, is_for, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.sql import places, value_of
+from risala.engine.journal.store.tables import writable
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import octet_reference, submit_reference
@@ -246,12 +247,10 @@ def _unused(
 def use(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> None:
     """Strike off a receipt that :func:`unused` gave and that has been used."""
     state = segment_state(receipt.state)
-    for table in ("held_receipts", "unmatched_receipts"):
-        conn.execute(
-            f"DELETE FROM {table} WHERE carrier = ? AND carrier_id = ? AND state = ?"  # noqa: S608 -- constants
-            " AND raw = ? AND recipient IS ?",
-            (carrier, receipt.carrier_id, state, receipt.raw, receipt.recipient),
-        )
+    used = (carrier, receipt.carrier_id, state, receipt.raw, receipt.recipient)
+    where = "carrier = ? AND carrier_id = ? AND state = ? AND raw = ? AND recipient IS ?"
+    for name in ("held_receipts", "unmatched_receipts"):
+        writable(conn, name).delete_where(where, used)
 
 
 def unmatched_total(conn: sqlite3.Connection, carrier: str) -> int:
