@@ -92,6 +92,30 @@ def test_settings_and_plugins_of_another_time_are_named(risala, data, tmp_path):
     assert "broken" in found["plugins"][1]
 
 
+def test_a_secret_that_the_service_alone_has_is_a_note(risala, data, tmp_path):
+    """The shell of whoever looks has no secrets: systemd gives them to the service."""
+    put(data, "m029.db.gz")
+    back_up(data, 1)
+    carrier = """
+[[carriers]]
+name = "mattel"
+driver = "smpp"
+[carriers.smpp]
+host = "127.0.0.1"
+port = 2775
+system_id = "shop"
+password_env = "MATTEL_PASSWORD"
+"""
+    (tmp_path / "risala.toml").write_text(carrier)
+    code, found = checked(risala)
+    assert (code, found["plugins"][0], found["secrets"][0]) == (0, "ok", "warn")
+    assert "MATTEL_PASSWORD" in found["secrets"][1]
+    (tmp_path / "risala.toml").write_text(carrier + 'unheard_of = 3\n')
+    code, found = checked(risala)
+    assert (code, found["plugins"][0]) == (1, "fail")
+    assert "unheard_of" in found["plugins"][1]
+
+
 def put_newer(data: Path) -> None:
     put(data, "m037.db.gz")
     with closing(sqlite3.connect(data / "risala.db")) as conn, conn:
