@@ -122,7 +122,7 @@ START: Final = (
         {
             _SERVE: (
                 f"exit 1: The database DIR/risala.db is gone, and there was one: {_PUT_BACK}. To "
-                "begin with an empty one, remove DIR/risala.db.made.",
+                "begin with an empty one, remove DIR/made-risala.",
             )
         },
         _BY_A_START,
@@ -135,7 +135,7 @@ START: Final = (
         {
             _SERVE: (
                 f"exit 1: The database DIR/risala.db is empty, and there was one: {_PUT_BACK}. To "
-                "begin with an empty one, remove DIR/risala.db.made.",
+                "begin with an empty one, remove DIR/made-risala.",
             )
         },
         _BY_A_START,

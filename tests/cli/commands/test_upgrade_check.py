@@ -110,7 +110,7 @@ password_env = "MATTEL_PASSWORD"
     code, found = checked(risala)
     assert (code, found["plugins"][0], found["secrets"][0]) == (0, "ok", "warn")
     assert "MATTEL_PASSWORD" in found["secrets"][1]
-    (tmp_path / "risala.toml").write_text(carrier + 'unheard_of = 3\n')
+    (tmp_path / "risala.toml").write_text(carrier + "unheard_of = 3\n")
     code, found = checked(risala)
     assert (code, found["plugins"][0]) == (1, "fail")
     assert "unheard_of" in found["plugins"][1]

@@ -134,6 +134,23 @@ class TestTheNextStart:
         async with open_house() as house:  # to begin with an empty one is the operator's word
             await house.send()
 
+    async def test_makes_no_new_one_after_a_wildcard(self, open_house, path):
+        """What people type: `rm risala.db*` took the mark along."""
+        async with open_house():
+            pass
+        for each in path.parent.glob(f"{path.name}*"):
+            each.unlink()
+        with pytest.raises(ExceptionGroup) as raised:
+            async with open_house():
+                pass
+        assert raised.group_contains(StorageUnusable, match="there was one: put it back, or")
+        assert not path.exists()
+
+    async def test_knows_the_mark_of_an_older_version(self, path):
+        beside(path, ".made").write_text("")
+        with pytest.raises(StorageUnusable, match=rf"remove .*{path.name}\.made"):
+            await Journal(path, migrate, inline=True).run()
+
     async def test_takes_an_emptied_one_for_lost(self, open_house, path):
         async with open_house():
             pass

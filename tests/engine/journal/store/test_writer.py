@@ -372,7 +372,7 @@ async def test_thread_and_descriptors_end_with_the_journal(path):
             assert any(t.name == "risala-journal" for t in threading.enumerate())
     assert not any(t.name == "risala-journal" for t in threading.enumerate())
     assert descriptors() == before
-    assert sorted(p.name for p in path.parent.iterdir()) == [path.name, f"{path.name}.made"]
+    assert sorted(p.name for p in path.parent.iterdir()) == sorted([path.name, f"made-{path.stem}"])
 
 
 async def test_disk_full_fails_the_whole_batch_and_heals(path):

@@ -16,7 +16,10 @@ from typing import Final
 
 from risala.engine.journal.store.lock import StorageUnusable
 
-MARK_SUFFIX: Final = ".made"
+MARK_PREFIX: Final = "made-"
+"""The mark's name begins otherwise than the database's: who removes ``risala.db*`` leaves it."""
+_OLD_SUFFIX: Final = ".made"
+"""Of a mark that an older version left."""
 _MARK_TEXT: Final = (
     "A database was made here. While this file lies beside it, Risala makes no new one in its\n"
     "place: a lost database must not look like an empty one. Remove this file to begin anew.\n"
@@ -28,7 +31,13 @@ Identity = tuple[int, int]
 
 def mark_of(path: Path) -> Path:
     """The file that knows that there was a database at ``path``."""
-    return path.with_name(path.name + MARK_SUFFIX)
+    return path.with_name(MARK_PREFIX + path.stem)
+
+
+def _marks(path: Path) -> list[Path]:
+    """The marks that are there."""
+    both = (mark_of(path), path.with_name(path.name + _OLD_SUFFIX))
+    return [each for each in both if each.exists()]
 
 
 def missing(path: Path) -> str | None:
@@ -38,12 +47,13 @@ def missing(path: Path) -> str | None:
     """
     if _size(path):
         return None
-    mark, wal = mark_of(path), path.with_name(f"{path.name}-wal")
+    wal = path.with_name(f"{path.name}-wal")
     state = "is empty" if path.exists() else "is gone"
-    if mark.exists():
+    if marks := _marks(path):
         return (
             f"The database {path} {state}, and there was one: put it back, or restore a backup "
-            f"(`risala restore FILE`). To begin with an empty one, remove {mark}."
+            f"(`risala restore FILE`). To begin with an empty one, remove "
+            f"{' and '.join(map(str, marks))}."
         )
     if _size(wal):
         return (
