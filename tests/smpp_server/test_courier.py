@@ -47,6 +47,36 @@ async def test_a_receipt_reaches_the_receiver_and_moves_the_cursor(premises: Pre
     assert premises.roster.counts.delivered == 1
 
 
+async def test_a_receipt_says_an_alphabet_in_which_its_id_is_what_the_submit_was_answered(
+    premises: Premises,
+):
+    async with premises.customer() as customer:
+        await customer.bind()
+        premises.outbox.tell(event(1))
+        await wait_all_tasks_blocked()
+    (pdu,) = customer.delivered
+    assert pdu.data_coding == 1
+    assert decode_message(pdu).text.startswith("id:sms_1 ")
+
+
+async def test_an_intermediate_notification_is_sent_where_it_was_asked_for(premises: Premises):
+    both = {"smpp.receipt": "1", "smpp.intermediate": "1"}
+    sent = {"status": "sent", "carrierCode": "err:27"}
+    async with premises.customer() as customer:
+        await customer.bind()
+        premises.outbox.tell(
+            event(1, EventType.SMS_SENT, **sent),
+            event(2, EventType.SMS_SENT, **sent, metadata=both),
+            event(2, EventType.SMS_DELIVERED, metadata=both),
+            event(3, metadata={"smpp.intermediate": "1"}),
+        )
+        await wait_all_tasks_blocked()
+    told = [(pdu.esm_class, parse_receipt(pdu).state) for pdu in customer.delivered]
+    assert told == [(0x20, ReceiptState.ENROUTE), (0x04, ReceiptState.DELIVERED)]
+    assert b"id:sms_2 sub:001 dlvrd:000" in customer.delivered[0].short_message
+    assert b"stat:ENROUTE err:000" in customer.delivered[0].short_message
+
+
 async def test_a_failure_tells_its_state_and_the_carriers_error(premises: Premises):
     told = {"errorCode": "VALIDITY_OVER", "carrierCode": "EXPIRED err:27"}
     async with premises.customer() as customer:

@@ -131,6 +131,8 @@ def test_what_receipts_must_tell_stands_in_the_metadata():
     asked = command(submit(registered_delivery=1, tlvs=(Tlv(USER_MESSAGE_REFERENCE, b"\x01\x02"),)))
     assert asked.metadata == {"smpp.receipt": "1", "smpp.reference": "258"}
     assert command(submit(registered_delivery=2)).metadata == {"smpp.receipt": "2"}
+    asked = command(submit(registered_delivery=0x11))
+    assert asked.metadata == {"smpp.receipt": "1", "smpp.intermediate": "1"}
 
 
 @pytest.mark.parametrize("bits", [8, 16])
@@ -170,3 +172,10 @@ def test_every_refusal_of_the_engine_has_a_status_that_is_documented():
     assert all(made.values())
     for status in STATUS_OF.values():
         assert status in STATUSES or 0x400 <= status <= 0x4FF
+
+
+def test_a_short_message_has_254_octets_at_most():
+    assert command(submit("a" * 254)).body == "a" * 254
+    with pytest.raises(StatusRefusal) as refused:
+        command(submit("a" * 255))
+    assert refused.value.command_status == 0x01

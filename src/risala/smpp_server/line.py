@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import structlog
@@ -54,6 +55,14 @@ Answer = Callable[[Pdu, Pdu], None]
 """Answers a request on the wire."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """A request whose answer is known already, and waits for those before it."""
+
+    request: Pdu
+    response: Pdu
+
+
 class RequestLine:
     """What a bound session has asked, and has no answer to yet."""
 
@@ -73,20 +82,38 @@ class RequestLine:
         self._alphabet = alphabet
         self._now_ms = now_ms
         self._answer = answer
-        self._waiting: deque[Asked] = deque()
+        self._waiting: deque[Asked | _Decided] = deque()
+        self._decided = 0
+        """Those in line that have their answer, and so no place in the window."""
         self._under_way = 0
         self._came = trio.Event()
         self._idle = trio.Event()
         self._idle.set()
+        self._has_room = trio.Event()
 
     def put(self, request: Asked) -> bool:
         """Put a request in line; False: the window is full."""
-        if len(self._waiting) + self._under_way >= self._window_max:
+        if len(self._waiting) - self._decided + self._under_way >= self._window_max:
             return False
-        self._waiting.append(request)
+        self._append(request)
+        return True
+
+    def put_answer(self, request: Pdu, response: Pdu) -> None:
+        """Answer a request once all before it are answered."""
+        self._decided += 1
+        self._append(_Decided(request, response))
+
+    def _append(self, entry: Asked | _Decided) -> None:
+        self._waiting.append(entry)
         self._idle = trio.Event() if self._idle.is_set() else self._idle
         self._came.set()
-        return True
+
+    async def wait_room(self) -> None:
+        """Return once no more than a window of decided answers waits: software that goes on beyond
+        its window is not read meanwhile, so that its answers keep their order in bounded memory."""
+        while self._decided >= self._window_max:
+            self._has_room = trio.Event()
+            await self._has_room.wait()
 
     async def wait_idle(self) -> None:
         """Return once everything in line is answered."""
@@ -103,6 +130,9 @@ class RequestLine:
 
     async def _take_first(self) -> None:
         """Answer the submits at the head of the line together, or the one question there."""
+        if isinstance(self._waiting[0], _Decided):
+            self._answer_decided()
+            return
         submits: list[Submit] = []
         while self._waiting and isinstance(self._waiting[0], SubmitSm | DataSm):
             first = self._waiting.popleft()
@@ -113,9 +143,19 @@ class RequestLine:
             if submits:
                 await self._submit(submits)
             else:
-                await self._ask(self._waiting.popleft())
+                question = self._waiting.popleft()
+                assert isinstance(question, QuerySm | CancelSm)
+                await self._ask(question)
         finally:
             self._under_way = 0
+
+    def _answer_decided(self) -> None:
+        while self._waiting and isinstance(self._waiting[0], _Decided):
+            first = self._waiting.popleft()
+            assert isinstance(first, _Decided)
+            self._decided -= 1
+            self._answer(first.request, first.response)
+        self._has_room.set()
 
     # -- submits
 
@@ -148,8 +188,7 @@ class RequestLine:
 
     # -- questions
 
-    async def _ask(self, request: Asked) -> None:
-        assert isinstance(request, QuerySm | CancelSm)
+    async def _ask(self, request: QuerySm | CancelSm) -> None:
         try:
             answer = await self._answer_of(request)
         except EngineError as error:

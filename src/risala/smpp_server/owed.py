@@ -6,7 +6,7 @@ Pure. Both come from the events of the organization, which say all but when a me
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -14,7 +14,7 @@ from typing import Any, Final
 from risala.drivers.smpp.protocol.inbound import inbound_pdus
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS, format_receipt_text
-from risala.drivers.smpp.protocol.submit import ESM_RECEIPT
+from risala.drivers.smpp.protocol.submit import ESM_INTERMEDIATE, ESM_RECEIPT
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_STATE,
     RECEIPTED_MESSAGE_ID,
@@ -27,11 +27,16 @@ from risala.engine.model.events import EventType
 from risala.engine.model.told import FollowedEvent
 from risala.smpp_server.answers import error_of, state_of
 from risala.smpp_server.roster import SmppAccount
-from risala.smpp_server.submits import RECEIPT, REFERENCE
+from risala.smpp_server.submits import INTERMEDIATE, RECEIPT, REFERENCE
 from risala.sms.address import destination_address, source_address
 from risala.sms.receipt import ReceiptState
 
-TYPES: Final = (EventType.SMS_DELIVERED, EventType.SMS_FAILED, EventType.SMS_RECEIVED)
+TYPES: Final = (
+    EventType.SMS_SENT,
+    EventType.SMS_DELIVERED,
+    EventType.SMS_FAILED,
+    EventType.SMS_RECEIVED,
+)
 """The events that anything is sent for."""
 
 Look = Callable[[str], MessageView]
@@ -40,6 +45,9 @@ Look = Callable[[str], MessageView]
 Raises:
     NotFound: it is no longer kept.
 """
+_DCS_IA5: Final = 0x01
+"""Of receipts: in GSM 03.38, which ``data_coding`` 0 is here, the octet of ``_`` in an id is ``§``
+to software that decodes by it."""
 _FAILURES: Final = "2"
 _DELIVERIES: Final = "3"
 
@@ -59,7 +67,7 @@ def owed_for(event: FollowedEvent, account: SmppAccount, look: Look) -> Owed | N
     told = json.loads(event.body)
     if event.type is EventType.SMS_RECEIVED:
         return Owed(event.seq, _text(event, told)) if account.hears else None
-    if not _is_asked_for(event.type, told["metadata"].get(RECEIPT)):
+    if not _is_asked_for(event.type, told["metadata"]):
         return None
     try:
         view = look(told["messageId"])
@@ -70,7 +78,10 @@ def owed_for(event: FollowedEvent, account: SmppAccount, look: Look) -> Owed | N
     return Owed(event.seq, (_receipt(event, told, view),))
 
 
-def _is_asked_for(kind: EventType, wanted: str | None) -> bool:
+def _is_asked_for(kind: EventType, metadata: Mapping[str, str]) -> bool:
+    if kind is EventType.SMS_SENT:
+        return INTERMEDIATE in metadata
+    wanted = metadata.get(RECEIPT)
     if wanted == _FAILURES:
         return kind is EventType.SMS_FAILED
     if wanted == _DELIVERIES:
@@ -83,12 +94,13 @@ def _receipt(event: FollowedEvent, told: dict[str, Any], view: MessageView) -> D
     round."""
     state = state_of(told["status"], told["errorCode"])
     phone, name = destination_address(told["to"]), source_address(told["from"])
+    tells_why = state.is_final and state is not ReceiptState.DELIVERED
     text = format_receipt_text(
         view.id,
         state,
         submit_date=_minute(view.created_at),
         done_date=_minute(event.at),
-        error_code="000" if state is ReceiptState.DELIVERED else error_of(told["carrierCode"]),
+        error_code=error_of(told["carrierCode"]) if tells_why else "000",
     )
     tlvs = [
         Tlv(RECEIPTED_MESSAGE_ID, view.id.encode() + b"\0"),
@@ -104,7 +116,8 @@ def _receipt(event: FollowedEvent, told: dict[str, Any], view: MessageView) -> D
         dest_addr_ton=int(name.ton),
         dest_addr_npi=int(name.npi),
         destination_addr=name.text,
-        esm_class=ESM_RECEIPT,
+        esm_class=ESM_RECEIPT if state.is_final else ESM_INTERMEDIATE,
+        data_coding=_DCS_IA5,
         short_message=text.encode("ascii"),
         tlvs=tuple(tlvs),
     )

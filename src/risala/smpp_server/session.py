@@ -95,7 +95,9 @@ class EsmeSession:
             settings.response_timeout_s, settings.enquire_link_s, settings.deliver_window_max
         )
         session = SmppSession(SmppRole.SMSC, octets_max=PDU_OCTETS_MAX)
-        self.link = Link(stream, session, self, limits, until_answered=self._answered_all)
+        self.link = Link(
+            stream, session, self, limits, until_answered=self._answered_all, until_room=self._room
+        )
         self._nursery: trio.Nursery | None = None
 
     @property
@@ -178,6 +180,10 @@ class EsmeSession:
         if self._line is not None:
             await self._line.wait_idle()
 
+    async def _room(self) -> None:
+        if self._line is not None:
+            await self._line.wait_room()
+
     def _log_end(self) -> None:
         if self.account is not None:
             log.info(
@@ -199,12 +205,12 @@ class EsmeSession:
                 self._line_up(request)
             case SubmitMulti():
                 text = "Each message has an id of its own: send one submit_sm for each."
-                self._answer(request, refused(request, ESME_RINVNUMDESTS, text))
+                self._answer_in_turn(request, refused(request, ESME_RINVNUMDESTS, text))
             case ReplaceSm():
                 text = "A message that was accepted is not replaced: cancel it, and send another."
-                self._answer(request, refused(request, ESME_RREPLACEFAIL, text))
+                self._answer_in_turn(request, refused(request, ESME_RREPLACEFAIL, text))
             case _:
-                self._answer(request, response_to(request, ESME_RINVCMDID))
+                self._answer_in_turn(request, response_to(request, ESME_RINVCMDID))
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
         """An answer to a receipt or message that was sent again meanwhile: it says nothing new."""
@@ -221,10 +227,17 @@ class EsmeSession:
         assert self._line is not None, "the protocol lets nobody ask who is not bound"
         if self._leaves:
             text = "The session is about to be unbound. Bind again in a moment."
-            self._answer(request, refused(request, ESME_RSYSERR, text))
+            self._answer_in_turn(request, refused(request, ESME_RSYSERR, text))
         elif not self._line.put(request):
             text = "Too many requests wait for their answers: the window is full."
-            self._answer(request, refused(request, ESME_RTHROTTLED, text))
+            self._answer_in_turn(request, refused(request, ESME_RTHROTTLED, text))
+
+    def _answer_in_turn(self, request: Pdu, response: Pdu) -> None:
+        """Give an answer that is known at once, behind those to the requests before it."""
+        if self._line is None:
+            self._answer(request, response)
+        else:
+            self._line.put_answer(request, response)
 
     def _answer(self, request: Pdu, response: Pdu) -> None:
         if isinstance(response, SubmitSmResp | DataSmResp):

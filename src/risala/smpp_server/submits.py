@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from risala.drivers.smpp.protocol.checks import form_fault
+from risala.drivers.smpp.protocol.fields import SHORT_MESSAGE_MAX
 from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.drivers.smpp.protocol.submit import (
@@ -56,6 +57,9 @@ values, which come again, and a key holds for ever."""
 RECEIPT: Final = "smpp.receipt"
 """The metadata's member that says which receipts were asked for: ``registered_delivery``'s lowest
 two bits (§5.2.17), 1 all, 2 of failures, 3 of deliveries (SMPP 5.0)."""
+INTERMEDIATE: Final = "smpp.intermediate"
+"""The metadata's member that says that intermediate notifications were asked for: bit 4 of
+``registered_delivery``."""
 REFERENCE: Final = "smpp.reference"
 """The metadata's member with the submit's ``user_message_reference``, which receipts repeat."""
 
@@ -67,6 +71,7 @@ _MODE_AND_TYPE: Final = 0x3F
 _STORE_AND_FORWARD: Final = 0x03
 _REPLY_PATH: Final = 0x80
 _RECEIPTS: Final = 0x03
+_INTERMEDIATE: Final = 0x10
 _ELSEWHERE: Final = frozenset({"USSD", "WAP", "CBS"})
 """Services that are no short messages (§5.2.11)."""
 _TON_ALPHANUMERIC: Final = 5
@@ -141,6 +146,9 @@ def _refuse_wishes(request: SubmitSm) -> None:
         raise StatusRefusal(ESME_RINVREPFLAG, text)
     if request.sm_default_msg_id:
         raise StatusRefusal(ESME_RINVDFTMSGID, "There are no predefined messages.")
+    if len(request.short_message) > SHORT_MESSAGE_MAX:
+        text = f"short_message has {SHORT_MESSAGE_MAX} octets at most; message_payload has more."
+        raise StatusRefusal(ESME_RINVMSGLEN, text)
     if request.protocol_id:
         raise StatusRefusal(ESME_RSUBMITFAIL, "protocol_id must be 0: an ordinary short message.")
 
@@ -250,6 +258,8 @@ def _metadata(request: Submit) -> dict[str, str]:
     found: dict[str, str] = {}
     if wanted := request.registered_delivery & _RECEIPTS:
         found[RECEIPT] = str(wanted)
+    if request.registered_delivery & _INTERMEDIATE:
+        found[INTERMEDIATE] = "1"
     reference = find(request.tlvs, USER_MESSAGE_REFERENCE)
     if reference is not None:
         found[REFERENCE] = str(reference.number)

@@ -109,10 +109,13 @@ class Link:
         limits: LinkLimits,
         wire: Wire = unwatched,
         until_answered: Callable[[], Awaitable[None]] = nothing_owed,
+        until_room: Callable[[], Awaitable[None]] = nothing_owed,
     ) -> None:
-        """``until_answered`` returns once the handler has answered all that the peer asked."""
+        """``until_answered`` returns once the handler has answered all that the peer asked,
+        ``until_room`` once it can take more: nothing is read meanwhile."""
         self.session = session
         self._until_answered = until_answered
+        self._until_room = until_room
         self._wire = wire
         self.reason: str | None = None
         """Why the link ended; None while it lives."""
@@ -286,6 +289,7 @@ class Link:
             if self._unwritten_octets > _UNWRITTEN_MAX:
                 self._drained = trio.Event()
                 await self._drained.wait()
+            await self._until_room()
             try:
                 octets = await self._stream.receive_some(_READ_OCTETS)
             except (trio.BrokenResourceError, trio.ClosedResourceError) as fault:

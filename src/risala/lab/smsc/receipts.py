@@ -11,7 +11,7 @@ from uuid import UUID
 
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, SubmitSm
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS, STATE_WORDS, format_receipt_text
-from risala.drivers.smpp.protocol.submit import ESM_RECEIPT, ESM_UDHI
+from risala.drivers.smpp.protocol.submit import ESM_INTERMEDIATE, ESM_RECEIPT, ESM_UDHI
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_PAYLOAD,
     MESSAGE_STATE,
@@ -22,7 +22,6 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.receipt import ReceiptState
 
-_ESM_INTERMEDIATE: Final = 0x20
 _DCS_UCS2: Final = 0x08
 _PADDED_DIGITS: Final = 24
 
@@ -119,7 +118,7 @@ def receipt_pdu(
     text = _text(form, message_id, state, error_code, submitted_ms, done_ms)
     octets = b"" if form is ReceiptForm.TLV_ONLY else text.encode()
     data_coding = 0
-    esm_class = ESM_RECEIPT if state.is_final else _ESM_INTERMEDIATE
+    esm_class = ESM_RECEIPT if state.is_final else ESM_INTERMEDIATE
     tlvs: tuple[Tlv, ...] = ()
     if form not in _NO_TLVS:
         tlvs = (

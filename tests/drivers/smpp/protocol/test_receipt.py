@@ -102,6 +102,7 @@ def test_a_sender_cannot_write_his_own_receipt_into_the_text_field():
         DataSm(esm_class=4, tlvs=(Tlv(0x0424, _STANDARD.encode()),)),
         deliver(_STANDARD, esm_class=0x00),
         deliver(_STANDARD, esm_class=0x20),
+        deliver(_STANDARD, esm_class=0x08),
     ],
 )
 def test_wherever_the_text_stands(pdu):
@@ -119,9 +120,13 @@ def test_what_people_write_is_no_receipt(text):
     assert not is_receipt(deliver(text, esm_class=0))
 
 
-@pytest.mark.parametrize("esm_class", [0x08, 0x10, 0x18])
-def test_what_phones_acknowledge_is_no_receipt(esm_class):
+@pytest.mark.parametrize("esm_class", [0x10, 0x18])
+def test_what_people_acknowledge_is_no_receipt(esm_class):
     assert not is_receipt(deliver(_STANDARD, esm_class=esm_class))
+
+
+def test_a_phones_acknowledgement_without_a_receipts_fields_is_no_receipt():
+    assert not is_receipt(deliver("Bonjour", esm_class=0x08))
 
 
 def test_a_receipt_without_an_id_is_none():

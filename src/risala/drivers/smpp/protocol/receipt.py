@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, QuerySmResp
-from risala.drivers.smpp.protocol.submit import ESM_RECEIPT, plain_text
+from risala.drivers.smpp.protocol.submit import ESM_INTERMEDIATE, ESM_RECEIPT, plain_text
 from risala.drivers.smpp.protocol.tlv import (
     MESSAGE_STATE,
     NETWORK_ERROR_CODE,
@@ -30,7 +30,7 @@ from risala.sms.values import quickly
 _receipt: Final = quickly(Receipt)
 
 _ESM_KIND: Final = 0x3C
-_ESM_INTERMEDIATE: Final = 0x20
+_ESM_DELIVERY_ACK: Final = 0x08
 _RECEIPT_TEXT_MAX: Final = 1024
 """Characters of a receipt that are looked at: real ones have under 200."""
 _WORD_MAX: Final = 20
@@ -124,10 +124,12 @@ class IdForm(StrEnum):
 def is_receipt(pdu: DeliverSm | DataSm) -> bool:
     """True for what tells the state of a message, false for what a person wrote (§5.2.12)."""
     kind = pdu.esm_class & _ESM_KIND
-    if kind in (ESM_RECEIPT, _ESM_INTERMEDIATE):
+    if kind in (ESM_RECEIPT, ESM_INTERMEDIATE):
         return True
-    if kind:
+    if kind not in (0, _ESM_DELIVERY_ACK):
         return False
+    # Some carriers do not mark receipts, or mark them as a phone's acknowledgement: their content
+    # tells them from what a person wrote.
     if find(pdu.tlvs, RECEIPTED_MESSAGE_ID) and find(pdu.tlvs, MESSAGE_STATE):
         return True
     # ``id:`` alone would not be enough: a person could write that.

@@ -34,6 +34,7 @@ from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import parse_user_data_header, user_data_header
 
 ESM_RECEIPT: Final = 0x04
+ESM_INTERMEDIATE: Final = 0x20
 ESM_UDHI: Final = 0x40
 FORMS_MAX: Final = 1024
 """Senders whose form of a submit is kept (under 2 MiB)."""
