@@ -217,6 +217,30 @@ def test_what_others_may_write_is_not_run(folder, whole):
     assert [info.name for info in manager.plugins()] == ([] if whole else ["other_plugin"])
 
 
+def test_a_folder_that_others_may_replace_is_not_run(folder):
+    above = folder.path / "above"
+    above.mkdir()
+    folder.path = above / "plugins"
+    folder.path.mkdir()
+    folder.good("acme_plugin", "acme")
+    above.chmod(0o777)
+    reason = f"every user of this machine may write {above}: run `chmod o-w {above}`"
+    assert faults(folder.load()) == {str(folder.path): reason}
+    above.chmod(0o1777)  # as /tmp is: only the owner renames what is in it
+    assert faults(folder.load()) == {}
+
+
+def test_compiled_plugins_that_others_may_write_are_not_run(folder):
+    folder.good("acme_plugin", "acme")
+    compiled = folder.path / "__pycache__"
+    compiled.mkdir(exist_ok=True)
+    compiled.chmod(0o777)
+    manager = folder.load()
+    reason = f"every user of this machine may write {compiled}: run `chmod o-w {compiled}`"
+    assert faults(manager) == {str(folder.path): reason}
+    assert manager.plugins() == ()
+
+
 def build_faults(manager: PluginManager, section: CarrierSection, **environ: str) -> list[str]:
     with pytest.raises(PluginConfigError) as caught:
         manager.build_driver(section, partial(resolve_secrets, environ=environ))

@@ -175,7 +175,8 @@ class PluginsSection(Section):
     """Carriers and other parts that are not built in."""
 
     folder: Path | None = None
-    """Python files here are loaded as plugins."""
+    """Python files here are loaded as plugins, unless every user of the machine may write them,
+    this folder, its ``__pycache__``, or a folder above it that is not sticky."""
     disabled: tuple[str, ...] = ()
     """Names of installed plugins to leave out; ``risala plugins`` lists them."""
     load_s: Annotated[float, Field(gt=0, le=600)] = 10.0

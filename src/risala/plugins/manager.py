@@ -392,9 +392,11 @@ class PluginManager:
         except OSError as error:
             self._faults.append(PluginFault(str(folder), f"cannot be read: {error.strerror}"))
             return
-        if fault := write_fault(folder):
-            self._faults.append(PluginFault(str(folder), fault))
-            return
+        compiled = folder / "__pycache__"  # Python runs what lies there in a plugin's place
+        for place in (folder, compiled) if compiled.exists() else (folder,):
+            if fault := write_fault(place):
+                self._faults.append(PluginFault(str(folder), fault))
+                return
         for path in paths:
             if path.name.startswith("_"):
                 continue
