@@ -28,8 +28,8 @@ from risala import __version__
 from risala.config.hooks import PolicyTable, SinkTable
 from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
-from risala.config.private_files import write_fault
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
+from risala.config.secrets import write_fault
 from risala.plugins.brought import Brought, UnfitPluginError, brought_by
 from risala.plugins.contract import Driver
 from risala.plugins.face import GatewayFace

@@ -89,6 +89,9 @@ class Kind(IntEnum):
     a carrier; otherwise worked out when the timeline is read."""
     SERVED = 26
     """A carrier serves the recipient's number again."""
+    RESTORED_WAITS = 27
+    """It was restored from a backup, and is sent when it was scheduled: the database that was set
+    aside shows that it had not left."""
 
 
 class Wait(StrEnum):

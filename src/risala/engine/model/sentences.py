@@ -248,6 +248,7 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.RECEIPT_CONTRADICTS: _contradiction,
     Kind.ANSWER_LATE: _late_answer,
     Kind.RESTORED_SENDS: lambda _: "Restored from a backup: it is sent now, and may arrive twice.",
+    Kind.RESTORED_WAITS: lambda _: "Restored from a backup: it is sent when it was scheduled.",
     Kind.RESTORED_UNCERTAIN: lambda _: (
         "Restored from a backup: what became of it at the carrier is not known."
     ),

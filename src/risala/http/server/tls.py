@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from risala.config.private_files import key_fault
+from risala.config.secrets import key_fault
 from risala.engine.model.clock import Clock, SystemClock, iso
 from risala.http.server.sockets import ListenError
 

@@ -60,8 +60,8 @@ def put_back(source: Path, database: Path, **fields) -> RestoreReport:
     def stamp() -> Stamp:
         return Stamp(1_767_225_700_000)
 
-    options = {"resend_pending": False, "even_unclean": False, "progress": silent, **fields}
-    return restore(source, database, stamp=stamp, **options)
+    options = {"resend_pending": False, "even_unclean": False, "progress": silent, "stamp": stamp}
+    return restore(source, database, **(options | fields))
 
 
 class TestBackup:
@@ -313,6 +313,8 @@ class TestRestore:
         assert (report.ended, report.kept, report.audit.clean) == (0, 2, True)
         driver = FakeDriver(delivers=True)
         async with open_house(drivers={"fake": driver}) as house:
+            # The pause of that moment is restored as well: it holds until somebody resumes.
+            await house.gateway.perform("carriers.resume", {"carrier": "fake"})
             await house.wait_status(ids["pending"], "delivered")
             texts = [sentence(entry) for entry in house.gateway.show_message(ids["pending"])[1]]
             assert any("may arrive twice" in text for text in texts)
@@ -322,6 +324,51 @@ class TestRestore:
             assert house.status(ids["processing"]) == "failed"
             assert [segment.text for segment in driver.submitted] == ["three"]
             assert (await house.gateway.perform("audit", {}))["clean"]
+
+    async def scheduled(self, open_house, tmp_path: Path) -> tuple[dict[str, str], int]:
+        """Messages for later, backed up; one is canceled and one is sent after that."""
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            now_ms = house.gateway.services.recorder.clock.now_ms()
+            ids = {
+                name: await house.send(name, send_at=now_ms + after_s * 1000)
+                for name, after_s in (("waits", 7200), ("canceled", 7200), ("sent", 60))
+            }
+            back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+            await house.gateway.perform("message.cancel", {"message_id": ids["canceled"]})
+            await house.wait_status(ids["sent"], "delivered")
+            return ids, house.gateway.services.recorder.clock.now_ms()
+
+    async def test_what_is_scheduled_for_later_goes_on_where_it_is_proved(
+        self, open_house, quick, tmp_path
+    ):
+        ids, now_ms = await self.scheduled(open_house, tmp_path)
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db", stamp=lambda: Stamp(now_ms))
+        assert (report.ended, report.kept, report.scheduled) == (2, 0, 1)
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            await house.wait_status(ids["waits"], "delivered")
+            texts = [sentence(entry) for entry in house.gateway.show_message(ids["waits"])[1]]
+            assert "Restored from a backup: it is sent when it was scheduled." in texts
+            for name in ("canceled", "sent"):
+                assert house.gateway.show_message(ids[name])[0].error_code == "RESTORED"
+            assert [segment.text for segment in driver.submitted] == ["waits"]
+            assert (await house.gateway.perform("audit", {}))["clean"]
+
+    @pytest.mark.parametrize("lost", ["gone", "no database", "another"])
+    async def test_what_nobody_can_prove_ends(self, open_house, quick, tmp_path, lost):
+        ids, now_ms = await self.scheduled(open_house, tmp_path)
+        database = tmp_path / "risala.db"
+        if lost == "gone":
+            for part in ("", "-wal", "-shm"):
+                (tmp_path / f"risala.db{part}").unlink(missing_ok=True)
+        elif lost == "no database":
+            database.write_bytes(b"x" * 5000)
+        else:
+            with closing(sqlite3.connect(database)) as conn, conn:
+                conn.execute("DELETE FROM message WHERE id = ?", (ids["waits"],))
+        report = put_back(tmp_path / "copy", database, stamp=lambda: Stamp(now_ms))
+        assert (report.ended, report.scheduled) == (3, 0)
 
     async def test_the_database_that_was_there_stays_beside_it(self, open_house, quick, tmp_path):
         ids = await self.backed_up(open_house, tmp_path)

@@ -134,6 +134,7 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
         "setAside": None if report.set_aside is None else str(report.set_aside),
         "ended": report.ended,
         "kept": report.kept,
+        "scheduled": report.scheduled,
         "checksumRight": report.checked,
         **_books(report.audit),
     }
@@ -153,6 +154,11 @@ def _tell_restored(file: Path, report: RestoreReport) -> None:
         click.echo(f"The database that was there is now {report.set_aside}.")
     if report.ended:
         click.echo(f"{report.ended} messages that were on their way failed and are refunded.")
+    if report.scheduled:
+        click.echo(
+            f"{output.counted(report.scheduled, 'message')} scheduled for later:"
+            " sent when it is time, as the database that was there shows."
+        )
     if report.kept:
         click.echo(f"{report.kept} messages that were on their way go on; some may arrive twice.")
 

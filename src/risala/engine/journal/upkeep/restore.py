@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
@@ -34,6 +35,7 @@ ROWS_AT_ONCE: Final = 500
 _TABLES: Final = {"organizations", "messages", "ledger"}
 
 _RESENT: Final = Line(Kind.RESTORED_SENDS)
+_WAITS: Final = Line(Kind.RESTORED_WAITS)
 _UNCERTAIN: Final = Line(Kind.RESTORED_UNCERTAIN)
 
 
@@ -46,6 +48,8 @@ class RestoreReport:
     """Messages that failed, refunded, because they may have been sent since the backup."""
     kept: int
     """Messages left to be sent, or to be settled by their carrier's policy."""
+    scheduled: int
+    """Messages that are sent when they were scheduled, after the restore."""
     audit: AuditReport
     checked: bool
     """There was a checksum beside the backup, and it is right."""
@@ -94,8 +98,9 @@ def restore(
             before = backup.audit_with(conn, progress)
             if before.faults and not even_unclean:
                 raise UncleanBackup(source, before.faults)
-            settle = _keep if resend_pending else _end
-            count = _settle(conn, settle, stamp, progress)
+            with closing(_Untouched(database)) as untouched:
+                settle = _keep if resend_pending else _end
+                count, scheduled = _settle(conn, settle, untouched, stamp, progress)
             after = backup.audit_with(conn, progress)
             if after.faults and not before.faults:
                 raise UncleanBackup(source, after.faults)
@@ -107,7 +112,7 @@ def restore(
     finally:
         backup.remove(copy)
     ended, kept = (0, count) if resend_pending else (count, 0)
-    return RestoreReport(database, set_aside, ended, kept, after, checked)
+    return RestoreReport(database, set_aside, ended, kept, scheduled, after, checked)
 
 
 def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
@@ -143,12 +148,14 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
 def _settle(
     conn: sqlite3.Connection,
     settle: Callable[[sqlite3.Connection, MessageState, Stamp], None],
+    untouched: _Untouched,
     stamp: Callable[[], Stamp],
     progress: backup.Progress,
-) -> int:
-    """See to each message that was on its way; how many there were."""
+) -> tuple[int, int]:
+    """See to each message that was on its way; how many were settled, and how many wait for a time
+    that is still to come."""
     (total,) = conn.execute("SELECT count(*) FROM message WHERE status IN (0, 1)").fetchone()
-    done = last = 0
+    done = last = scheduled = 0
     while True:
         progress("settling messages", done, total)
         rows = conn.execute(
@@ -156,12 +163,55 @@ def _settle(
             (last, ROWS_AT_ONCE),
         ).fetchall()
         if not rows:
-            return done
+            return done - scheduled, scheduled
         conn.execute("begin immediate")
         for (last,) in rows:
-            settle(conn, load_key(conn, last), stamp())
+            message, now = load_key(conn, last), stamp()
+            if _is_to_come(message, now.now_ms) and untouched.shows(message):
+                scheduled += 1
+                entry = TimelineEntry(now.now_ms, message.status, _WAITS)
+                timeline.append(conn, message.key, entry)
+            else:
+                settle(conn, message, now)
         conn.execute("commit")
         done += len(rows)
+
+
+def _is_to_come(message: MessageState, now_ms: int) -> bool:
+    """Whether it is scheduled for later, and nothing of it was tried."""
+    return (
+        message.status is Status.PENDING
+        and not message.attempts
+        and message.send_at is not None
+        and message.send_at > now_ms
+    )
+
+
+class _Untouched:
+    """What the database that is about to be set aside knows of scheduled messages."""
+
+    def __init__(self, database: Path) -> None:
+        self._conn: sqlite3.Connection | None = None
+        with suppress(sqlite3.Error, OSError, StorageUnusable):
+            if database.exists():
+                self._conn = open_reader(database)
+
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+
+    def shows(self, message: MessageState) -> bool:
+        """Whether it shows that a message has neither left nor been canceled; False also where it
+        cannot be read, or has no such message."""
+        if self._conn is None:
+            return False
+        query = "SELECT id, status, attempts, send_at FROM message WHERE key = ?"
+        try:
+            found = self._conn.execute(query, (message.key,)).fetchone()
+        except sqlite3.Error:
+            return False  # it is damaged: what it does not show is not known
+        pending = STATUSES.number(Status.PENDING)
+        return found is not None and tuple(found) == (message.id, pending, 0, message.send_at)
 
 
 def _end(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:

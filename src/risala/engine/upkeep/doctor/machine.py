@@ -11,7 +11,7 @@ from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.kinds import bind_parts
-from risala.config.private_files import key_fault
+from risala.config.secrets import key_fault
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.store.lock import filesystem_of
 from risala.engine.rules.alerts import readings

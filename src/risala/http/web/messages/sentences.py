@@ -25,6 +25,7 @@ _PLAIN: Final = {
     "STILL_TRYING": N_("A report that is not final: the carrier may still deliver it."),
     "RECEIPT_AGAIN": N_("Another receipt that says the same; it changes nothing."),
     "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
+    "RESTORED_WAITS": N_("Restored from a backup: it is sent when it was scheduled."),
     "RESTORED_UNCERTAIN": N_(
         "Restored from a backup: what became of it at the carrier is not known."
     ),
