@@ -29,7 +29,7 @@ def test_backup_and_restore_say_what_they_did(data, risala, tmp_path):
     done = risala("backup", "copy.db")
     assert done.exit_code == 0
     assert done.stderr == ""
-    assert "1 organizations, 1 messages, 2 ledger entries" in done.stdout
+    assert "1 organization, 1 message, 2 ledger entries" in done.stdout
     done = risala("restore", "copy.db")
     assert done.exit_code == 0
     assert "1 messages that were on their way failed and are refunded." in done.stdout

@@ -81,6 +81,7 @@ def test_a_card_is_paid_and_credited_once(station, premises, until):
     assert service.perform("payment.show", payment_id=payment["id"])["paid"] == "500.00"
     unknown = json.loads(paid)
     unknown["data"]["object"]["metadata"]["payment"] = "pay_none"
+    unknown["data"]["object"]["client_reference_id"] = "pay_none"
     assert call(json.dumps(unknown).encode()).status_code == 404
 
     # No callback comes: the operator has Stripe asked.

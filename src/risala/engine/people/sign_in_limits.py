@@ -147,7 +147,7 @@ def say(failure: SignInFailure) -> None:
     """Log what is written down; without the e-mail address, which anybody may have typed."""
     log.warning(
         "sign_in.failed",
-        of=failure.kind.value,
+        site=sign_in_failures.SITES[failure.kind],
         reason=failure.reason.value,
         client=failure.address,
         known_browser=failure.known_browser,

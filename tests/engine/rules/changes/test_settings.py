@@ -51,6 +51,7 @@ OBEYED = {
     "alerts.backup_age_h": (36, 12),
     "alerts.error_share": (0.02, 0.01),
     "alerts.errors_min": (20, 2),
+    "alerts.sign_in_failures_min": (20, 2),
     "alerts.clock_jump_s": (60, 6),
     "alerts.sink_behind_s": (900, 90),
     "alerts.standby_behind_s": (300, 30),
