@@ -62,6 +62,6 @@ def test_a_kill_while_a_mail_is_on_its_way_loses_nothing(premises, mail_server):
     until(lambda: server.taken, "the mail was sent again")
     mail = message_from_string(server.taken[-1], policy=default)
     assert mail["to"] == "sidi@example.com"
-    assert "Shop" in mail["text"]
+    assert "Shop" in mail.get_content()
     until(lambda: service.rows("SELECT outcome FROM mails") == [("sent",)], "it is written down")
     assert service.stop() == 0
