@@ -103,7 +103,7 @@ def test_back_up_and_restore(play, tmp_path):
     page.type("sh", "mkdir old")
     service = page.serve("risala serve")
     page.run("rm risala-data/risala.db*")
-    assert page.type("sh", "readlink")[-1].startswith("Clean: 1 organizations")
+    assert page.type("sh", "readlink")[-1].startswith("Clean: 1 organization")
     service.interrupt()
 
 
