@@ -109,7 +109,7 @@ GUARDS: Final = (
     Guard(
         "A session's window is as wide as it is, and no wider.",
         "smpp_server/line.py",
-        "        if len(self._waiting) + self._under_way >= self._window_max:\n",
+        "        if len(self._waiting) - self._decided + self._under_way >= self._window_max:\n",
         "        if False:\n",
         _SMPP,
     ),

@@ -292,7 +292,7 @@ def test_a_database_that_was_there(tmp_path):
     tmp_path.chmod(0o700)
     patient = Patient(tmp_path, NOW_MS, running=False)
     assert found(patient, "database").state is Grade.WARN
-    (tmp_path / "risala.db.made").write_text("")
+    (tmp_path / "made-risala").write_text("")
     check = found(patient, "database")
     assert check.state is Grade.FAIL
     assert "put it back, or restore a backup" in check.text

@@ -136,7 +136,7 @@ def books(stand, tmp_path_factory):
 def test_a_start_says_why_not_in_one_sentence(stand, books, tmp_path, name):
     place = tmp_path / "data"
     shutil.copytree(books, place)
-    (place / "risala.db.made").write_text("There was one.")
+    (place / "made-risala").write_text("There was one.")
     place.chmod(0o700)
     with stand.trial(name) as trial:
         held = SPOILED[name](place)
