@@ -12,8 +12,8 @@ from typing import Any, Final
 from proofs.process.faces import SENDING, Told
 from proofs.process.house import PRICE, WROTE, House
 from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.model.clock import iso
 from risala.engine.model.lines import Kind
+from risala.engine.model.times import iso
 
 MODEM: Final = "sim-1"
 FINAL: Final = ("delivered", "undelivered", "failed", "canceled")

@@ -20,8 +20,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection, MailSection, Settings
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
 from risala.engine.model.people import Place
+from risala.engine.model.times import iso
 from risala.http.dashboard.app import FACE, ROUTES, TEMPLATES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.sentences import sentence
+from risala.engine.model.times import iso
 from risala.engine.model.told import Lagged
 
 _STYLE: Final = {

@@ -40,11 +40,12 @@ from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held, reads, waiting
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow
-from risala.engine.model.clock import Clock, iso, maybe_iso
+from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.states import Status
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.model.told import What
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services

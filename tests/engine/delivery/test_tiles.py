@@ -87,7 +87,7 @@ async def test_the_oldest_that_waits_is_told(open_house, quick):
         assert told["queue"] == 2
         clock = house.gateway.services.recorder.clock
         assert clock.now_ms() - accepted >= 60_000
-        from risala.engine.model.clock import iso
+        from risala.engine.model.times import iso
 
         assert told["oldest"] == iso(accepted)
         assert told["condition"]["code"] == "paused"

@@ -18,10 +18,10 @@ from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import audit_log, exports
 from risala.engine.model.callers import PROCESS, Caller, Face, Role
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.times import iso
 from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import parse
 from risala.engine.operations.verify import Configuration

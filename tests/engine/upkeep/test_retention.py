@@ -18,12 +18,12 @@ from risala.engine.journal.upkeep import retention
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.retention import LATE_MS, TEXT_GONE, TIMELINE_GONE
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource, event_id, first_id
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState
+from risala.engine.model.times import iso
 from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause

@@ -9,8 +9,8 @@ import trio
 
 from risala.cli.commands.messaging.webhook_log import replay_failed
 from risala.engine.journal.webhooks.deliveries import ATTEMPTS_KEPT
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.times import iso
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
 URL = "https://example.com/hook"

@@ -14,8 +14,9 @@ from risala.config.model import CarrierSection, HttpSection, Settings, StorageSe
 from risala.drivers.testmode import FACTORY
 from risala.engine.core import Seams
 from risala.engine.engine import open_engine
-from risala.engine.model.clock import TrioClock, iso
+from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
+from risala.engine.model.times import iso
 from risala.http.api.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 

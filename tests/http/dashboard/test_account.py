@@ -2,8 +2,8 @@
 
 import pytest
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.times import iso
 from risala.http.web.entry.devices import device_name
 from web_people import AT_MS, CODE
 

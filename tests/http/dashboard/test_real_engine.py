@@ -20,8 +20,8 @@ from risala.engine.core import DATABASE
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.clock import iso
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.times import iso
 from risala.engine.outside import Outside
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.http.dashboard.app import ROUTES, create_dashboard

@@ -4,7 +4,7 @@ import pytest
 
 import web_messages
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from web_people import AT_MS
 
 START = "/app/org_1/start"

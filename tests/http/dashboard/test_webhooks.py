@@ -3,8 +3,8 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
+from risala.engine.model.times import iso
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
 
 PAGE = "/app/org_1/webhooks"

@@ -18,7 +18,7 @@ from structlog.testing import capture_logs
 
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.http.server import server
 from risala.http.server.face import Patience
 from risala.http.server.server import BoundAddress, serve_app

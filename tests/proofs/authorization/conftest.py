@@ -30,9 +30,10 @@ from risala.drivers.testmode import FACTORY
 from risala.engine.core import DATABASE, Seams
 from risala.engine.engine import open_engine
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.clock import TrioClock, iso
+from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.times import iso
 from risala.engine.outside import Outside
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.webhooks.types import Outbound

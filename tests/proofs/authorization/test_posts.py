@@ -13,7 +13,7 @@ import pytest
 from proofs.authorization.expected import IN, VISITED, Visitor
 
 from risala.drivers.payments.bank_sms import BankSmsSettings
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
 from risala.http.web.access import PageAccess

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.times import iso
 
 AT_MS = 1_795_250_476_123
 OFFERED = [1, 7, 30]

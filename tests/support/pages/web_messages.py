@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
+from risala.engine.model.times import iso
 
 AT_MS: Final = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""

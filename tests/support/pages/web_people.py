@@ -17,7 +17,6 @@ import web_requests
 import web_verify
 from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.model.callers import Caller, Face, Role
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.people import (
     Browser,
@@ -32,6 +31,7 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
+from risala.engine.model.times import iso
 from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
+from risala.engine.model.times import iso
 
 AT_MS = 1_795_250_476_123
 GONE = "req_" + "9" * 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
+from risala.engine.model.times import iso
 from web_messages import AT_MS, MESSAGE_ID
 
 SESSION_ID: Final = "ver_06GZR7G2S8Y82F86A5D9RSE7XH300HS"

@@ -19,9 +19,9 @@ from risala.engine.journal.alerts import alerts, calls
 from risala.engine.journal.alerts.calls import AlertCall
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
+from risala.engine.model.times import iso
 from risala.engine.people.alert_words import alert_words
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn

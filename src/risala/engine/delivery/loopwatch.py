@@ -23,7 +23,8 @@ import structlog
 import trio
 
 from risala.engine.delivery.suspects import Suspicion
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock
+from risala.engine.model.times import iso
 
 log = structlog.get_logger(__name__)
 

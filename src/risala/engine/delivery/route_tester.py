@@ -14,7 +14,8 @@ from risala.config.model import CarrierSection
 from risala.engine.delivery.lane.declining import declines
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.tile import LaneCondition, state_of
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock
+from risala.engine.model.times import iso
 from risala.engine.rules.router import UNSERVED, Router
 from risala.sms.address import COUNTRY_CODE, network_of
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Protocol
 
 import trio
@@ -55,19 +53,3 @@ class TrioClock:
         if self._start_s is None:
             self._start_s = now_s
         return self._start_ms + round((now_s - self._start_s) * 1000)
-
-
-def iso(at_ms: int) -> str:
-    """A moment (UTC epoch milliseconds) as the API writes it: ``2026-11-21T08:30:00.123Z``."""
-    return f"{_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
-
-
-def maybe_iso(at_ms: int | None) -> str | None:
-    """The same of what may not have happened yet."""
-    return None if at_ms is None else iso(at_ms)
-
-
-@lru_cache(maxsize=1024)
-def _second(at_s: int) -> str:
-    """One answer tells several times, mostly of one second, and many answers the same ones."""
-    return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -16,8 +16,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso
 from risala.engine.model.money import money
+from risala.engine.model.times import iso
 
 
 class EventType(StrEnum):

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from risala.engine.model.cause_sentences import cause_sentence
-from risala.engine.model.clock import iso
 from risala.engine.model.lines import Kind, Line, Told, Values, Wait
+from risala.engine.model.times import iso
 from risala.sms.cause import Cause, cause_of
 
 _NONE: Final[Values] = {}

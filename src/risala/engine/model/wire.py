@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.commands import (
     ApiKey,
     FaceCredential,
@@ -21,6 +20,7 @@ from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Status
+from risala.engine.model.times import iso, maybe_iso
 
 
 def message_wire(view: MessageView) -> dict[str, Any]:

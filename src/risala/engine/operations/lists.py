@@ -10,9 +10,9 @@ from pydantic import Field, PlainValidator
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     ArgumentKind,

@@ -11,7 +11,6 @@ from pydantic import Field, PlainValidator
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.pages.about import EventAbout, events_about
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
     KeyType,
@@ -23,6 +22,7 @@ from risala.engine.model.commands import (
 )
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.money import money
+from risala.engine.model.times import iso
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

@@ -11,10 +11,10 @@ from pydantic import PlainValidator
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.pages import figures, statement
 from risala.engine.journal.pages.statement import StatementFilter
-from risala.engine.model.clock import maybe_iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import ledger_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

@@ -12,8 +12,8 @@ from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigu
 from risala.engine.journal.pages.lists import Listed, MessageFilter
 from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.model.wire import key_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (

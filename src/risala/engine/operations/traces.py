@@ -15,9 +15,9 @@ from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments, texts
 from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
+from risala.engine.model.times import iso, maybe_iso
 
 SHOWN_DIGITS: Final = 4
 """Digits of a phone number that are shown: enough for somebody who knows the number, too few for

@@ -16,8 +16,9 @@ import trio
 
 from risala.config.hooks import SinkTable
 from risala.engine.follow.cursors import CursorStanding, EventCursor, EventCursors
-from risala.engine.model.clock import Clock, iso, maybe_iso
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageFailed
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.model.told import FollowedEvent
 from risala.plugins.loading import raised_at
 from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError

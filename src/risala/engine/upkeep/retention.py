@@ -26,9 +26,9 @@ from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import kept_days, retention
 from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
-from risala.engine.model.clock import maybe_iso
 from risala.engine.model.ids import first_id
 from risala.engine.model.kept import KeptDays
+from risala.engine.model.times import maybe_iso
 
 log = structlog.get_logger(__name__)
 

@@ -12,8 +12,8 @@ from typing import Annotated, Final, cast
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import AHEAD_MAX_S
+from risala.engine.model.times import iso
 from risala.sms.address import SENDER_MAX, is_number, sender_fault
 
 BODY_CHARACTERS_MAX: Final = 1600

@@ -40,10 +40,10 @@ from typing import Any, Final, Protocol
 import trio
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
 from risala.engine.model.sentences import sentence
+from risala.engine.model.times import iso
 from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, Told, What
 
 STREAMS_MAX: Final = 100

@@ -10,7 +10,7 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.http.dashboard.start import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar

@@ -8,8 +8,8 @@ from urllib.parse import quote
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.times import iso
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of

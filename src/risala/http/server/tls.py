@@ -11,7 +11,8 @@ from typing import Final
 import structlog
 
 from risala.config.secrets import key_fault
-from risala.engine.model.clock import Clock, SystemClock, iso
+from risala.engine.model.clock import Clock, SystemClock
+from risala.engine.model.times import iso
 from risala.http.server.sockets import ListenError
 
 log = structlog.get_logger("risala.http")

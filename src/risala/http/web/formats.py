@@ -19,9 +19,9 @@ from zoneinfo import ZoneInfo
 
 from markupsafe import Markup, escape
 
-from risala.engine.model.clock import iso
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
+from risala.engine.model.times import iso
 from risala.http.web.drawing.quick import as_markup
 from risala.http.web.languages import NC_, Words
 

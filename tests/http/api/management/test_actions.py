@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 
 TO = "+22236123456"
 HOUR_MS = 3_600_000

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.http.api.management.cursors import ListName, read, written
 from risala.plugins.contract import Inbound
 

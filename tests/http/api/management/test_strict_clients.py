@@ -11,8 +11,8 @@ import pytest
 import trio
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from risala.engine.model.clock import iso
 from risala.engine.model.states import Status
+from risala.engine.model.times import iso
 from risala.engine.model.wire import LEAN_STATUS
 from risala.http.api.openapi.document import document
 

@@ -6,8 +6,8 @@ from datetime import datetime
 import pytest
 import trio
 
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Draining, Overloaded, StorageFailed
+from risala.engine.model.times import iso
 
 TO = "+22236123456"
 FIELDS = ["id", "to", "status", "attempts", "expiresAt", "createdAt", "updatedAt"]

@@ -3,8 +3,8 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.times import iso
 from web_people import AT_MS, key
 from web_requests import GONE, REQUESTS
 

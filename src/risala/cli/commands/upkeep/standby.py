@@ -62,7 +62,8 @@ def status(options: Options, directory: Path) -> None:
     """
     from risala.engine.journal.shipping import pieces
     from risala.engine.journal.shipping.copy import StandbyCopy
-    from risala.engine.model.clock import SystemClock, iso
+    from risala.engine.model.clock import SystemClock
+    from risala.engine.model.times import iso
     from risala.engine.standby.lease import LeaseDirectory
 
     settings = options.data_settings(creates=True)
@@ -178,7 +179,7 @@ def _take(
 
 
 def _payload(taken: Taken) -> dict[str, Any]:
-    from risala.engine.model.clock import iso
+    from risala.engine.model.times import iso
 
     return {
         "path": str(taken.restored.database),

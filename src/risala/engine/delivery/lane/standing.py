@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from risala.engine.delivery.lane.parts import Gate
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock
+from risala.engine.model.times import iso
 from risala.plugins.contract import Capabilities, Health, HealthState
 from risala.sms.cause import Cause
 

@@ -10,7 +10,8 @@ import trio
 
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate
-from risala.engine.model.clock import Clock, iso
+from risala.engine.model.clock import Clock
+from risala.engine.model.times import iso
 from risala.plugins.contract import Health, HealthState
 
 _BARS_DBM: Final = (-107, -97, -85, -73)

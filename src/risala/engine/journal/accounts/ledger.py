@@ -11,12 +11,12 @@ from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import key_ms
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.times import iso
 
 TOP_UP: Final = ENTRY_KINDS.number("topup")
 

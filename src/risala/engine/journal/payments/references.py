@@ -11,10 +11,10 @@ from typing import Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import money
+from risala.engine.model.times import iso
 from risala.plugins.payment import normalised_reference
 
 BY_HAND: Final = ""

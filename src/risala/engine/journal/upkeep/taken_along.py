@@ -19,8 +19,8 @@ from risala.engine.journal.people import members, users
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.upkeep import audit_log, kept_days
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.clock import iso
 from risala.engine.model.money import money
+from risala.engine.model.times import iso
 from risala.engine.model.wire import (
     credential_wire,
     key_wire,

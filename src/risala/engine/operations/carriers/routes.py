@@ -10,8 +10,8 @@ from typing import Any, Final
 from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.journal.carriers import unmatched
 from risala.engine.journal.carriers.unmatched import UnmatchedReceipt
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Invalid, SenderNotApproved
+from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     Arguments,
     Json,

@@ -12,8 +12,8 @@ from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.carriers.gates import CarrierGate
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.times import iso
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
     Arguments,

@@ -21,8 +21,8 @@ from risala.engine.journal.pages import behind
 from risala.engine.journal.pages.behind import Behind, MailsWaiting
 from risala.engine.journal.pages.deciding import Deciding, deciding
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.commands import TIME_ZONE
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,

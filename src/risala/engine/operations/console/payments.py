@@ -13,7 +13,7 @@ from risala.engine.journal.pages.payments import STATES, WAITING, PaymentFilter
 from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.journal.payments.payments import count_claimed
 from risala.engine.journal.payments.stored import StoredPayment, Texts
-from risala.engine.model.clock import maybe_iso
+from risala.engine.model.times import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,

@@ -17,7 +17,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup_note import BackupNote
-from risala.engine.model.clock import iso, maybe_iso
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import Json, NoArguments
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS

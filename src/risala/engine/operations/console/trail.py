@@ -12,7 +12,7 @@ from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.upkeep.audit_log import AuditLine
 from risala.engine.model.callers import Face
-from risala.engine.model.clock import iso, maybe_iso
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,

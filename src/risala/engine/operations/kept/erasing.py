@@ -11,7 +11,7 @@ from pydantic import PlainValidator
 from risala.engine.journal.upkeep import erasures, number_figures
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.journal.upkeep.number_figures import NumberFigures
-from risala.engine.model.clock import iso, maybe_iso
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     ArgumentKind,

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import Export, ExportState
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation

@@ -11,10 +11,10 @@ from pydantic import PlainValidator
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment, Texts
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
     Amount,

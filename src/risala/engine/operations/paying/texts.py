@@ -9,8 +9,8 @@ from pydantic import PlainValidator
 
 from risala.engine.journal.payments import payments, reading, texts
 from risala.engine.journal.payments.told import BankText, TextState
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.money import money
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
     ArgumentKind,

@@ -8,9 +8,9 @@ from typing import Any, Final
 from risala.engine.journal.pages import users as pages
 from risala.engine.journal.pages.users import UserFilter
 from risala.engine.model.callers import Face
-from risala.engine.model.clock import iso
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Device, Language, Place, SessionKind
+from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     Arguments,
     Json,

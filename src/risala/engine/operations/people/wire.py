@@ -7,7 +7,6 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.callers import Role
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.people import (
     Device,
     EmailChange,
@@ -17,6 +16,7 @@ from risala.engine.model.people import (
     Place,
     User,
 )
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import ArgumentKind, Json, fault, maybe, text
 
 MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)

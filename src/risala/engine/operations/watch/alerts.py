@@ -10,9 +10,9 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.alerts import alerts
-from risala.engine.model.clock import iso, maybe_iso
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
+from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
     ArgumentKind,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.follow.esmes import EsmeView
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.engine.operations.arguments import Arguments, Json
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS

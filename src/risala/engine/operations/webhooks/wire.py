@@ -7,7 +7,7 @@ from typing import Any
 
 from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.journal.webhooks.history import WebhookDelivery
-from risala.engine.model.clock import iso, maybe_iso
+from risala.engine.model.times import iso, maybe_iso
 
 
 def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
-from risala.engine.model.clock import iso
+from risala.engine.model.times import iso
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.holding import Verdict
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient

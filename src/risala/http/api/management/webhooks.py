@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.model.clock import iso
 from risala.engine.model.commands import Principal
+from risala.engine.model.times import iso
 from risala.http.api.fields import instant_ms
 from risala.http.api.management import shapes
 from risala.http.api.management.cursors import ListName
