@@ -101,9 +101,9 @@ GUARDS: Final = (
     Guard(
         "A submit is answered after its message is on the disk.",
         "smpp_server/line.py",
-        "        results = iter(await self._accept([command for _, command in good]))\n",
+        "        results = zip(commands, await self._accept(commands), strict=True)\n",
         "        made = [json.dumps({'messageId': f'msg_{at}'}) for at in range(len(good))]\n"
-        "        results = iter(each.encode() for each in made)\n",
+        "        results = zip(commands, [each.encode() for each in made], strict=True)\n",
         _SMPP,
     ),
     Guard(

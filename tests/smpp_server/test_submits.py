@@ -11,6 +11,7 @@ from risala.drivers.smpp.protocol.times import absolute_time
 from risala.drivers.smpp.protocol.tlv import MESSAGE_PAYLOAD, USER_MESSAGE_REFERENCE, Tlv
 from risala.engine.model import errors
 from risala.engine.model.commands import CutPart, SendMessage
+from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.statuses import STATUS_OF, StatusRefusal, status_of
 from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
 from risala.sms.message import Alphabet, Concatenation
@@ -131,6 +132,8 @@ def test_what_receipts_must_tell_stands_in_the_metadata():
     asked = command(submit(registered_delivery=1, tlvs=(Tlv(USER_MESSAGE_REFERENCE, b"\x01\x02"),)))
     assert asked.metadata == {"smpp.receipt": "1", "smpp.reference": "258"}
     assert command(submit(registered_delivery=2)).metadata == {"smpp.receipt": "2"}
+    numbered = command_of(submit(), NOW_MS, GSM7, None, IdShape.HEX)
+    assert numbered.metadata == {"smpp.id": "hex"}
     asked = command(submit(registered_delivery=0x11))
     assert asked.metadata == {"smpp.receipt": "1", "smpp.intermediate": "1"}
 

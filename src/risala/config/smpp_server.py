@@ -37,6 +37,10 @@ class SmppServerSection(Section):
     """What the server calls itself in its answer to a bind."""
     default_alphabet: Literal["gsm7", "latin1"] = "gsm7"
     """What ``data_coding`` 0 means: GSM 03.38, one septet in each octet, or Latin-1."""
+    message_ids: Literal["text", "decimal", "hex"] = "text"
+    """How a ``message_id`` is written: ``text`` is the id that the API and the pages show, of 36
+    characters; ``decimal`` (up to 19 digits) and ``hex`` (up to 16) are for software that stores a
+    number of 64 bits. Messages that were accepted before a change keep the id that they have."""
     sessions_max: Annotated[int, Field(ge=1, le=100_000)] = 500
     """Connections at once. For a further one the oldest that has not bound is closed; where all are
     bound, the further one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.smpp_server.answers import accepted, refused, told
+from risala.smpp_server.message_ids import IdShape, keys_of, shape_of, written
 from risala.smpp_server.roster import SmppAccount
 from risala.smpp_server.statuses import (
     ESME_RCANCELFAIL,
@@ -45,6 +47,8 @@ class SmppGateway(Protocol):
     ) -> Sequence[bytes | Refusal]: ...
 
     def get_message(self, principal: Principal, message_id: str) -> MessageView: ...
+
+    def get_numbered(self, principal: Principal, key: int) -> MessageView: ...
 
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller
@@ -73,6 +77,7 @@ class RequestLine:
         *,
         window_max: int,
         alphabet: DefaultAlphabet,
+        shape: IdShape,
         now_ms: Callable[[], int],
         answer: Answer,
     ) -> None:
@@ -80,6 +85,7 @@ class RequestLine:
         self._account = account
         self._window_max = window_max
         self._alphabet = alphabet
+        self._shape = shape
         self._now_ms = now_ms
         self._answer = answer
         self._waiting: deque[Asked | _Decided] = deque()
@@ -164,16 +170,39 @@ class RequestLine:
         answers: dict[int, Pdu] = {}
         for place, request in enumerate(submits):
             try:
-                command = command_of(request, self._now_ms(), self._alphabet, self._account.sender)
+                command = self._command_of(request)
             except StatusRefusal as wrong:
                 answers[place] = refused(request, wrong.command_status, str(wrong))
             else:
                 good.append((request, command))
-        results = iter(await self._accept([command for _, command in good]))
+        commands = [command for _, command in good]
+        results = zip(commands, await self._accept(commands), strict=True)
         # Answers leave in the order of their requests.
         for place, request in enumerate(submits):
             answer = answers.get(place)
-            self._answer(request, _answered(request, next(results)) if answer is None else answer)
+            if answer is None:
+                answer = self._answer_to(request, *next(results))
+            self._answer(request, answer)
+
+    def _command_of(self, request: Submit) -> SendMessage:
+        now_ms, sender = self._now_ms(), self._account.sender
+        return command_of(request, now_ms, self._alphabet, sender, self._shape)
+
+    def _answer_to(self, request: Submit, command: SendMessage, result: bytes | EngineError) -> Pdu:
+        if isinstance(result, EngineError):
+            return refused(request, status_of(result), str(result))
+        message_id, shape = json.loads(result)["messageId"], self._shape
+        if command.idempotency_key is not None:
+            # The message may be an earlier one, whose id was written otherwise then.
+            shape = self._shape_of(message_id)
+        return accepted(request, written(message_id, shape))
+
+    def _shape_of(self, message_id: str) -> IdShape:
+        try:
+            view = self._engine.get_message(self._account.principal, message_id)
+        except NotFound:  # no longer kept
+            return self._shape
+        return shape_of(view.metadata)
 
     async def _accept(self, commands: Sequence[SendMessage]) -> Sequence[bytes | EngineError]:
         if not commands:
@@ -199,12 +228,11 @@ class RequestLine:
         self._answer(request, answer)
 
     async def _answer_of(self, request: QuerySm | CancelSm) -> Pdu:
-        principal = self._account.principal
         if not request.message_id:
             # Without an id, cancel_sm means all messages of two addresses (§4.9.1).
             return refused(request, ESME_RCANCELFAIL, "Name the message by its message_id.")
         try:
-            view = self._engine.get_message(principal, request.message_id)
+            view = self._find(request.message_id)
         except NotFound as unknown:
             return refused(request, ESME_RINVMSGID, str(unknown))
         if isinstance(request, QuerySm):
@@ -215,14 +243,19 @@ class RequestLine:
             return refused(request, ESME_RCANCELFAIL, str(refusal))
         return response_to(request)
 
+    def _find(self, message_id: str) -> MessageView:
+        """The message of an id in any shape, whatever the setting is now.
+
+        Raises:
+            NotFound: there is none of this organization.
+        """
+        for key in keys_of(message_id):
+            with suppress(NotFound):
+                return self._engine.get_numbered(self._account.principal, key)
+        return self._engine.get_message(self._account.principal, message_id)
+
     def _caller(self) -> Caller:
         """Who withdraws a message, for the audit trail."""
         account = self._account
         who = f"{account.system_id} ({account.credential_id})"
         return Caller(who, Face.SMPP, Role.DEVELOPER, account.principal.organization_id)
-
-
-def _answered(request: Submit, result: bytes | EngineError) -> Pdu:
-    if isinstance(result, EngineError):
-        return refused(request, status_of(result), str(result))
-    return accepted(request, json.loads(result)["messageId"])

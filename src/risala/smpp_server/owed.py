@@ -26,6 +26,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
 from risala.engine.model.told import FollowedEvent
 from risala.smpp_server.answers import error_of, state_of
+from risala.smpp_server.message_ids import shape_of, written
 from risala.smpp_server.roster import SmppAccount
 from risala.smpp_server.submits import INTERMEDIATE, RECEIPT, REFERENCE
 from risala.sms.address import destination_address, source_address
@@ -95,15 +96,16 @@ def _receipt(event: FollowedEvent, told: dict[str, Any], view: MessageView) -> D
     state = state_of(told["status"], told["errorCode"])
     phone, name = destination_address(told["to"]), source_address(told["from"])
     tells_why = state.is_final and state is not ReceiptState.DELIVERED
+    message_id = written(view.id, shape_of(told["metadata"]))
     text = format_receipt_text(
-        view.id,
+        message_id,
         state,
         submit_date=_minute(view.created_at),
         done_date=_minute(event.at),
         error_code=error_of(told["carrierCode"]) if tells_why else "000",
     )
     tlvs = [
-        Tlv(RECEIPTED_MESSAGE_ID, view.id.encode() + b"\0"),
+        Tlv(RECEIPTED_MESSAGE_ID, message_id.encode() + b"\0"),
         Tlv(MESSAGE_STATE, bytes([STATE_NUMBERS[state]])),
     ]
     reference = told["metadata"].get(REFERENCE, "")

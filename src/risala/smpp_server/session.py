@@ -36,6 +36,7 @@ from risala.smpp_server.answers import refused
 from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDesk
 from risala.smpp_server.couriers import Couriers
 from risala.smpp_server.line import RequestLine, SmppGateway
+from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.roster import Roster, SmppAccount, SmppCounts
 from risala.smpp_server.statuses import (
     ESME_RBINDFAIL,
@@ -264,6 +265,7 @@ class EsmeSession:
             account,
             window_max=house.settings.window_max,
             alphabet=DefaultAlphabet(house.settings.default_alphabet),
+            shape=IdShape(house.settings.message_ids),
             now_ms=house.now_ms,
             answer=self._answer,
         )

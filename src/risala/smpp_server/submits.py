@@ -21,6 +21,7 @@ from risala.drivers.smpp.protocol.submit import (
 from risala.drivers.smpp.protocol.times import parse_time
 from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, Tlv, find
 from risala.engine.model.commands import AHEAD_MAX_S, CutPart, SendMessage
+from risala.smpp_server.message_ids import MESSAGE_ID, IdShape
 from risala.smpp_server.statuses import (
     ESME_RINVDCS,
     ESME_RINVDFTMSGID,
@@ -80,13 +81,18 @@ _CONCATENATION: Final = frozenset({0x00, 0x08})
 
 
 def command_of(
-    request: Submit, now_ms: int, alphabet: DefaultAlphabet, sender: str | None
+    request: Submit,
+    now_ms: int,
+    alphabet: DefaultAlphabet,
+    sender: str | None,
+    shape: IdShape = IdShape.TEXT,
 ) -> SendMessage:
     """The message that a submit asks for.
 
     Args:
         alphabet: what ``data_coding`` 0 means.
         sender: whom a message is from that names nobody; None: the service's own sender.
+        shape: how its id will be written.
 
     Raises:
         StatusRefusal: it cannot be one of ours; with what to answer.
@@ -104,7 +110,7 @@ def command_of(
         body=text,
         sender=_sender(request) or sender,
         idempotency_key=_key(request.tlvs),
-        metadata=_metadata(request),
+        metadata=_metadata(request, shape),
         send_at=send_at,
         validity_s=validity_s,
         part=part,
@@ -254,8 +260,8 @@ def _key(tlvs: tuple[Tlv, ...]) -> str | None:
     return given.text
 
 
-def _metadata(request: Submit) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _metadata(request: Submit, shape: IdShape) -> dict[str, str]:
+    found = {} if shape is IdShape.TEXT else {MESSAGE_ID: shape.value}
     if wanted := request.registered_delivery & _RECEIPTS:
         found[RECEIPT] = str(wanted)
     if request.registered_delivery & _INTERMEDIATE:

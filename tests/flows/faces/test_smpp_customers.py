@@ -6,13 +6,14 @@ import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 import trio
 
 from patience import HANG_S
 from risala.drivers.smpp.link import NoAnswerError
-from risala.drivers.smpp.protocol.pdu import CancelSm, QuerySm
+from risala.drivers.smpp.protocol.pdu import BindTransmitter, CancelSm, QuerySm
 from risala.drivers.smpp.protocol.receipt import parse_receipt
 from risala.drivers.smpp.protocol.submit import decode_message
 from risala.drivers.smpp.protocol.tlv import Tlv
@@ -151,6 +152,41 @@ async def test_half_a_character_that_is_no_part_is_refused_and_free(premises):
         part = submit(esm_class=0x40, data_coding=8, short_message=middle)
         assert (await customer.ask(part)).command_status == 0x104
     assert service.balance(account) == "1.50"
+
+
+def say_hex(config: Path) -> None:
+    config.write_text(config.read_text().replace("decimal", "hex"), encoding="utf-8")
+
+
+async def test_ids_are_numbers_that_outlive_kills_and_another_setting(premises):
+    simulator = premises.simulator("--receipt-delay-s", "0.05")
+    service = premises.running(simulator, more=f'{SECTION}message_ids = "decimal"\n')
+    account = service.organization()
+    _, system_id, password = credential(service, account.organization_id)
+    keyed = submit(registered_delivery=1, tlvs=(Tlv(IDEMPOTENCY_KEY, b"number 1\0"),))
+    async with connected(service) as customer:
+        await customer.bind(system_id, password, kind=BindTransmitter)
+        number = (await customer.ask(keyed)).message_id
+        other = (await customer.ask(submit())).message_id
+        assert number != other
+        assert number.isdecimal()
+        assert len(number) <= 20
+        assert (await customer.ask(QuerySm(number))).command_status == 0
+    service.wait_settled()
+    service.kill()
+    say_hex(Path(service.options[1]))
+    service.restart()
+    async with connected(service) as customer:
+        await customer.bind(system_id, password)
+        await customer.wait_delivered(1)
+        assert parse_receipt(customer.delivered[0]).carrier_id == number
+        assert (await customer.ask(keyed)).message_id == number
+        assert (await customer.ask(QuerySm(number))).message_state == 2
+        later = submit(schedule_delivery_time="000001000000000R")
+        waits = (await customer.ask(later)).message_id
+        assert int(waits, 16) > int(other)
+        assert (await customer.ask(CancelSm(message_id=waits))).command_status == 0
+    service.assert_books_agree()
 
 
 async def test_whoever_was_let_in_is_unbound_once_the_credential_is_revoked(service):

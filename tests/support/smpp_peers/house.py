@@ -25,6 +25,7 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.commands import KeyType, MessageView, Mode, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal, Unauthorized
 from risala.engine.model.events import EventType
+from risala.engine.model.ids import key_of
 from risala.engine.model.told import FollowedEvent
 from risala.smpp_server.binds import BindDesk
 from risala.smpp_server.couriers import Couriers
@@ -75,6 +76,12 @@ class FakeEngine:
         if message_id not in self.views:
             raise NotFound("There is no message with this id.")
         return self.views[message_id]
+
+    def get_numbered(self, principal: Principal, key: int) -> MessageView:
+        found = [each for each in self.views.values() if key_of(each.id) == key]
+        if not found:
+            raise NotFound("There is no message with this id.")
+        return found[0]
 
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()

@@ -106,6 +106,14 @@ def own_view(
         key = remapped_key(conn, message_id)
         if key is None:
             return None
+    return own_view_of_key(conn, key, organization_id, mode)
+
+
+def own_view_of_key(
+    conn: sqlite3.Connection, key: int, organization_id: str, mode: Mode
+) -> MessageView | None:
+    """A message of an organization and mode by its key, no code; None: unknown, or another's."""
+    own = (MODES.number(mode.value), organization_id)
     found = conn.execute(_OWN_VIEW, (key, *own)).fetchone()
     view = None if found is None else _VIEWS.of(found)
     return None if view is None or view.kind != "sms" else view

@@ -1,0 +1,67 @@
+"""How a message's id is written to customers' software: as the service's own id, or as a number.
+
+Much software keeps ids in a column of numbers, or reads them as hexadecimal. A number here is the
+message's key, which is unique, stored with the message and less than 2 to the power of 63. So a
+number needs no table, and names its message for as long as the message is kept. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from risala.engine.model.ids import key_of
+
+MESSAGE_ID: Final = "smpp.id"
+"""The metadata's member that says how the submit's answer wrote the message's id, where that is
+a number: receipts write it the same way, also after the setting was changed."""
+CHARACTERS_MAX: Final = 20
+"""Characters of a number that is read: 19 hold every decimal number of 63 bits, and software may
+write zeros before it."""
+_KEY_END: Final = 1 << 63
+"""The first number that is too great for a key."""
+_is_decimal: Final = re.compile(rf"[0-9]{{1,{CHARACTERS_MAX}}}").fullmatch
+_is_hex: Final = re.compile(rf"[0-9A-Fa-f]{{1,{CHARACTERS_MAX}}}").fullmatch
+
+
+class IdShape(StrEnum):
+    """How ids are written."""
+
+    TEXT = "text"
+    """As everywhere else: ``sms_`` and 32 characters."""
+    DECIMAL = "decimal"
+    """Up to 19 digits."""
+    HEX = "hex"
+    """Up to 16 digits, letters small."""
+
+
+def written(message_id: str, shape: IdShape) -> str:
+    """A message's id in this shape."""
+    key = None if shape is IdShape.TEXT else key_of(message_id)
+    if key is None:
+        return message_id
+    return f"{key}" if shape is IdShape.DECIMAL else f"{key:x}"
+
+
+def shape_of(metadata: Mapping[str, str]) -> IdShape:
+    """How the answer to a message's submit wrote its id."""
+    try:
+        return IdShape(metadata.get(MESSAGE_ID, IdShape.TEXT))
+    except ValueError:  # metadata that a caller of the API made
+        return IdShape.TEXT
+
+
+def keys_of(number: str) -> tuple[int, ...]:
+    """The keys that a number may mean; empty: it is none.
+
+    Digits alone may be decimal or hexadecimal. No message has both keys: a key begins with the
+    time, so that the digits of one that is decimal are too great, or far too early, read otherwise.
+    """
+    found: list[int] = []
+    if _is_decimal(number):
+        found.append(int(number))
+    if _is_hex(number):
+        found.append(int(number, 16))
+    return tuple(key for key in found if key < _KEY_END)
