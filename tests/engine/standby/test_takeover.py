@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from patience import until_true
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
+from risala.engine.journal.shipping.wal import WalPart, WalPlace
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
@@ -101,6 +102,26 @@ def test_without_a_copy_the_primary_keeps_its_lease(tmp_path, begin, lease):
     with pytest.raises(StorageUnusable, match="There is no copy"):
         begin().run(primary_is_dead=True, resend_pending=False)
     assert lease.highest().holder == "primary"
+
+
+@pytest.fixture
+def cut(tmp_path, shipped):
+    """The second of two pieces has lost its end on its way."""
+    directory = tmp_path / "shipped"
+    last = pieces.current(directory).sha256
+    for number, at in ((1, 5_000), (2, 72_000)):
+        last = pieces.write(directory, "one", number, at, WalPart(WalPlace(0, 0), 0, 0, {}), last)
+    pieces.put_note(directory / pieces.SHIPPED, pieces.Shipped("one", 2, 72_000))
+    piece = pieces.file_of(directory, "one", 2)
+    piece.write_bytes(piece.read_bytes()[:-4])
+
+
+def test_a_piece_that_was_cut_is_left_out_where_that_is_asked(tmp_path, begin, cut, lease):
+    with pytest.raises(pieces.BadPiece, match="0000000002"):
+        begin().run(primary_is_dead=False, resend_pending=False)
+    assert lease.highest().holder == "primary"
+    taken = begin().run(primary_is_dead=False, resend_pending=False, leaves_out_damaged=True)
+    assert (taken.position.number, taken.position.at, taken.behind_ms) == (1, 5_000, 67_000)
 
 
 class TestAKeeperWithoutALease:

@@ -25,6 +25,14 @@ def test_a_copy_that_stays_behind_is_warned_of(tmp_path, age_s, grade):
     assert f"{age_s} s behind" in told.text
 
 
+def test_what_the_service_could_not_ship_is_a_failure_however_young_the_copy_is(tmp_path):
+    pieces.put_note(tmp_path / pieces.SHIPPED, pieces.Shipped("g", 3, NOW_MS))
+    (told,) = finding(tmp_path, NOW_MS, running=True, failing="No space left on device.")
+    assert told.state is Grade.FAIL
+    assert "cannot ship to" in told.text
+    assert "No space left on device. It tries again" in told.text
+
+
 def test_a_directory_without_a_copy_or_with_rubbish_is_warned_of(tmp_path):
     (told,) = finding(tmp_path, NOW_MS, running=True)
     assert (told.state, "no whole copy" in told.text) == (Grade.WARN, True)

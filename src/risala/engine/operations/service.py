@@ -46,7 +46,10 @@ async def _audit(call: Call[NoArguments]) -> AuditReport:
 
 
 async def _statistics(call: Call[NoArguments]) -> Statistics:
-    return Statistics(call.services.delivery.statistics())
+    values, shipping = call.services.delivery.statistics(), call.services.shipping
+    if shipping.age_s is not None:
+        values["shipping"] = {"age_s": round(shipping.age_s, 1), "failing": shipping.failing}
+    return Statistics(values)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

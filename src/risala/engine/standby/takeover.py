@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +48,8 @@ class Taken:
 
     restored: RestoreReport
     position: CopyPosition
+    at: int
+    """When, by the clock of this machine (UTC epoch milliseconds)."""
     lease: SendLease | None
     """Ours; None: there is no lease."""
     behind_ms: int | None
@@ -72,8 +75,15 @@ class Takeover:
     sleep: Callable[[float], object] = time.sleep
     span_s: Callable[[], float] = time.monotonic
 
-    def run(self, *, primary_is_dead: bool, resend_pending: bool) -> Taken:
+    def run(
+        self, *, primary_is_dead: bool, resend_pending: bool, leaves_out_damaged: bool = False
+    ) -> Taken:
         """Take over.
+
+        Args:
+            primary_is_dead: do not wait for its lease to end.
+            resend_pending: send what was waiting, which may arrive twice.
+            leaves_out_damaged: take what was shipped before a file that is damaged.
 
         Raises:
             PrimaryAlive: the primary renews its lease, or without one may be alive.
@@ -83,15 +93,16 @@ class Takeover:
             BadPiece: what was shipped is not what was written.
             OSError: a directory refuses.
         """
-        if self.copy.follow(self.progress) is None:
+        follow = partial(self.copy.follow, self.progress, leaves_out_damaged=leaves_out_damaged)
+        if follow() is None:
             raise StorageUnusable(f"There is no copy in {self.shipped} yet.")
         self.copy.refuse_newer()  # before the primary ends for it: then nobody would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
-        position = self.copy.follow(self.progress)  # its last words
+        position = follow()  # its last words
         assert position is not None
         restored = self._restore(resend_pending)
         behind_ms, entries = self._behind(before, position)
-        taken = Taken(restored, position, mine, behind_ms, entries)
+        taken = Taken(restored, position, self.clock.now_ms(), mine, behind_ms, entries)
         self._write_down(taken, primary_is_dead=primary_is_dead)
         if mine is not None:
             remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))

@@ -13,10 +13,23 @@ AGE_WARN_S: Final = 60
 _NAME: Final = "standby"
 
 
-def finding(directory: Path | None, now_ms: int, *, running: bool) -> list[Finding]:
-    """Of the directory that is shipped to; nothing where there is none, or nobody who ships."""
+def finding(
+    directory: Path | None, now_ms: int, *, running: bool, failing: str | None = None
+) -> list[Finding]:
+    """Of the directory that is shipped to; nothing where there is none, or no service that ships.
+
+    Args:
+        failing: why the running service could not ship what was written last; None: it could.
+    """
     if directory is None or not running:
         return []
+    if failing is not None:
+        reason = failing.rstrip(".")
+        text = (
+            f"The service cannot ship to {directory}: {reason}. It tries again; what is written "
+            "meanwhile is on this machine alone. See whether the directory is mounted and has room."
+        )
+        return [Finding(_NAME, Grade.FAIL, text)]
     try:
         shipped = pieces.shipped(directory)
     except (OSError, pieces.BadPiece) as error:

@@ -182,6 +182,7 @@ async def test_how_old_the_copy_is_is_known_without_a_look(tmp_path):
         nursery.start_soon(shipper.run)
         # It counts from the start where nothing could be shipped yet.
         await until_true(lambda: standing.age_s is not None and standing.age_s > 0.1)
+        assert "No such file or directory" in (standing.failing or "")
         shipped.mkdir()
         await until_shipped_after(trio.current_time())
         for _ in range(2):

@@ -77,7 +77,14 @@ def _examine(options: Options) -> list[Finding]:
         patient = replace(patient, limits=limits, smpp_server=server, tls_keys=keys)
         with progress.shown(quiet=options.json) as shown:
             checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
-        look = partial(shipping.finding, shipped_to, patient.now_ms, running=patient.running)
+        told = (patient.statistics or {}).get("shipping", {})
+        look = partial(
+            shipping.finding,
+            shipped_to,
+            patient.now_ms,
+            running=patient.running,
+            failing=told.get("failing"),
+        )
         return [*checks, *await trio.to_thread.run_sync(look)]
 
     return [settings, *session.run_async(main)]

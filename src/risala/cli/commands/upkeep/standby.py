@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -14,9 +15,14 @@ from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.standby.takeover import Taken
+    from risala.engine.standby.takeover import Taken, Takeover
 
 DATABASE: Final = "risala.db"
+DAMAGED: Final = (
+    "Copy the file once more from where the primary wrote it. Where it cannot be had, take what "
+    "was shipped before it: --leave-out-damaged; what it holds, and all after it, is lost."
+)
+"""What to do about a piece that is not what was written, as a transfer leaves one that was cut."""
 _DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
 
 
@@ -111,26 +117,42 @@ def status(options: Options, directory: Path) -> None:
     is_flag=True,
     help="Send what was waiting in the copy; what the primary sent since arrives twice.",
 )
+@click.option(
+    "--leave-out-damaged",
+    "leaves_out",
+    is_flag=True,
+    help="Take what was shipped before a damaged piece; the piece and all after it are lost.",
+)
 @common
-def takeover(options: Options, directory: Path, dead: bool, resend_pending: bool) -> None:
+def takeover(
+    options: Options, directory: Path, dead: bool, resend_pending: bool, leaves_out: bool
+) -> None:
     """Make this machine the one that sends: then start the service here.
 
-    What was open in the copy ends by the rules of `risala restore`. Says how far the copy was
-    behind, that is, what is lost.
+    What was open in the copy ends by the rules of `risala restore`. Says up to when the copy is,
+    that is, what is lost.
 
     \b
     Examples:
       risala standby takeover /mnt/standby
       risala standby takeover /mnt/standby --i-know-the-primary-is-dead
     """
+    from risala.engine.standby.takeover import Takeover
+
     settings = options.data_settings(creates=True)
-    taken = _take(options, settings, directory, dead=dead, resend_pending=resend_pending)
+    run = partial(
+        Takeover.run,
+        primary_is_dead=dead,
+        resend_pending=resend_pending,
+        leaves_out_damaged=leaves_out,
+    )
+    taken = _take(options, settings, directory, run)
     if not output.show(options.json, _payload(taken)):
         _tell(taken)
 
 
 def _take(
-    options: Options, settings: Settings, directory: Path, *, dead: bool, resend_pending: bool
+    options: Options, settings: Settings, directory: Path, take: Callable[[Takeover], Taken]
 ) -> Taken:
     import trio
 
@@ -161,16 +183,11 @@ def _take(
                     clock=SystemClock(),
                     progress=shown,
                 )
-                run = partial(work.run, primary_is_dead=dead, resend_pending=resend_pending)
                 try:
-                    return await trio.to_thread.run_sync(run)
-                except (
-                    PrimaryAlive,
-                    LeaseTaken,
-                    StorageUnusable,
-                    BadPiece,
-                    OSError,
-                ) as error:
+                    return await trio.to_thread.run_sync(take, work)
+                except BadPiece as error:
+                    raise CommandRefused(f"{error} {DAMAGED}") from error
+                except (PrimaryAlive, LeaseTaken, StorageUnusable, OSError) as error:
                     raise CommandRefused(str(error)) from error
 
     if not directory.is_dir():
@@ -185,6 +202,7 @@ def _payload(taken: Taken) -> dict[str, Any]:
         "path": str(taken.restored.database),
         "setAside": None if taken.restored.set_aside is None else str(taken.restored.set_aside),
         "copyOf": iso(taken.position.at),
+        "sinceMs": max(0, taken.at - taken.position.at) if taken.position.at else None,
         "behindMs": taken.behind_ms,
         "entriesBehind": taken.entries_behind,
         "ended": taken.restored.ended,
@@ -196,14 +214,20 @@ def _payload(taken: Taken) -> dict[str, Any]:
 
 def _tell(taken: Taken) -> None:
     told = _payload(taken)
+    moment = f"{output.moment(told['copyOf'])} UTC by the primary's clock"
     output.said(
-        f"This machine has the database as it was at {output.moment(told['copyOf'])} UTC by the "
-        "primary's clock. Start the service here: `risala serve`."
+        f"This machine has the database as it was at {moment}. "
+        "Start the service here: `risala serve`."
     )
-    if taken.behind_ms is None:
-        click.echo("When the primary was last seen is not known: what it did since is lost.")
+    since_ms = told["sinceMs"]
+    ago = "" if since_ms is None else f", {since_ms / 1000:.0f} s ago by the clock here"
+    click.echo(f"Lost is all that the primary did after that moment{ago}.")
+    if taken.behind_ms:
+        click.echo(f"It was last seen {taken.behind_ms / 1000:g} s after that moment.")
+    elif taken.behind_ms is None:
+        click.echo("When it was last seen is not known.")
     else:
-        click.echo(f"Lost is what it did in its last {taken.behind_ms / 1000:.1f} s or after them.")
+        click.echo("It was not seen after that moment, and may have gone on all the same.")
     if taken.entries_behind:
         click.echo(
             f"{taken.entries_behind} entries of its ledger (charges, refunds, top-ups) "

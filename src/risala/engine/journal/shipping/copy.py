@@ -53,11 +53,16 @@ class StandbyCopy:
         found = pieces.note_of(self._folder / _POSITION)
         return None if found is None else CopyPosition(**found)
 
-    def follow(self, progress: backup.Progress) -> CopyPosition | None:
+    def follow(
+        self, progress: backup.Progress, *, leaves_out_damaged: bool = False
+    ) -> CopyPosition | None:
         """Take over all that is there; None: there is no whole copy in the directory yet.
 
+        Args:
+            leaves_out_damaged: end before a file that is not what was written, instead of refusing.
+
         Raises:
-            BadPiece: a file is not what was written.
+            BadPiece: a file is not what was written, or even the copy that it begins with.
             OSError: the directory or the disk refuses.
         """
         current = pieces.current(self._directory)
@@ -65,18 +70,19 @@ class StandbyCopy:
             return None
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         position = self.position()
-        if position is None or position.generation != current.generation:
-            position = self._fetch(current, progress)
-        while True:
-            last = position.sha256
-            piece = pieces.read(self._directory, current.generation, position.number + 1, last)
-            if piece is None:
-                break
-            self._apply(piece)
-            position = self._note(
-                CopyPosition(current.generation, piece.number, piece.sha256, piece.at)
-            )
-            progress("following", position.number, 0)
+        try:
+            if position is None or position.generation != current.generation:
+                position = self._fetch(current, progress)
+            while (piece := self._next(position)) is not None:
+                self._apply(piece)
+                position = self._note(
+                    CopyPosition(current.generation, piece.number, piece.sha256, piece.at)
+                )
+                progress("following", position.number, 0)
+        except BadPiece:
+            position = self.position()  # up to where it was whole
+            if not leaves_out_damaged or position is None:
+                raise
         shipped = pieces.shipped(self._directory)
         if shipped is not None and (shipped.generation, shipped.number) == (
             position.generation,
@@ -86,6 +92,11 @@ class StandbyCopy:
             at = max(shipped.at, position.at)
             position = CopyPosition(position.generation, position.number, position.sha256, at)
         return position
+
+    def _next(self, position: CopyPosition) -> PagePiece | None:
+        return pieces.read(
+            self._directory, position.generation, position.number + 1, position.sha256
+        )
 
     def refuse_newer(self) -> None:
         """Refuse a copy that this version could not serve from, whoever follows it.
@@ -129,7 +140,8 @@ class StandbyCopy:
         (self._folder / _POSITION).unlink(missing_ok=True)  # it is of the copy before
         partial.replace(self.file)
         backup.sync_directory(self._folder)
-        return self._note(CopyPosition(current.generation, 0, current.sha256, 0))
+        at = pieces.begun_at(current.generation)
+        return self._note(CopyPosition(current.generation, 0, current.sha256, at))
 
     def _apply(self, piece: PagePiece) -> None:
         """Killed in the middle, the same piece is applied once more: it says pages as a whole."""

@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import struct
 import zlib
 from collections.abc import Mapping
@@ -66,6 +67,18 @@ class PagePiece:
 
 def folder(directory: Path, generation: str) -> Path:
     return directory / f"gen-{generation}"
+
+
+def name_of(now_ms: int) -> str:
+    """The name of a generation that begins now; each is another."""
+    return f"{now_ms:013}-{secrets.token_hex(4)}"
+
+
+def begun_at(generation: str) -> int:
+    """When a generation began: its whole copy is of that moment or a later one. 0: its name does
+    not tell."""
+    moment, _, _ = generation.partition("-")
+    return int(moment) if moment.isdecimal() else 0
 
 
 def file_of(directory: Path, generation: str, number: int) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -87,7 +86,7 @@ class Shipper:
                 try:
                     await self._generation()
                 except (OSError, StorageUnusable, wal.Gap, EngineError) as error:
-                    log.warning("standby.failing", reason=str(error))
+                    self._failed(error)
                 await trio.sleep(self._again_s)
 
     async def _guard(self) -> None:
@@ -139,15 +138,19 @@ class Shipper:
         try:
             return await self._ship(sent, tail)
         except EngineError as error:
-            log.warning("standby.failing", reason=str(error))  # full, or the disk refuses
+            self._failed(error)  # full, or the disk refuses
         except OSError as error:
-            log.warning("standby.failing", reason=str(error))
+            self._failed(error)
             if tail.kept_bytes > KEPT_BYTES_MAX:
                 raise wal.Gap("the directory has taken nothing for long") from error
             if await _in_thread(partial(self._is_spoilt, sent)):
                 raise wal.Gap("the generation is not whole any more") from error
             await trio.sleep(self._again_s)
         return sent
+
+    def _failed(self, error: Exception) -> None:
+        log.warning("standby.failing", reason=str(error))
+        self._standing.failed(str(error))
 
     def _is_spoilt(self, sent: _Sent) -> bool:
         """Whether the generation is gone while its directory is there, or has a piece of which we
@@ -171,7 +174,7 @@ class Shipper:
         return sent
 
     async def _begin(self, tail: wal.WalTail) -> _Sent:
-        generation = f"{self._clock.now_ms():013}-{secrets.token_hex(4)}"
+        generation = pieces.name_of(self._clock.now_ms())
         await self._journal.commit(tail.turn)
         tail.forget()  # all of it is in the copy that is made now
         place = pieces.folder(self._directory, generation)

@@ -10,6 +10,8 @@ class ShippingStanding:
 
     def __init__(self) -> None:
         self._since_s: float | None = None
+        self.failing: str | None = None
+        """Why the directory has not taken what was last shipped; None: it has."""
 
     def begin(self) -> None:
         """Something is shipped from now on; a copy that is there already is of an earlier start."""
@@ -19,6 +21,11 @@ class ShippingStanding:
     def reached(self, at_s: float) -> None:
         """What was on the disk at ``at_s`` is in the directory."""
         self._since_s = at_s
+        self.failing = None
+
+    def failed(self, reason: str) -> None:
+        """What was shipped has not reached the directory; it is tried again."""
+        self.failing = reason
 
     @property
     def age_s(self) -> float | None:

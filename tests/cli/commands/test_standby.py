@@ -1,0 +1,62 @@
+"""`risala standby takeover` says what is lost, and what to do where it cannot go on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+
+import pytest
+from click.testing import CliRunner
+
+from risala.cli.main import cli
+from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.wal import WalPart, WalPlace
+from risala.engine.journal.store.opening import open_writer
+from risala.engine.journal.store.schema.migrations import migrate
+
+
+@pytest.fixture
+def shipped(tmp_path):
+    """A whole copy and two pieces, of the fifth second and of the 72nd."""
+    directory = tmp_path / "shipped"
+    snapshot = pieces.folder(directory, "one") / pieces.SNAPSHOT
+    snapshot.parent.mkdir(parents=True)
+    open_writer(snapshot, migrate).close()
+    last = hashlib.sha256(snapshot.read_bytes()).hexdigest()
+    pieces.put(directory / pieces.CURRENT, json.dumps(asdict(pieces.Current("one", last))).encode())
+    for number, at in ((1, 5_000), (2, 72_000)):
+        last = pieces.write(directory, "one", number, at, WalPart(WalPlace(0, 0), 0, 0, {}), last)
+    pieces.put_note(directory / pieces.SHIPPED, pieces.Shipped("one", 2, 72_000))
+    return directory
+
+
+@pytest.fixture
+def take(tmp_path, shipped):
+    def one(*options: str):
+        where = ("--data", str(tmp_path / "data"), "--i-know-the-primary-is-dead")
+        return CliRunner().invoke(cli, ["standby", "takeover", str(shipped), *where, *options])
+
+    return one
+
+
+@pytest.mark.slow
+def test_a_piece_that_was_cut_comes_with_advice(take, shipped):
+    piece = pieces.file_of(shipped, "one", 2)
+    piece.write_bytes(piece.read_bytes()[:-4])
+    told = take()
+    assert told.exit_code == 1
+    assert "take what was shipped before it: --leave-out-damaged" in told.output
+    told = take("--leave-out-damaged")
+    assert told.exit_code == 0, told.output
+    assert "as it was at 1970-01-01 00:00:05.000 UTC" in told.output
+    assert "Lost is all that the primary did after that moment, " in told.output
+    assert "last seen 67 s after that moment" in told.output
+
+
+@pytest.mark.slow
+def test_a_primary_that_was_not_seen_any_more_may_have_gone_on(take):
+    told = take()
+    assert "as it was at 1970-01-01 00:01:12.000 UTC" in told.output
+    assert "s ago by the clock here." in told.output
+    assert "may have gone on all the same" in told.output
