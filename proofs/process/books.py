@@ -23,8 +23,9 @@ _EVENT_OF: Final = {
     "delivered": "sms.delivered",
     "undelivered": "sms.failed",
     "failed": "sms.failed",
+    "canceled": "sms.canceled",
 }
-"""What is told of a message that is at its end; of one that was canceled nothing."""
+"""What is told of a message that is at its end."""
 _ROUTED: Final = "SELECT id FROM inbound WHERE organization_id IS NOT NULL"
 """What came in before anybody had asked for it is told to nobody."""
 _AGAIN: Final = Kind.RESENT.name

@@ -35,6 +35,7 @@ TYPES: Final = (
     "sms.sent",
     "sms.delivered",
     "sms.failed",
+    "sms.canceled",
     "sms.received",
     "verify.sent",
     "verify.approved",

@@ -9,7 +9,7 @@ from trio.testing import wait_all_tasks_blocked
 from risala.drivers.smpp.protocol.pdu import BindReceiver, BindTransmitter
 from risala.drivers.smpp.protocol.receipt import is_receipt, parse_receipt
 from risala.drivers.smpp.protocol.submit import decode_message
-from risala.drivers.smpp.protocol.tlv import USER_MESSAGE_REFERENCE, find
+from risala.drivers.smpp.protocol.tlv import MESSAGE_STATE, USER_MESSAGE_REFERENCE, find
 from risala.engine.model.events import EventType
 from risala.sms.receipt import ReceiptState
 from smpp_peers.house import FakeOutbox, Premises, event, view
@@ -84,6 +84,31 @@ async def test_a_failure_tells_its_state_and_the_carriers_error(premises: Premis
         premises.outbox.tell(event(1, EventType.SMS_FAILED, **told))
         await wait_all_tasks_blocked()
     assert b"stat:EXPIRED err:027" in customer.delivered[0].short_message
+
+
+async def test_a_withdrawn_message_and_one_whose_validity_ended_have_receipts(premises: Premises):
+    gone = {"status": "canceled"}
+    over = {"status": "failed", "errorCode": "VALIDITY_OVER"}
+    failures, deliveries = {"smpp.receipt": "2"}, {"smpp.receipt": "3"}
+    async with premises.customer() as customer:
+        await customer.bind()
+        premises.outbox.tell(
+            event(1, EventType.SMS_CANCELED, **gone),
+            event(2, EventType.SMS_CANCELED, **gone, metadata=failures),
+            event(3, EventType.SMS_CANCELED, **gone, metadata=deliveries),
+            event(4, EventType.SMS_CANCELED, **gone, metadata={"smpp.intermediate": "1"}),
+            event(5, EventType.SMS_FAILED, **over),
+            event(6, EventType.SMS_FAILED, **over, metadata=failures),
+        )
+        await wait_all_tasks_blocked()
+    told = [
+        (parse_receipt(pdu).carrier_id, pdu.esm_class, find(pdu.tlvs, MESSAGE_STATE).number)
+        for pdu in customer.delivered
+    ]
+    assert told == [("sms_1", 4, 4), ("sms_2", 4, 4), ("sms_5", 4, 3), ("sms_6", 4, 3)]
+    assert b" dlvrd:000 " in customer.delivered[0].short_message
+    assert b" stat:DELETED err:000" in customer.delivered[0].short_message
+    assert b" stat:EXPIRED err:000" in customer.delivered[2].short_message
 
 
 async def test_only_receipts_that_were_asked_for_are_sent(premises: Premises):

@@ -42,7 +42,7 @@ class WebhookEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageEvent(WebhookEvent):
-    """`sms.sent`, `sms.delivered`, `sms.failed`."""
+    """`sms.sent`, `sms.delivered`, `sms.failed`, `sms.canceled`."""
 
     message_id: str
     to: str
@@ -104,7 +104,7 @@ class TrialEvent(WebhookEvent):
 
 
 KINDS: Final[Mapping[str, type[WebhookEvent]]] = {
-    **dict.fromkeys(("sms.sent", "sms.delivered", "sms.failed"), MessageEvent),
+    **dict.fromkeys(("sms.sent", "sms.delivered", "sms.failed", "sms.canceled"), MessageEvent),
     "sms.received": InboundEvent,
     **dict.fromkeys(("verify.sent", "verify.approved", "verify.failed"), VerificationEvent),
     **dict.fromkeys(("sender.approved", "sender.denied"), SenderEvent),

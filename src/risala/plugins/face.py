@@ -340,7 +340,7 @@ class FaceEvent:
     to: str
     sender: str
     status: str
-    """``sent``, ``delivered``, ``undelivered`` or ``failed``."""
+    """``sent``, ``delivered``, ``undelivered``, ``failed`` or ``canceled``."""
     error_code: str | None
     carrier_code: str | None
     provider_message_id: str | None

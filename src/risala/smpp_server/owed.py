@@ -36,6 +36,7 @@ TYPES: Final = (
     EventType.SMS_SENT,
     EventType.SMS_DELIVERED,
     EventType.SMS_FAILED,
+    EventType.SMS_CANCELED,
     EventType.SMS_RECEIVED,
 )
 """The events that anything is sent for."""
@@ -84,7 +85,7 @@ def _is_asked_for(kind: EventType, metadata: Mapping[str, str]) -> bool:
         return INTERMEDIATE in metadata
     wanted = metadata.get(RECEIPT)
     if wanted == _FAILURES:
-        return kind is EventType.SMS_FAILED
+        return kind is not EventType.SMS_DELIVERED
     if wanted == _DELIVERIES:
         return kind is EventType.SMS_DELIVERED
     return wanted is not None

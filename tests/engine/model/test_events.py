@@ -53,6 +53,13 @@ GOLDEN: list[tuple[Event, str]] = [
         f'"status":"failed","providerMessageId":null,{REJECTED}',
     ),
     (
+        MessageEvent(
+            *(EventType.SMS_CANCELED, *LIVE, "sms_1", TO, "R", "canceled", None, None, None, {})
+        ),
+        f'"type":"sms.canceled",{HEAD}false,"messageId":"sms_1","to":"{TO}","from":"R",'
+        f'"status":"canceled","providerMessageId":null,{NO_ERROR}{{}}',
+    ),
+    (
         InboundEvent(EventType.SMS_RECEIVED, *LIVE, "mo_1", "1234", TO, None, 'نعم "7"\n'),
         f'"type":"sms.received",{HEAD}false,"messageId":"mo_1","to":"1234","from":"{TO}",'
         f'"status":"received","providerMessageId":null,{NO_ERROR}{{}},"text":"نعم \\"7\\"\\n"',

@@ -55,21 +55,25 @@ async def test_a_customer_sends_asks_withdraws_and_hears(service):
         sent = await customer.ask(submit("Bonjour", registered_delivery=1))
         assert sent.command_status == 0
         later = "000001000000000R"
-        waits = await customer.ask(submit("Later", schedule_delivery_time=later))
+        waits = await customer.ask(
+            submit("Later", schedule_delivery_time=later, registered_delivery=1)
+        )
         assert (await customer.ask(CancelSm(message_id=waits.message_id))).command_status == 0
         withdrawn = await customer.ask(QuerySm(waits.message_id))
         assert withdrawn.message_state == 4
-        await customer.wait_delivered(1)
-        receipt = parse_receipt(customer.delivered[0])
+        await customer.wait_delivered(2)
+        receipts = {
+            each.carrier_id: each.state.value for each in map(parse_receipt, customer.delivered)
+        }
         delivered = await customer.ask(QuerySm(sent.message_id))
         (seen,) = service.perform("smpp.sessions")["sessions"]
         measured = service.get("/metrics").text
         await customer.link.unbind()
     assert (seen["systemId"], seen["kind"], seen["version"]) == (system_id, "transceiver", "3.4")
-    assert (seen["accepted"], seen["delivered"]) == (2, 1)
+    assert (seen["accepted"], seen["delivered"]) == (2, 2)
     assert 'risala_smpp_sessions{kind="transceiver"} 1.0' in measured
     assert 'risala_smpp_submits_total{status="0x00"} 2.0' in measured
-    assert (receipt.carrier_id, receipt.state.value) == (sent.message_id, "DELIVERED")
+    assert receipts == {sent.message_id: "DELIVERED", waits.message_id: "DELETED"}
     assert delivered.message_state == 2
     shown = service.perform("message.show", message_id=sent.message_id)
     assert shown["message"]["keyId"] == key

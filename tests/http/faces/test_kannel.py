@@ -17,7 +17,7 @@ from risala.engine.journal.webhooks import face_calls
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.sms.cause import Cause
-from risala.sms.outcome import Refused, Scope
+from risala.sms.outcome import Refused, Scope, Unsent
 
 PATH = "/cgi-bin/sendsms"
 
@@ -251,6 +251,25 @@ async def test_only_what_the_mask_asks_for_is_called(office, autojump_clock):
         await trio.sleep(30)
         new = [urlsplit(call.url).query for call in office.outbound.calls[before:]]
         assert new == kinds, mask
+
+
+async def test_a_canceled_message_and_one_whose_validity_ended_are_told(office, autojump_clock):
+    office.driver.answers = [Unsent("LINK_DOWN")] * 1000
+    asked = {"dlr-url": f"{CALLED}?%d-%A", "validity": "5"}
+    for mask, ends in (
+        ("31", ["2-stat%3ADELETED%20err%3ACANCELED", "2-stat%3AEXPIRED%20err%3AVALIDITY_OVER"]),
+        ("16", ["16-NACK%2FCANCELED", "16-NACK%2FVALIDITY_OVER"]),
+        ("9", []),
+    ):
+        before, told = len(office.outbound.calls), {**asked, "dlr-mask": mask}
+        known = set(office.messages())
+        assert (await ask(office, **told, deferred="60"))[0] == 202
+        (waits,) = set(office.messages()) - known
+        assert (await ask(office, **told))[0] == 202
+        await office.perform("message.cancel", message_id=waits)
+        await trio.sleep(400)
+        calls = office.outbound.calls[before:]
+        assert [urlsplit(call.url).query for call in calls] == ends, mask
 
 
 async def test_a_call_that_fails_is_made_again_until_its_credential_ends(office, autojump_clock):

@@ -34,7 +34,7 @@ EVENTS = {
     "delivered": ["sms.sent", "sms.delivered"],
     "undelivered": ["sms.sent", "sms.failed"],
     "failed": ["sms.failed"],
-    "canceled": [],
+    "canceled": ["sms.canceled"],
 }
 """What is told of a message in each final state, in its order."""
 

@@ -20,7 +20,12 @@ from risala.drivers.smpp.protocol.tlv import Tlv, find
 from risala.engine.model.numbers import FORGOTTEN
 from risala.smpp_server.submits import IDEMPOTENCY_KEY
 
-ENDS = {"delivered": {2}, "undelivered": {3, 4, 5, 7, 8}, "failed": {3, 4, 5, 7, 8}}
+ENDS = {
+    "delivered": {2},
+    "undelivered": {3, 4, 5, 7, 8},
+    "failed": {3, 4, 5, 7, 8},
+    "canceled": {4},
+}
 """The ``message_state`` that a receipt may have (SMPP 3.4 §5.2.28), by how a message ended."""
 KEYS = 6
 SUBMITS_MAX = 4
@@ -97,7 +102,7 @@ def faults(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
         if row["recipient"] == FORGOTTEN:  # what was asked for has gone with it
             continue
         asked_for = "smpp.receipt" in json.loads(row["metadata"])
-        if not asked_for or row["status"] not in ENDS:  # none tells that one was sent, or canceled
+        if not asked_for or row["status"] not in ENDS:  # none tells that one was sent
             continue
         world.tally["receipts by smpp"] += 1
         states = told.receipts.get(row["id"], set())

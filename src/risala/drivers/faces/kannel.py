@@ -34,6 +34,7 @@ from risala.plugins.face import (
     Sign,
 )
 from risala.sms.address import normalise_number
+from risala.sms.cause import Cause
 from risala.sms.message import Concatenation
 from risala.sms.segment import parse_user_data_header
 
@@ -318,9 +319,23 @@ def _refused(refused: FaceRefusedError) -> FaceAnswer:
 # -- who is called ---------------------------------------------------------------------------------
 
 
+_STATES: Final[Mapping[str, str]] = {
+    "canceled": "DELETED",
+    Cause.DELETED: "DELETED",
+    Cause.EXPIRED: "EXPIRED",
+    Cause.VALIDITY_OVER: "EXPIRED",
+    Cause.REJECTED: "REJECTD",
+}
+"""Words of a receipt for messages that were not delivered, by cause, else by status; those that
+an SMPP customer gets. All others are ``UNDELIV``."""
+
+
 def _kind(event: FaceEvent, mask: int) -> int:
     """What happened, as a bit of ``dlr-mask``. A message that failed is one that the SMSC rejected,
-    and for whoever did not ask for those one that was not delivered."""
+    and for customers who did not ask for those one that was not delivered. One that was canceled,
+    or whose validity ended, was not delivered, and is rejected where only that was asked for."""
+    if event.status == "canceled" or event.error_code == Cause.VALIDITY_OVER:
+        return REJECTED if mask & (UNDELIVERED | REJECTED) == REJECTED else UNDELIVERED
     match event.status:
         case "sent":
             return ACCEPTED
@@ -334,7 +349,7 @@ def _kind(event: FaceEvent, mask: int) -> int:
 
 def _reply(event: FaceEvent, kind: int) -> str:
     """What the SMSC said, as Kannel writes it."""
-    code = event.carrier_code or event.error_code or ""
+    code = event.carrier_code or event.error_code or event.status.upper()
     match kind:
         case _ if kind == ACCEPTED:
             return "ACK/"
@@ -343,7 +358,7 @@ def _reply(event: FaceEvent, kind: int) -> str:
         case _ if kind == DELIVERED:
             return "stat:DELIVRD err:000"
         case _:
-            return f"stat:UNDELIV err:{code}"
+            return f"stat:{_STATES.get(event.error_code or event.status, 'UNDELIV')} err:{code}"
 
 
 def _escapes(event: FaceEvent, told: Mapping[str, Any], kind: int) -> Mapping[str, str]:

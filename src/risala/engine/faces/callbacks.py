@@ -39,7 +39,12 @@ from risala.plugins.face import CallsBack, FaceCall, FaceEvent
 log = structlog.get_logger(__name__)
 
 CONSUMER: Final = "faces"
-TYPES: Final = (EventType.SMS_SENT, EventType.SMS_DELIVERED, EventType.SMS_FAILED)
+TYPES: Final = (
+    EventType.SMS_SENT,
+    EventType.SMS_DELIVERED,
+    EventType.SMS_FAILED,
+    EventType.SMS_CANCELED,
+)
 EVENTS_AT_ONCE: Final = 500
 WIDTHS: Final = Widths(per_endpoint=4, prompt=12, patient=4)
 """Calls under way: sixteen of those that the client makes at once beside webhooks."""

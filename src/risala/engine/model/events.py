@@ -26,6 +26,7 @@ class EventType(StrEnum):
     SMS_SENT = "sms.sent"
     SMS_DELIVERED = "sms.delivered"
     SMS_FAILED = "sms.failed"
+    SMS_CANCELED = "sms.canceled"
     SMS_RECEIVED = "sms.received"
     VERIFY_SENT = "verify.sent"
     VERIFY_APPROVED = "verify.approved"
@@ -65,6 +66,7 @@ class MessageEvent(Event):
         EventType.SMS_SENT,
         EventType.SMS_DELIVERED,
         EventType.SMS_FAILED,
+        EventType.SMS_CANCELED,
     )
 
     recipient: str

@@ -53,7 +53,7 @@ ENTRY_KINDS: Final = Numbered("charge", "refund", "topup", "adjustment")
 EVENT_TYPES: Final = Numbered(
     *("sms.sent", "sms.delivered", "sms.failed", "verify.sent", "verify.approved"),
     *("verify.failed", "sms.received", "balance.low", "sender.approved", "sender.denied"),
-    "webhook.test",
+    *("webhook.test", "sms.canceled"),
 )
 
 PENDING: Final = 0

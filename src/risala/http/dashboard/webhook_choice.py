@@ -36,6 +36,9 @@ CHOICES: Final = (
         status="failed",
         errorCode="ESME_RINVDSTADR",
     ),
+    _choice(
+        "sms.canceled", N_("A message was withdrawn before it left."), **_SMS, status="canceled"
+    ),
     _choice("sms.received", N_("Somebody wrote to you."), **{"from": "+22236123456"}, body="…"),
     _choice("verify.sent", N_("A code is on its way."), **_CODE, status="pending"),
     _choice("verify.approved", N_("Somebody typed the right code."), **_CODE, status="approved"),

@@ -49,7 +49,7 @@ EVENTS = {
     "delivered": ["sms.sent", "sms.delivered"],
     "undelivered": ["sms.sent", "sms.failed"],
     "failed": ["sms.failed"],
-    "canceled": [],
+    "canceled": ["sms.canceled"],
 }
 UNFINISHED = ("pending", "processing", "sent")
 UNFINISHED_MAX = 4

@@ -19,6 +19,7 @@ TYPES: Final = (
     "sms.sent",
     "sms.delivered",
     "sms.failed",
+    "sms.canceled",
     "sms.received",
     "verify.sent",
     "verify.approved",
@@ -59,7 +60,7 @@ def trigger(
 
     \b
     EVENT is one of
-      sms.sent sms.delivered sms.failed sms.received
+      sms.sent sms.delivered sms.failed sms.canceled sms.received
       verify.sent verify.approved verify.failed
       sender.approved sender.denied balance.low webhook.test
 

@@ -97,7 +97,7 @@ def webhook_create(
     """Make an endpoint and print its secret, once.
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
-    sms.delivered, sms.received, balance.low, sender.approved, sender.denied.
+    sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied.
 
     \b
     Examples:

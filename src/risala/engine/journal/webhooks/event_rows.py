@@ -29,7 +29,11 @@ from risala.engine.model.numbers import EVENT_TYPES, MODES, recipient_text
 
 _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-STATUS_OF: Final = {EventType.SMS_SENT: "sent", EventType.SMS_DELIVERED: "delivered"}
+STATUS_OF: Final = {
+    EventType.SMS_SENT: "sent",
+    EventType.SMS_DELIVERED: "delivered",
+    EventType.SMS_CANCELED: "canceled",
+}
 """What a message's event says where nothing is frozen; it tells of no error then."""
 STATE_OF: Final = {EventType.VERIFY_SENT: "pending", EventType.VERIFY_APPROVED: "approved"}
 """What a session's event says where nothing is frozen; it gives no reason then."""

@@ -114,6 +114,7 @@ _MESSAGE_EVENT: Final = {
     Status.DELIVERED: EventType.SMS_DELIVERED,
     Status.UNDELIVERED: EventType.SMS_FAILED,
     Status.FAILED: EventType.SMS_FAILED,
+    Status.CANCELED: EventType.SMS_CANCELED,
 }
 _ERRORS: Final = (
     "SELECT error_code, carrier_code, coalesce(carrier_id, carrier_key) FROM message WHERE key = ?"

@@ -30,6 +30,7 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
         "carrier_code": "ESME_RINVDSTADR",
         "provider_message_id": None,
     },
+    EventType.SMS_CANCELED: {**_MESSAGE, "status": "canceled", "provider_message_id": None},
     EventType.SMS_RECEIVED: {
         "subject": "sms",
         "recipient": "1234",

@@ -20,6 +20,7 @@ DEFAULT_TYPES: Final = (
 TYPES: Final = (
     *DEFAULT_TYPES,
     EventType.SMS_DELIVERED,
+    EventType.SMS_CANCELED,
     EventType.SMS_RECEIVED,
     EventType.BALANCE_LOW,
     EventType.SENDER_APPROVED,
