@@ -45,6 +45,7 @@ HELD = {
     ("docs/how-to/rotate-logs.md", "logrotate"): "tests/docs/test_proxies.py",
     ("docs/reference/database.md", "sql"): "tests/docs/test_database.py",
     ("docs/quick-start/java.md", "java"): "tests/docs/test_quick_starts.py",
+    ("docs/how-to/come-from-twilio.md", "java"): "tests/docs/test_come_from_twilio.py",
 }
 """Blocks that a test of their own holds to more than their language asks for."""
 

@@ -55,6 +55,7 @@ GUIDES = [
         "[faces.kannel]\nenabled = true\n",
         serves=True,
     ),
+    Guide("docs/how-to/come-from-twilio.md", (SHOP,), "[faces.twilio]\nenabled = true\n"),
     Guide("docs/how-to/keep-keys-safe.md", (SHOP,), serves=True),
     Guide("docs/how-to/offer-smpp-to-customers.md", (SHOP,)),
     Guide("docs/how-to/people-and-sign-in.md", (SHOP,), serves=True),

@@ -93,7 +93,8 @@ class FacePath:
 
     path: str
     """A ``{name}`` stands for what is between two slashes, or before a suffix of the last part; it
-    comes as :attr:`FaceRequest.arguments`."""
+    comes as :attr:`FaceRequest.arguments`. A ``{+name}`` may be a phone number too: its ``+``
+    may be written as ``%2B``, and comes as ``+``."""
     methods: tuple[str, ...] = ("GET", "POST")
     get_changes: bool = False
     """A ``GET`` of this path does something, as sending a message: ``HEAD``, which proxies and link
@@ -300,6 +301,15 @@ class FaceService(Protocol):
         """Withdraw a pending message of which no part has left; its price is refunded. Refused with
         :attr:`FaceRefusal.CONFLICT` in any other state."""
 
+    async def redact(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
+        """Take the text out of a message that has left or ended. Refused with
+        :attr:`FaceRefusal.CONFLICT` while it has not."""
+
+    async def delete(self, caller: FaceCaller, message_id: str) -> None:
+        """Take text, number and metadata out of a message that has left or ended; it is found no
+        more. What accounts are proved by stays. Refused with :attr:`FaceRefusal.CONFLICT` while it
+        has not."""
+
     async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
         """End a pending session; its code is approved no more."""
 
@@ -328,6 +338,24 @@ class GatewayFace(Protocol):
 
     async def answer(self, request: FaceRequest, service: FaceService) -> FaceAnswer:
         """Answer a request to one of them."""
+
+
+@runtime_checkable
+class WordsFaults(Protocol):
+    """A face that has words of its own for what goes wrong before it is asked, and for its bugs."""
+
+    @property
+    def beneath(self) -> Sequence[str]:
+        """What the targets begin with that are the face's alone, such as ``/2010-04-01/``; read
+        once. Those of them that are no path of anybody's are its unknown paths."""
+
+    def fault(self, status: int, text: str) -> FaceAnswer:
+        """The answer to a request to an unknown path (404), by another method (405), or to one that
+        the face failed to answer (500). Does not wait.
+
+        Args:
+            text: a sentence that may be shown to the caller.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,7 @@ async def test_an_unknown_operation_is_not_found(house, name, autojump_clock):
         ("send", ["organization_id", "to", "body"]),
         ("message.show", ["message_id"]),
         ("message.cancel", ["message_id"]),
+        ("message.erase", ["message_id"]),
         ("carriers.pause", ["carrier"]),
         ("carriers.resume", ["carrier"]),
         ("carriers.drain", ["carrier"]),
@@ -98,6 +99,7 @@ async def test_what_is_required_is_text_and_not_empty(
         ("send", {"organization_id": "org_x", "to": TO, "body": "x"}),
         ("message.show", {"message_id": "sms_x"}),
         ("message.cancel", {"message_id": "sms_x"}),
+        ("message.erase", {"message_id": "sms_x"}),
         ("carriers.pause", {"carrier": "nobody"}),
     ],
 )

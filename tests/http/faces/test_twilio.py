@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -139,7 +140,6 @@ async def test_what_is_refused_has_twilios_numbers(shop):
         ({"body": "x" * 1601}, (400, 21617)),
         ({"from_": "+22236000000"}, (400, 21212)),
         ({"from_": "Unknown"}, (400, 21606)),
-        ({"messaging_service_sid": "MG" + "0" * 32}, (400, 21701)),
         ({"media_url": ["https://example.com/a.png"]}, (400, 21620)),
         ({"status_callback": "http://169.254.169.254/"}, (400, 21609)),
         ({"validity_period": 999_999}, (400, 20422)),
@@ -236,7 +236,10 @@ async def test_a_message_is_withdrawn_by_their_library_until_it_leaves(shop):
     later = datetime.fromtimestamp(now_ms / 1000, UTC) + timedelta(hours=1)
     sent = await shop.send(send_at=later)
     message = shop.client().messages(sent.sid)
-    assert await shop.refused(message.update, body="") == (400, 20422)
+    assert await shop.refused(message.update, body="") == (409, 20009)
+    assert await shop.refused(message.delete) == (409, 20009)
+    for changes in ({"body": "other"}, {"body": "", "status": "canceled"}, {}):
+        assert await shop.refused(message.update, **changes) == (400, 20422), changes
     ended = await shop.do(message.update, status="canceled")
     assert (ended.sid, ended.status, ended.price) == (sent.sid, "canceled", None)
     assert await shop.refused(message.update, status="canceled") == (409, 30409)
@@ -254,6 +257,109 @@ async def test_a_message_is_withdrawn_by_their_library_until_it_leaves(shop):
     )
     assert (await shop.do(shop.client().messages(another.sid).fetch)).status == "queued"
     assert await shop.office.is_clean()
+
+
+async def test_a_message_is_redacted_and_deleted_by_their_library(shop):
+    sent = await shop.send(body="secret words")
+    kept = await shop.send(body="other words")
+    for each in shop.office.messages():
+        await shop.office.wait_status(each, "sent")
+    message = shop.client().messages(sent.sid)
+    assert (await shop.do(message.update, body="")).body == ""
+    shown = await shop.do(message.fetch)
+    assert (shown.body, shown.to, shown.status, shown.price) == ("", TO, "sent", "-0.50")
+    assert await shop.do(message.delete) is True
+    for gone in (message.fetch, message.delete, partial(message.update, body="")):
+        assert await shop.refused(gone) == (404, 20404)
+    assert [each.sid for each in await shop.do(shop.client().messages.list)] == [kept.sid]
+    held = "SELECT count(*) FROM message WHERE body = 'secret words'"
+    assert shop.office.gateway.services.reader.execute(held).fetchone() == (0,)
+    (first, _) = shop.office.messages()
+    view = shop.office.gateway.show_message(first)[0]
+    assert (view.to, view.body, view.metadata) == ("forgotten", None, {})
+    trail = shop.office.gateway.services.reader.execute(
+        "SELECT count(*) FROM audit_log WHERE action = 'message.erase'"
+    )
+    assert trail.fetchone() == (2,)
+    assert await shop.office.is_clean()
+
+
+async def test_nobody_redacts_or_deletes_a_message_of_others(shop):
+    sent = await shop.send()
+    (message_id,) = shop.office.messages()
+    await shop.office.wait_status(message_id, "sent")
+    other = await shop.office.gateway.perform("org.create", {"name": "Other"})
+    made = await shop.office.perform(
+        "credential.create", organization_id=other["id"], face="twilio"
+    )
+    theirs = shop.client(made["credential"]["username"], made["password"]).messages(sent.sid)
+    assert await shop.refused(theirs.delete) == (404, 20404)
+    assert await shop.refused(theirs.update, body="") == (404, 20404)
+    assert (await shop.do(shop.client().messages(sent.sid).fetch)).body == "hello"
+
+
+async def test_a_messaging_service_stands_for_the_sender_of_who_names_none(tmp_path):
+    service = "MG" + "0" * 32
+    async with open_shop(tmp_path) as shop:
+        sent = await shop.send(messaging_service_sid=service)
+        assert (sent.from_, sent.messaging_service_sid) == ("RISALA", service)
+        mine = {"organization_id": shop.office.organization_id}
+        perform = shop.office.gateway.perform
+        asked = await perform("sender.request", {**mine, "name": "SHOP", "description": "Orders"})
+        for step in ("sender.clear", "sender.waive"):
+            await perform(step, {"sender_id": asked["sender"]["id"]})
+        credential, token = await shop.office.credential("twilio", sender="SHOP")
+        create = shop.client(credential["username"], token).messages.create
+        given = {"to": TO, "body": "hello", "messaging_service_sid": service}
+        assert (await shop.do(create, **given)).from_ == "SHOP"
+        assert (await shop.do(create, **given, from_="RISALA")).from_ == "RISALA"
+
+
+async def test_a_verification_is_found_and_ended_by_its_number(trial):
+    first = await trial.do(trial.verify.verifications.create, to=TO, channel="sms")
+    begun = await trial.do(trial.verify.verifications.create, to=TO, channel="sms")
+    by_number = trial.verify.verifications(TO)
+    assert first.sid != begun.sid
+    assert (await trial.do(by_number.fetch)).sid == begun.sid
+    path = f"/v2/Services/{service_of(trial.account)}/Verifications/"
+    word = base64.b64encode(f"{trial.account}:{trial.token}".encode()).decode()
+    for written in ("%2B22236123456", "%2b22236123456"):
+        answer = await trial.office.client.get(
+            path + written, headers={"authorization": f"Basic {word}"}
+        )
+        assert (await answer.get_json())["sid"] == begun.sid
+    ended = await trial.do(by_number.update, status="canceled")
+    assert (ended.sid, ended.status) == (begun.sid, "canceled")
+    assert await trial.refused(by_number.update, status="canceled") == (404, 20404)
+    unknown = trial.verify.verifications("+22246000000")
+    assert await trial.refused(unknown.fetch) == (404, 20404)
+    other = await trial.office.gateway.perform("org.create", {"name": "Other"})
+    made = await trial.office.perform(
+        "credential.create", organization_id=other["id"], face="twilio", mode="test"
+    )
+    account = made["credential"]["username"]
+    theirs = trial.client(account, made["password"]).verify.v2.services(service_of(account))
+    assert await trial.refused(theirs.verifications(TO).fetch) == (404, 20404)
+
+
+async def test_every_error_has_twilios_number(trial):
+    ask = trial.office.client.open
+    for method, path, status, code in (
+        ("GET", "/2010-04-01/Accounts.json", 404, 20404),
+        ("GET", f"/2010-04-01/Accounts/{trial.account}/Calls.json", 404, 20404),
+        ("GET", "/2010-04-01//Accounts", 404, 20404),
+        ("POST", "/v2/Services/VA1/Entities", 404, 20404),
+        ("PUT", f"/2010-04-01/Accounts/{trial.account}/Messages.json", 405, 20004),
+        ("DELETE", f"/v2/Services/{service_of(trial.account)}/Verifications", 405, 20004),
+        ("GET", f"/v2/Services/{service_of(trial.account)}/VerificationCheck", 405, 20004),
+        ("GET", f"/2010-04-01/Accounts/{trial.account}/Messages.json", 401, 20003),
+    ):
+        answer = await ask(path, method=method)
+        told = await answer.get_json()
+        assert (answer.status_code, told["status"], told["code"]) == (status, status, code), path
+        assert ("allow" in answer.headers) == (status == 405)
+    theirs = await trial.office.client.get("/v2/other")
+    assert (await theirs.get_json())["code"] == "NOT_FOUND"
 
 
 async def test_a_verification_is_ended_by_their_library(trial):

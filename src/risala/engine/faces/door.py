@@ -20,6 +20,7 @@ from risala.engine.model.commands import (
     VerificationView,
 )
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.services import Services
 from risala.engine.verify.sessions import view_of
@@ -83,13 +84,14 @@ class FaceDoor:
         """A message of the caller's own organization and mode, by its id or the start of that.
 
         Raises:
-            NotFound: unknown, or not the caller's: the same words for both.
+            NotFound: unknown, or not the caller's: the same words for both. So is one that was
+                deleted.
         """
         reader = self._services.reader
         message_id = keys.whole_id(reader, start)
         whose = (principal.organization_id, principal.mode)
         view = None if message_id is None else reads.own_view(reader, message_id, *whose)
-        if view is None:
+        if view is None or view.to == FORGOTTEN:
             raise NotFound(_NO_MESSAGE)
         return view
 
@@ -116,7 +118,8 @@ class FaceDoor:
         )
         page = lists.page(reader, wanted, before=before, limit=limit)
         found = [reads.view(reader, each.id) for each in page.messages if each.kind == "sms"]
-        return [each for each in found if each is not None], page.older
+        there = [each for each in found if each is not None and each.to != FORGOTTEN]
+        return there, page.older
 
     def verification(self, principal: Principal, start: str) -> VerificationView:
         """A session of the caller's own organization and mode, by its id or the start of that.

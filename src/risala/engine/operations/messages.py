@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
@@ -11,6 +12,7 @@ from pydantic import Field, PlainValidator
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.pages.about import EventAbout, events_about
+from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
     KeyType,
@@ -133,6 +135,19 @@ class OfMessage(Arguments):
     message_id: Text
 
 
+class EraseMessage(OfMessage):
+    """Take a message's text out, unless ``text_only`` its number and metadata too."""
+
+    text_only: MaybeFlag = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedMessage:
+    """A message that was taken out, or whose text was."""
+
+    message_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class AcceptedMessage:
     """A message that was accepted; ``warning`` says where no carrier serves its number."""
@@ -223,6 +238,10 @@ def unserved_warning(services: Services, message_id: str) -> str | None:
     return UNSERVED if waiting.is_unserved(services.reader, message_id) else None
 
 
+def _erased_wire(erased: ErasedMessage) -> Json:
+    return {"messageId": erased.message_id}
+
+
 def _message_id(response: bytes) -> str:
     message_id: str = json.loads(response)["messageId"]
     return message_id
@@ -286,6 +305,13 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
     return ShownMessage(view)
 
 
+async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
+    message_id, text_only = call.given.message_id, bool(call.given.text_only)
+    by = call.sign(traces.message, message_id, said={"textOnly": text_only}, always=True)
+    await call.commit(partial(take_out_message, message_id=message_id, text_only=text_only), by)
+    return ErasedMessage(message_id)
+
+
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="send",
@@ -331,6 +357,16 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         result=ShownMessage,
         wire=_message_wire,
         handler=_message_cancel,
+        roles=DEVELOPERS,
+        owner=owners.of_message,
+        changes=True,
+    ),
+    Operation(
+        name="message.erase",
+        arguments=EraseMessage,
+        result=ErasedMessage,
+        wire=_erased_wire,
+        handler=_message_erase,
         roles=DEVELOPERS,
         owner=owners.of_message,
         changes=True,

@@ -135,15 +135,23 @@ class RequestNotes(Protocol):
 class PlainPath:
     """One path: its handlers by method, and the largest body that it takes."""
 
-    __slots__ = ("body_bytes_max", "handlers", "is_open", "other_method", "path")
+    __slots__ = ("body_bytes_max", "handlers", "is_open", "other_method", "otherwise", "path")
 
-    def __init__(self, path: str, handlers: Mapping[str, Handler], body_bytes_max: int) -> None:
+    def __init__(
+        self,
+        path: str,
+        handlers: Mapping[str, Handler],
+        body_bytes_max: int,
+        otherwise: Handler | None = None,
+    ) -> None:
         self.path = path
         self.handlers = {method.encode(): handler for method, handler in handlers.items()}
         self.body_bytes_max = body_bytes_max
         self.is_open = "OPTIONS" in handlers
         """Whether pages of other origins may read the path's answers."""
         self.other_method = not_allowed(handlers)
+        self.otherwise = otherwise
+        """Answers every other method; None: :attr:`other_method` does."""
 
 
 FindPath = Callable[[bytes], "PlainPath | None"]
@@ -236,7 +244,7 @@ class PlainRoutes:
         )
         token, began_s = REQUEST_ID.set(request_id), trio.current_time()
         try:
-            handler = path.handlers.get(method)
+            handler = path.handlers.get(method, path.otherwise)
             if handler is None:
                 answer = problem_answer(path.other_method, request_id)
             else:

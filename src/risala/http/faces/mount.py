@@ -7,7 +7,7 @@ error, event or trace has it, nor what a face raised in its own words.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import Final, Protocol
@@ -28,7 +28,7 @@ from risala.http.common.plain import (
     PlainRequest,
     problem_answer,
 )
-from risala.http.common.problems import Problem, plain
+from risala.http.common.problems import Problem, not_allowed, plain
 from risala.http.common.targets import is_plain_path
 from risala.http.faces.service import FaceGateway, RequestService, ServiceGateway
 from risala.plugins.face import (
@@ -38,13 +38,17 @@ from risala.plugins.face import (
     FaceRefusedError,
     FaceRequest,
     GatewayFace,
+    WordsFaults,
     fields_of,
 )
 
 log = structlog.get_logger("risala.http")
 
-_PLACE: Final = re.compile(r"\\{([a-z_]+)\\}")
-_METHODS: Final = frozenset(("GET", "POST"))
+_PLACE: Final = re.compile(r"\\{(\\\+)?([a-z_]+)\\}")
+"""A place of a path that went through :func:`re.escape`: the plus of one that may be a number, and
+its name."""
+_PLUS: Final = re.compile(rb"(?<=/)%2B(?=[0-9])", re.IGNORECASE)
+_METHODS: Final = frozenset(("GET", "POST", "DELETE"))
 STATUSES: Final[Mapping[FaceRefusal, int]] = {
     FaceRefusal.UNAUTHORIZED: 401,
     FaceRefusal.SUSPENDED: 403,
@@ -56,6 +60,8 @@ STATUSES: Final[Mapping[FaceRefusal, int]] = {
     FaceRefusal.UNKNOWN: 503,
 }
 """Of a refusal that a face does not put into words of its own; any other is 400."""
+Refuse = Callable[[Iterable[str], PlainRequest], Awaitable[PlainAnswer]]
+"""Answers a request that no face is handed; takes the methods that its path has."""
 
 
 class FacesGateway(ServiceGateway, Protocol):
@@ -109,6 +115,7 @@ class Faces:
         Raises:
             ConfigError: one of them is none, or is answered by somebody else.
         """
+        refuse = self._refuse(face, not_allowed)
         for path in face.paths:
             shape = _shape(name, path)
             taken = self._app.answers_at(path.path)
@@ -117,7 +124,29 @@ class Faces:
             bound = {
                 method: partial(self._answer, name, face, path, method) for method in path.methods
             }
-            self._app.plain.mount(partial(_find, shape, path, bound, self._app.plain.bytes_max))
+            find = partial(_find, shape, path, bound, self._app.plain.bytes_max, refuse)
+            self._app.plain.mount(find)
+
+    def close(self, face: GatewayFace) -> None:
+        """Have a face word what begins as its paths do and is none. Once all faces are there, so
+        that none hides another's path."""
+        if isinstance(face, WordsFaults) and (refuse := self._refuse(face, _unknown)) is not None:
+            self._app.plain.mount(partial(_beneath, tuple(map(str.encode, face.beneath)), refuse))
+
+    def _refuse(
+        self, face: GatewayFace, problem_of: Callable[[Iterable[str]], Problem]
+    ) -> Refuse | None:
+        """What answers, in a face's words, what is not even handed to it; None: it has none."""
+        if not isinstance(face, WordsFaults):
+            return None
+
+        async def refuse(methods: Iterable[str], _: PlainRequest) -> PlainAnswer:
+            problem = problem_of(methods)
+            answer = TypedAnswer(face.fault(problem.status, problem.message))
+            answer.more = (*answer.more, *problem.headers.items())
+            return answer
+
+        return refuse
 
     async def _answer(
         self,
@@ -160,7 +189,11 @@ class Faces:
                 at=_where(error),
                 request_id=request.id,
             )
-            answer = problem_answer(plain(500), request.id)
+            problem = plain(500)
+            if isinstance(face, WordsFaults):
+                answer = TypedAnswer(face.fault(problem.status, problem.message))
+            else:
+                answer = problem_answer(problem, request.id)
         if service.failed:
             await self._app.plain.hold_guess(request.fields, request.client, answer.status)
         return answer
@@ -171,10 +204,13 @@ def _find(
     path: FacePath,
     bound: Mapping[str, Callable[..., Awaitable[PlainAnswer]]],
     body_bytes_max: int,
+    refuse: Refuse | None,
     target: bytes,
 ) -> PlainPath | None:
     """The path for a target, with the handlers of this one request; None: it is another's."""
     place, _, query = target.partition(b"?")
+    # Some libraries write a number's plus by its code, others as it is.
+    place = _PLUS.sub(b"+", place)
     found = shape.fullmatch(place)
     if found is None or not is_plain_path(place):
         return None
@@ -184,7 +220,19 @@ def _find(
     }
     if "GET" in handlers and not path.get_changes:
         handlers["HEAD"] = handlers["GET"]
-    return PlainPath(path.path, handlers, body_bytes_max)
+    otherwise = None if refuse is None else partial(refuse, tuple(handlers))
+    return PlainPath(path.path, handlers, body_bytes_max, otherwise)
+
+
+def _beneath(starts: tuple[bytes, ...], refuse: Refuse, target: bytes) -> PlainPath | None:
+    """The path of what begins as a face's own and is none of its paths; None: it is another's."""
+    if not target.startswith(starts):
+        return None
+    return PlainPath("", {}, 0, partial(refuse, ()))
+
+
+def _unknown(_: Iterable[str]) -> Problem:
+    return plain(404)
 
 
 def _shape(name: str, path: FacePath) -> re.Pattern[bytes]:
@@ -193,11 +241,17 @@ def _shape(name: str, path: FacePath) -> re.Pattern[bytes]:
     Raises:
         ConfigError: it is no path.
     """
-    plain_text = _PLACE.sub(r"x", re.escape(path.path)).replace("\\", "")
+    plain_text = _PLACE.sub("x", re.escape(path.path)).replace("\\", "")
     if not is_plain_path(plain_text.encode()) or not {*path.methods} <= _METHODS:
         raise _fault(name, f"{path.path!r} is no path of a face")
-    written = _PLACE.sub(r"(?P<\1>[A-Za-z0-9_-]+)", re.escape(path.path))
+    written = _PLACE.sub(_written, re.escape(path.path))
     return re.compile(written.encode())
+
+
+def _written(place: re.Match[str]) -> str:
+    """What stands in a place, as a pattern."""
+    plus = r"\+?" if place[1] else ""
+    return f"(?P<{place[2]}>{plus}[A-Za-z0-9_-]+)"
 
 
 def _fault(name: str, text: str) -> ConfigError:
@@ -248,3 +302,5 @@ def add_faces(
     mounted = Faces(app, gateway, gateway.faces, keys, clock or SystemClock(), base)
     for name, face in faces.items():
         mounted.add(name, face)
+    for face in faces.values():
+        mounted.close(face)

@@ -182,6 +182,19 @@ class RequestService:
             await self._perform(principal, "message.cancel", message_id=found)
             return _state(self._door.message(principal, found))
 
+    async def redact(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
+        with _refused():
+            principal = self._principal(caller)
+            found = self._door.message(principal, message_id).id
+            await self._perform(principal, "message.erase", message_id=found, text_only=True)
+            return _state(self._door.message(principal, found))
+
+    async def delete(self, caller: FaceCaller, message_id: str) -> None:
+        with _refused():
+            principal = self._principal(caller)
+            found = self._door.message(principal, message_id).id
+            await self._perform(principal, "message.erase", message_id=found)
+
     async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
         with _refused():
             principal = self._principal(caller)
@@ -213,7 +226,7 @@ class RequestService:
         with _refused():
             return _session(self._door.verification_to(self._principal(caller), to))
 
-    async def _perform(self, principal: Principal, name: str, **arguments: str) -> None:
+    async def _perform(self, principal: Principal, name: str, **arguments: str | bool) -> None:
         await self._gateway.perform(name, {**arguments}, key_holder(principal))
 
     def _principal(self, caller: FaceCaller) -> Principal:

@@ -44,13 +44,13 @@ _IDEMPOTENCY: Final = "i-twilio-idempotency-token"
 _ACCOUNT: Final = "/2010-04-01/Accounts/{account}"
 MESSAGES: Final = f"{_ACCOUNT}/Messages.json"
 MESSAGE: Final = f"{_ACCOUNT}/Messages/{{sid}}.json"
-_SERVICE: Final = "/v2/Services/{service}"
+_SERVICES: Final = "/v2/Services"
+_SERVICE: Final = f"{_SERVICES}/{{service}}"
 VERIFICATIONS: Final = f"{_SERVICE}/Verifications"
-VERIFICATION: Final = f"{_SERVICE}/Verifications/{{sid}}"
+VERIFICATION: Final = f"{_SERVICE}/Verifications/{{+sid}}"
 CHECK: Final = f"{_SERVICE}/VerificationCheck"
 
 _REFUSED: Final = {
-    "MessagingServiceSid": (21701, "There are no Messaging Services here: name a From."),
     "MediaUrl": (21620, "There is no MMS here."),
     "ContentSid": (wire.INVALID, "There are no content templates here: send a Body."),
 }
@@ -72,11 +72,12 @@ class TwilioFace:
 
     paths: Sequence[FacePath] = (
         FacePath(MESSAGES),
-        FacePath(MESSAGE),
+        FacePath(MESSAGE, ("GET", "POST", "DELETE")),
         FacePath(VERIFICATIONS, ("POST",)),
         FacePath(VERIFICATION),
         FacePath(CHECK, ("POST",)),
     )
+    beneath: Sequence[str] = (f"/{wire.VERSION}/", f"{_SERVICES}/")
 
     def __init__(self, settings: TwilioSettings) -> None:
         self._settings = settings
@@ -101,17 +102,13 @@ class TwilioFace:
             case (path, _) if path == MESSAGES:
                 return await _list(request, service, caller)
             case (path, _) if path == MESSAGE:
-                state = _message(service, caller, request.arguments["sid"])
-                if request.method == "POST":
-                    _wants_cancel(await request.form(), wire.INVALID)
-                    state = await service.cancel(caller, state.message_id)
-                return wire.answer(wire.message(caller.username, state))
+                return await _one_message(request, service, caller)
             case (path, _) if path == VERIFICATIONS:
                 return await _verify(request, service, caller)
             case (path, _) if path == VERIFICATION:
                 session = _session(service, caller, request.arguments["sid"])
                 if request.method == "POST":
-                    _wants_cancel(await request.form(), wire.VERIFY_INVALID)
+                    _wants_cancel(await request.form())
                     if session.status != "pending":
                         raise TwilioError(404, 20404, wire.NOT_FOUND)
                     session = await service.cancel_code(caller, session.verification_id)
@@ -130,6 +127,9 @@ class TwilioFace:
             raise TwilioError(400, 21604, "A 'To' phone number is required.")
         if not body:
             raise TwilioError(400, 21602, "Message body is required.")
+        # A Messaging Service stands for the senders of its account: here for the one that messages
+        # are from that name none.
+        messaging_service = _word(fields, "MessagingServiceSid") or None
         sender = None if self._settings.forced_sender else _word(fields, "From") or None
         callback = _word(fields, "StatusCallback")
         validity = _whole(fields, "ValidityPeriod")
@@ -143,7 +143,10 @@ class TwilioFace:
             callback=FaceCallback(callback) if callback else None,
         )
         state = await service.send(caller, message)
-        return wire.answer(wire.message(caller.username, state), 201)
+        return wire.answer(wire.message(caller.username, state, messaging_service), 201)
+
+    def fault(self, status: int, text: str) -> FaceAnswer:
+        return wire.of_status(status, text).answer()
 
     def call(
         self, event: FaceEvent, url: str, told: Mapping[str, Any], sign: Sign
@@ -200,11 +203,11 @@ def _word(fields: Fields, name: str) -> str:
     return _text(fields, name).strip()
 
 
-def _wants_cancel(fields: Fields, code: int) -> None:
-    """Refuse every change but the one that is possible here."""
-    if _word(fields, "Status") != "canceled" or "Body" in fields:
-        text = "Invalid parameter `Status`: only `canceled` is possible here, and without a `Body`."
-        raise TwilioError(400, code, text)
+def _wants_cancel(fields: Fields) -> None:
+    """Refuse every change of a verification but the one that is possible here."""
+    if _word(fields, "Status") != "canceled":
+        text = "Invalid parameter `Status`: only `canceled` is possible here."
+        raise TwilioError(400, wire.VERIFY_INVALID, text)
 
 
 def _whole(fields: Fields, name: str) -> int | None:
@@ -237,6 +240,36 @@ def _message(service: FaceService, caller: FaceCaller, sid: str) -> FaceMessageS
     if found is None or sid_of("SM", found.message_id) != sid:
         raise TwilioError(404, 20404, wire.NOT_FOUND)
     return found
+
+
+def _refuse_under_way(state: FaceMessageState) -> None:
+    """Refuse to take out what is still needed. No message goes back from where this passes it."""
+    if state.status in ("pending", "processing"):
+        text = "The message has not left yet: cancel it, or wait until it has."
+        raise TwilioError(409, wire.NOT_COMPLETE, text)
+
+
+async def _one_message(
+    request: FaceRequest, service: FaceService, caller: FaceCaller
+) -> FaceAnswer:
+    """Show, change or delete a message."""
+    state = _message(service, caller, request.arguments["sid"])
+    if request.method == "DELETE":
+        _refuse_under_way(state)
+        await service.delete(caller, state.message_id)
+        return FaceAnswer(b"", 204)
+    if request.method == "POST":
+        fields = await request.form()
+        status, body = _word(fields, "Status"), _text(fields, "Body") if "Body" in fields else None
+        if (status, body) == ("canceled", None):
+            state = await service.cancel(caller, state.message_id)
+        elif (status, body) == ("", ""):
+            _refuse_under_way(state)
+            state = await service.redact(caller, state.message_id)
+        else:
+            text = "A message is changed by `Status=canceled`, or by an empty `Body`."
+            raise TwilioError(400, wire.INVALID, text)
+    return wire.answer(wire.message(caller.username, state))
 
 
 async def _list(request: FaceRequest, service: FaceService, caller: FaceCaller) -> FaceAnswer:
@@ -316,6 +349,9 @@ async def _check(request: FaceRequest, service: FaceService, caller: FaceCaller)
 
 
 def _session(service: FaceService, caller: FaceCaller, sid: str) -> FaceVerification:
+    """A session by its id, or the latest of a number."""
+    if sid.startswith("+"):
+        return service.verification_to(caller, sid)
     start = start_of("VE", "ver", sid)
     found = None if start is None else service.verification(caller, start)
     if found is None or sid_of("VE", found.verification_id) != sid:

@@ -85,8 +85,18 @@ _FIELDS: Final = {"to": 21211, "sender": 21212, "callback": 21609, "text": 21617
 INVALID: Final = 20422
 VERIFY_INVALID: Final = 60200
 VERIFY_LIMITED: Final = 60203
-NOT_CANCELABLE: Final = (409, 30409)
-"""Of a message that is not pending any more: status and code."""
+NOT_CANCELABLE: Final = 30409
+"""Of a message that is not pending any more."""
+NOT_COMPLETE: Final = 20009
+"""Of a message that is to be redacted or deleted and has not left."""
+_STATUSES_ALONE: Final = {404: 20404, 405: 20004, 500: 20500}
+"""The codes of what no resource answered."""
+
+
+def of_status(status: int, text: str) -> TwilioError:
+    """What HTTP alone refuses, in Twilio's numbers."""
+    code = _STATUSES_ALONE.get(status, 20000 + status)
+    return TwilioError(status, code, NOT_FOUND if status == 404 else text)
 
 
 def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
@@ -100,7 +110,7 @@ def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
     if refused.refusal is FaceRefusal.NOT_FOUND:
         return TwilioError(404, 20404, NOT_FOUND)
     if refused.refusal is FaceRefusal.CONFLICT:
-        return TwilioError(*NOT_CANCELABLE, str(refused))
+        return TwilioError(409, NOT_CANCELABLE, str(refused))
     status, code = _REFUSALS.get(refused.refusal, (400, INVALID))
     if verify and refused.refusal is FaceRefusal.LIMITED:
         code = VERIFY_LIMITED
@@ -129,8 +139,10 @@ def messages_uri(account: str) -> str:
     return f"/{VERSION}/Accounts/{account}/Messages"
 
 
-def message(account: str, state: FaceMessageState) -> dict[str, Any]:
-    """A Message resource."""
+def message(
+    account: str, state: FaceMessageState, messaging_service: str | None = None
+) -> dict[str, Any]:
+    """A Message resource; the Messaging Service is told where the request has named it."""
     sid = sid_of("SM", state.message_id)
     uri = f"{messages_uri(account)}/{sid}"
     ended_well = state.status not in ("failed", "canceled")
@@ -145,7 +157,7 @@ def message(account: str, state: FaceMessageState) -> dict[str, Any]:
         "error_code": _error_code(state.error_code) if state.error_code else None,
         "error_message": state.error_text,
         "from": state.sender,
-        "messaging_service_sid": None,
+        "messaging_service_sid": messaging_service,
         "num_media": "0",
         "num_segments": str(state.segments),
         "price": f"-{state.price}" if ended_well else None,

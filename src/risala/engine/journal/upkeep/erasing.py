@@ -9,15 +9,17 @@ on there. A unit looks only at what is older than the wish: what comes later was
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
-from risala.engine.journal.upkeep.retention import TEXT_GONE
+from risala.engine.journal.upkeep.retention import redact
+from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
 
@@ -25,6 +27,7 @@ AT_ONCE: Final = 100
 """Rows that one unit takes out: some milliseconds of the writer."""
 LOOKED_AT: Final = 1000
 """Events, or writers of messages, that one unit looks at."""
+NOT_OVER: Final = "NOT_OVER"
 _AGAIN: Final = "again"
 """The place of :attr:`ErasureStep.CARRIERS` where something was waited for."""
 _ANY_MODE: Final = "mode IN ('live', 'test')"
@@ -317,21 +320,39 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
             ),
         )
     ]
-    going = [(each.key,) for each in found if each.status >= _OVER and not each.is_out]
-    conn.executemany(
-        "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
-        " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
-        going,
-    )
+    going = [each.key for each in found if each.status >= _OVER and not each.is_out]
+    _empty(conn, going)
+    place = str(found[-1].key) if found else ""
+    return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
+
+
+def _empty(conn: sqlite3.Connection, keys: Sequence[int]) -> None:
+    """Take all that is somebody's own out of these messages."""
+    redact(conn, keys)
+    going = [(key,) for key in keys]
     conn.executemany("DELETE FROM face_call WHERE message = ?", going)
     conn.executemany("DELETE FROM face_callback WHERE message = ?", going)
     conn.executemany(
-        "UPDATE message SET body = '', metadata = NULL, sent_raw = NULL, receipt_raw = NULL,"  # noqa: S608 -- constants
-        f" recipient = '{FORGOTTEN}', pruned = pruned | {TEXT_GONE} WHERE key = ?",
+        f"UPDATE message SET metadata = NULL, recipient = '{FORGOTTEN}' WHERE key = ?",  # noqa: S608 -- a constant
         going,
     )
-    place = str(found[-1].key) if found else ""
-    return _Stepped({"messages": len(going)}, place, done=len(found) < AT_ONCE)
+
+
+def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bool) -> None:
+    """Take the text out of one message; unless ``text_only``, its number and metadata too.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: it has not left yet.
+    """
+    key = find_key(conn, message_id)
+    if key is None:
+        raise NotFound(f"There is no message {message_id}.")
+    status: int = value_of(conn, "SELECT status FROM message WHERE key = ?", (key,))
+    if status < _OVER:
+        text = "The message has not left yet: its text is needed until it has, or is canceled."
+        raise Conflict(text, NOT_OVER)
+    (redact if text_only else _empty)(conn, [key])
 
 
 _OVER: Final = 2

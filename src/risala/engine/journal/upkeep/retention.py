@@ -59,7 +59,14 @@ def texts(
         organization_id: whose messages; None: everybody's.
     """
     found = _next_messages(conn, walk, before_ms, limit, organization_id)
-    going = [(key,) for key, pruned in found.over if not pruned & TEXT_GONE]
+    going = [key for key, pruned in found.over if not pruned & TEXT_GONE]
+    redact(conn, going)
+    return Forgot(len(going), "", found.done)
+
+
+def redact(conn: sqlite3.Connection, keys: Collection[int]) -> None:
+    """Take the texts out of these messages, and what carriers repeated of them in receipts."""
+    going = [(key,) for key in keys]
     conn.executemany(
         "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
         " WHERE message = ? AND (raw IS NOT NULL OR details IS NOT NULL)",
@@ -70,7 +77,6 @@ def texts(
         f" pruned = pruned | {TEXT_GONE} WHERE key = ?",
         going,
     )
-    return Forgot(len(going), "", found.done)
 
 
 def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
