@@ -47,6 +47,7 @@ from web_people import (
 )
 
 DAY_MS = 86_400_000
+LONG_EMAIL = "mohamed-abdallahi.ould-cheikh-sidiya@etablissements-du-fleuve.example"
 
 
 async def parts(visit: Visit) -> TrioResponse:
@@ -145,6 +146,7 @@ def gateway() -> FakeWebGateway:
         "usr_1": member(1, email="aicha@baraka.example", name="Aïcha Mint Ahmed", role="owner"),
         "usr_2": member(2, name="محمد ولد سيدي"),
         "usr_3": member(3, role="viewer"),
+        "usr_4": member(4, email=LONG_EMAIL),
     }
     reason = "The name is generic, misleading or impersonates a third party."
     made.senders += [

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from looking import overflow, violations
+from looking import misplaced, overflow, violations
 from risala.sms.segment import count
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -48,17 +48,28 @@ SCREENS = [(1280, "light"), (1280, "dark"), (390, "light"), (360, "dark")]
 @pytest.mark.parametrize("language", ["fr", "ar", "en"])
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_no_page_is_closed_to_anybody(look, pages, language, width, scheme):
-    """axe finds nothing, and nothing runs over, on any page in any language and theme."""
+    """axe finds nothing, nothing runs over, and no text stands over another or is cut."""
     found = []
     for who, paths in PAGES.items():
         size = {"viewport": {"width": width, "height": 844}, "color_scheme": scheme}
         page = look(paths[0], who, language, has_touch=width < 600, **size)
         for path in paths:
             page.goto(pages + path)
-            found += [f"{path}: {each}" for each in violations(page)]
+            found += [f"{path}: {each}" for each in violations(page) + misplaced(page)]
             if over := overflow(page):
                 found.append(f"{path}: {over} px too wide")
     assert found == []
+
+
+@pytest.mark.parametrize("language", ["ar", "en"])
+def test_amounts_stand_by_their_decimals(look, language):
+    """Sums of different length in a column end at the same place, whichever way the page runs."""
+    page = look("/app/org_1/billing", language=language, viewport={"width": 1280, "height": 844})
+    sums = page.locator("tr > td:nth-child(3) bdi.num")
+    sums.first.evaluate("one => { one.textContent = '12 480,50'; }")
+    ends = sums.evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+    assert len(ends) > 1
+    assert max(ends) - min(ends) < 1  # pixel
 
 
 def test_dialogs_and_menus_are_open_to_everybody(look):

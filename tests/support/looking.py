@@ -21,6 +21,44 @@ _RUN: Final = """() => axe.run(document, {resultTypes: ["violations"], runOnly: 
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
 
 
+_MISPLACED: Final = """() => {
+  const main = document.querySelector("main"), lines = [], found = new Set();
+  // A message's text in a list is cut on purpose (clip).
+  const unseen = "dialog:not([open]), .sr, .clip, [hidden], svg, option, thead, " +
+    "details:not([open]) > :not(summary)";
+  const walker = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode());) {
+    const text = node.data.trim(), around = node.parentElement;
+    if (!text || around.closest(unseen)) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects())
+      if (box.width > 1) lines.push({ text: text.slice(0, 40), box, around, node });
+  }
+  const shared = (a, b) => [
+    Math.min(a.right, b.right) - Math.max(a.left, b.left),
+    Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top),
+  ];
+  lines.forEach((one, at) => {
+    for (const other of lines.slice(at + 1)) {
+      if (one.node === other.node) continue;
+      const [wide, high] = shared(one.box, other.box);
+      // Boxes of neighbouring lines touch by what letters have below and above them.
+      if (wide > 2 && high > 6) found.add(`“${one.text}” over “${other.text}”`);
+    }
+    for (let up = one.around; up !== main; up = up.parentElement) {
+      const over = getComputedStyle(up).overflowX, is_cell = up.matches("td");
+      if (over === "visible" && !is_cell) continue;
+      const { left, right } = up.getBoundingClientRect();
+      const runs_out = one.box.right > right + 1 || one.box.left < left - 1;
+      if (runs_out && over !== "auto") found.add(`“${one.text}” runs out of what holds it`);
+      break;
+    }
+  });
+  return [...found];
+}"""
+
+
 def violations(page: Page) -> list[str]:
     """What axe finds wrong, of any weight."""
     # By the debugger's protocol, which no policy of the page's is asked about. To send it with each
@@ -37,6 +75,11 @@ def overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
     root = "document.documentElement"
     return page.evaluate(f"{root}.scrollWidth - {root}.clientWidth")
+
+
+def misplaced(page: Page) -> list[str]:
+    """Texts that stand over one another, or that run out of a cell or of what cuts them off."""
+    return page.evaluate(_MISPLACED)
 
 
 class Watch:

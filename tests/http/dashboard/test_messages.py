@@ -37,9 +37,18 @@ async def test_filters_stand_in_the_address_and_go_by_their_chips(owner, gateway
 
 
 @pytest.mark.parametrize(("typed", "cause"), [("absent", "ABSENT"), ("ESME_X", "ESME_X")])
-async def test_what_is_no_number_is_a_cause(owner, gateway, typed, cause):
+async def test_what_is_written_as_a_cause_is_one(owner, gateway, typed, cause):
     await owner.get(f"{LIST}?q={typed}")
     assert asked(gateway, "message.list")[0]["cause"] == cause
+
+
+@pytest.mark.parametrize("typed", ["3612", "36 12", "commande", "BONJOUR"])
+async def test_a_part_of_a_number_or_of_a_text_is_looked_for(owner, gateway, typed):
+    page = await owner.get(f"{LIST}?q={typed}")
+    [given] = asked(gateway, "message.list")
+    assert given["contains"] == typed
+    assert "cause" not in given
+    assert f"With “<bdi>{typed}</bdi>”" in page.text
 
 
 async def test_an_id_leads_to_its_message(owner):

@@ -58,6 +58,19 @@ async def test_invitations(owner, gateway):
     assert ("account.decline", {"invitation_id": "inv_1"}) in gateway.done
 
 
+async def test_who_is_invited_and_has_none_reads_of_the_invitation_first(reader_as, gateway):
+    gateway.invitations = [
+        {"id": "inv_1", "invitedBy": "sidi@x.example", "organizationName": "Clinique Nasr"}
+    ]
+    reader = reader_as(None)
+    page = await reader.get("/app")
+    assert "<h1>You are invited</h1>" in page.text
+    [main] = [text for text in page.text.split("<button")[1:] if "main-act" in text.split(">")[0]]
+    assert main.startswith(' class="btn main-act">Join</button>')
+    founded = await reader.submit(page, "/app", {"name": "Baraka"})
+    assert founded.location == "/app/org_1/start"
+
+
 async def test_a_suspended_organization_is_told_so(stranger, gateway):
     place = Place("org_1", "Baraka Market", "suspended", Role.OWNER)
     stranger.cookies["risala"] = gateway.people.sign_in(user(), place)

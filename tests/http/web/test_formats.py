@@ -107,6 +107,8 @@ def test_ago_has_the_moment_in_its_title():
 @pytest.mark.parametrize(
     ("span_ms", "fr", "ar"),
     [
+        (0, "0_s", "0_ث"),
+        (12, "12_ms", "12_ملّي ثانية"),
         (3900, "3,9_s", "3,9_ث"),
         (40_000, "40_s", "40_ث"),
         (10 * MINUTE_MS, "10 minutes", "10 دقائق"),

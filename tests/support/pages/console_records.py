@@ -32,7 +32,19 @@ async def records(filling: Filling) -> None:
         "adjust", organization_id=baraka, amount="36", reason="Charged twice on 17 Nov"
     )
     await filling.do("verify.send", organization_id=baraka, to="+22236123456")
+    await _long(filling)
     await _ended(filling)
+
+
+async def _long(filling: Filling) -> None:
+    """An organization of which everything is long: its name, its owner, its sums."""
+    name = "Établissements Mohamed Abdallahi Ould Cheikh Sidiya et fils"
+    long = (await filling.do("org.create", name=name))["id"]
+    email = "mohamed-abdallahi.ould-cheikh-sidiya@etablissements-du-fleuve.example"
+    await filling.do("member.add", organization_id=long, email=email, role="owner")
+    await filling.do("org.set", organization_id=long, price_per_segment="12000")
+    await filling.do("topup", organization_id=long, amount="9999999", reference="MS-99")
+    await filling.do("send", to="+22236123457", body=SMS, organization_id=long)
 
 
 async def _ended(filling: Filling) -> None:

@@ -27,6 +27,7 @@ from risala.engine.operations.arguments import (
     number,
     one_of,
     text,
+    words,
 )
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.operation import Call, Operation
@@ -40,6 +41,9 @@ NEWER_MAX: Final = 99
 """New messages that are counted; who looks away for longer is told that there are more."""
 EXPORT_PART: Final = 100
 """Messages of one part of an export: some milliseconds, in which nothing else is done."""
+
+CONTAINS_MAX: Final = 60
+"""Characters of a part that is looked for: more than anybody types."""
 
 
 def _status(value: object) -> str:
@@ -80,6 +84,12 @@ class ListMessages(OfOrganization):
     """The key that they came by."""
     cause: MaybeText = None
     """An error code, or the carrier's own word."""
+    contains: Annotated[
+        str | None,
+        PlainValidator(maybe(words(CONTAINS_MAX))),
+        ArgumentKind("digits of the number, or words of the text"),
+    ] = None
+    """For who does not see texts: of the number alone, or the carrier's own word."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeCursor = None
@@ -178,6 +188,8 @@ def _wanted(call: Call[Any]) -> MessageFilter:
         kind=given.kind,
         api_key=given.key_id,
         cause=given.cause,
+        contains=given.contains,
+        searches_texts=not call.hides_texts,
         since=given.since,
         until=given.until,
     )
@@ -242,6 +254,8 @@ def _said(given: ExportMessages) -> Json:
         "kind": given.kind,
         "key": given.key_id,
         "cause": given.cause,
+        # It may be of a text, or a number, of which the trail keeps neither.
+        "contains": None if given.contains is None else f"{len(given.contains)} characters",
         "since": maybe_iso(given.since),
         "until": maybe_iso(given.until),
     }

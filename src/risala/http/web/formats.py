@@ -46,6 +46,8 @@ _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
 _CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
 """Unicode's names for the forms of a plural, each with a count that has it in Arabic."""
 _ISO: Final = len("2026-11-21T08:30:00.123Z")
+_TENTH_MS: Final = 100
+"""What is shorter is told in milliseconds: in seconds it would be 0.0."""
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
@@ -199,11 +201,12 @@ class Formats:
         return as_markup(f"<bdi>{self.date_text(at)}</bdi>")
 
     def lasting(self, span_ms: int) -> Markup:
-        """How long something took or takes: 3.9 s, 12 minutes, 5 hours, 11 days."""
+        """How long something took or takes: 40 ms, 3.9 s, 12 minutes, 5 hours, 11 days."""
+        if 0 < span_ms < _TENTH_MS:
+            return self._with_unit(self.num(span_ms), self.words.among("unit of time", "ms"))
         if span_ms < _MINUTE_MS:
             seconds = self.num(Decimal(span_ms) / _SECOND_MS, 1 if span_ms % _SECOND_MS else 0)
-            unit = self.words.among("unit of seconds", "s")
-            return as_markup(f'<span class="nowrap">{seconds}{NBSP}{unit}</span>')
+            return self._with_unit(seconds, self.words.among("unit of seconds", "s"))
         if span_ms < _HOUR_MS:
             count = round(span_ms / _MINUTE_MS)
             return self.words.counted("{n} minute", "{n} minutes", count, n=self.num(count))
@@ -212,6 +215,10 @@ class Formats:
             return self.words.counted("{n} hour", "{n} hours", count, n=self.num(count))
         count = round(span_ms / _DAY_MS)
         return self.words.counted("{n} day", "{n} days", count, n=self.num(count))
+
+    @staticmethod
+    def _with_unit(number: Markup, unit: Markup) -> Markup:
+        return as_markup(f'<span class="nowrap">{number}{NBSP}{unit}</span>')
 
     def with_zone(self, typed: str) -> str:
         """A time as a field for times sends it, which tells no zone: the organization's is meant.

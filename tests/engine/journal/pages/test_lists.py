@@ -73,6 +73,12 @@ def test_all_pages_together_are_all_messages(book, town, limit):
         ({"cause": "UNKNOWN_NUMBER"}, [2]),
         ({"cause": "ESME_RINVDSTADR"}, [2]),
         ({"cause": "esme_rthrottled"}, [6, 4]),
+        ({"contains": "4600 00"}, [6, 4, 2, 0]),
+        ({"contains": "esme_rthrottled"}, [6, 4]),
+        ({"contains": "EST PRÊTE"}, []),  # of letters beyond ASCII the case counts
+        ({"contains": "100% prête"}, [3]),
+        ({"contains": "100% prête", "searches_texts": False}, []),
+        ({"contains": "10_"}, []),
         ({"api_key": "key_shop"}, [3]),
         ({"api_key": "key_none"}, []),
     ],
@@ -84,6 +90,8 @@ def test_each_filter(book, town, wanted, places):
     change(book, made[6], status=5, error_code="REJECTED", carrier_code="ESME_RTHROTTLED")
     change(book, made[5], status=1, part_state=2)
     change(book, made[0], status=3)
+    change(book, made[3], body="Votre commande est 100% prête")
+    change(book, made[7], body="Est 100% prête", pruned=1)
     book.conn.execute("INSERT INTO names (name) VALUES ('key_shop')")
     book.conn.execute(
         "UPDATE message SET api_key = (SELECT no FROM names WHERE name = 'key_shop') WHERE id = ?",
@@ -165,6 +173,7 @@ def test_a_code_has_no_text_in_a_list(book):
     [
         *({}, {"recipient": "+22236000001"}, {"status": "failed"}, {"status": "uncertain"}),
         *({"status": "delivered"}, {"sender": "Shop"}, {"cause": "X"}, {"api_key": "key_x"}),
+        {"contains": "23"},
         {"since": 1, "until": 2},
     ],
 )

@@ -8,6 +8,7 @@ are wanted, the page is short and says how far it has looked.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,8 @@ LOOKED_MAX: Final = 5000
 KEY_END: Final = 2**63 - 1
 UNCERTAIN: Final = "uncertain"
 """A state that lists know beside the statuses: nobody knows whether the carrier has it."""
+_BETWEEN_DIGITS: Final = frozenset("+-. \u00a0")
+"""What people write between the digits of a number."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _IS_UNCERTAIN: Final = (
     "status = 1 AND (part_state = 2 OR part_state IS NULL AND segments > 1 AND EXISTS"
@@ -60,6 +63,10 @@ class MessageFilter:
     """The id of the key that they came by."""
     cause: str | None = None
     """An error code, or the carrier's own word."""
+    contains: str | None = None
+    """Digits of the recipient, words of the text, or the carrier's own word."""
+    searches_texts: bool = True
+    """False: ``contains`` is not looked for in texts, which the reader does not see."""
     since: int | None = None
     until: int | None = None
     """Accepted at or after, and before: UTC epoch milliseconds."""
@@ -198,7 +205,25 @@ def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
         ours = wanted.cause in Cause.__members__
         conditions.append("error_code = ?" if ours else "carrier_code = ? COLLATE NOCASE")
         found.append(wanted.cause)
+    if wanted.contains is not None:
+        condition, given = _containing(wanted.contains, in_texts=wanted.searches_texts)
+        conditions.append(condition)
+        found += given
     return " AND ".join(conditions), found
+
+
+def _containing(text: str, *, in_texts: bool) -> tuple[str, list[object]]:
+    """The condition that a part of the number or of the text is this."""
+    ways, found = ["carrier_code = ? COLLATE NOCASE"], [text]
+    digits = "".join(each for each in text if each not in _BETWEEN_DIGITS)
+    if digits.isascii() and digits.isdigit():
+        ways.append("CAST(recipient AS TEXT) LIKE ?")
+        found.append(f"%{digits}%")
+    if in_texts:
+        ways.append("pruned & 1 = 0 AND kind = 0 AND body LIKE ? ESCAPE '!'")
+        quoted = re.sub("([!%_])", r"!\1", text)
+        found.append(f"%{quoted}%")
+    return "(" + " OR ".join(ways) + ")", [*found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -35,6 +36,8 @@ FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "afte
 FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
 """Where somebody stands in the list is none."""
 PAGE: Final = 50
+_is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
+"""How carriers write their own words, such as ``ESME_RTHROTTLED``; nobody writes a text so."""
 
 
 async def show(visit: Visit) -> TrioResponse:
@@ -109,7 +112,7 @@ def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
         try:
             asked["to"] = normalise_number(text)
         except ValueError:
-            asked["cause"] = text.upper() if text.upper() in Cause.__members__ else text
+            asked[_part_of(text)] = text.upper() if text.upper() in Cause.__members__ else text
     if query.get("status") in STATES:
         asked["status"] = query["status"]
     for name, argument in (("from", "from"), ("key", "key_id")):
@@ -124,6 +127,11 @@ def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     return asked
 
 
+def _part_of(text: str) -> str:
+    """What a text is that is no whole number: a cause, where it is written as one, else a part."""
+    return "cause" if text.upper() in Cause.__members__ or _is_code(text) else "contains"
+
+
 def chips_of(
     visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
 ) -> list[Chip]:
@@ -133,6 +141,8 @@ def chips_of(
         labels["q"] = words("To {number}", number=formats.tel(asked["to"]))
     elif "cause" in asked:
         labels["q"] = words("Cause: {word}", word=visit.code(asked["cause"]))
+    elif "contains" in asked:
+        labels["q"] = words("With “{text}”", text=visit.name_of(asked["contains"]))
     if "status" in asked:
         word = STATES[asked["status"]]
         labels["status"] = words.among("state", word)
