@@ -21,8 +21,9 @@ from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
+from risala.engine.model.ids import keys_of
 from risala.smpp_server.answers import accepted, refused, told
-from risala.smpp_server.message_ids import IdShape, keys_of, shape_of, written
+from risala.smpp_server.message_ids import IdShape, shape_of, written
 from risala.smpp_server.roster import SmppAccount
 from risala.smpp_server.statuses import (
     ESME_RCANCELFAIL,

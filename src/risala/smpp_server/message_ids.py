@@ -7,7 +7,6 @@ number needs no table, and names its message for as long as the message is kept.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
@@ -17,13 +16,6 @@ from risala.engine.model.ids import key_of
 MESSAGE_ID: Final = "smpp.id"
 """The metadata's member that says how the submit's answer wrote the message's id, where that is
 a number: receipts write it the same way, also after the setting was changed."""
-CHARACTERS_MAX: Final = 20
-"""Characters of a number that is read: 19 hold every decimal number of 63 bits, and software may
-write zeros before it."""
-_KEY_END: Final = 1 << 63
-"""The first number that is too great for a key."""
-_is_decimal: Final = re.compile(rf"[0-9]{{1,{CHARACTERS_MAX}}}").fullmatch
-_is_hex: Final = re.compile(rf"[0-9A-Fa-f]{{1,{CHARACTERS_MAX}}}").fullmatch
 
 
 class IdShape(StrEnum):
@@ -51,17 +43,3 @@ def shape_of(metadata: Mapping[str, str]) -> IdShape:
         return IdShape(metadata.get(MESSAGE_ID, IdShape.TEXT))
     except ValueError:  # metadata that a caller of the API made
         return IdShape.TEXT
-
-
-def keys_of(number: str) -> tuple[int, ...]:
-    """The keys that a number may mean; empty: it is none.
-
-    Digits alone may be decimal or hexadecimal. No message has both keys: a key begins with the
-    time, so that the digits of one that is decimal are too great, or far too early, read otherwise.
-    """
-    found: list[int] = []
-    if _is_decimal(number):
-        found.append(int(number))
-    if _is_hex(number):
-        found.append(int(number, 16))
-    return tuple(key for key in found if key < _KEY_END)

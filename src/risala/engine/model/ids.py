@@ -75,6 +75,30 @@ def key_of(identity: str) -> int | None:
     return int(digits[:_KEY_DIGITS].translate(_PYTHON_DIGITS), 32) >> 2  # of 13 digits' 65 bits
 
 
+NUMBER_CHARACTERS_MAX: Final = 20
+"""Characters of a key that is read as a number: 19 hold every decimal number of 63 bits, and
+software may write zeros before it."""
+_KEY_END: Final = 1 << 63
+"""The first number that is too great for a key."""
+_is_decimal: Final = re.compile(rf"[0-9]{{1,{NUMBER_CHARACTERS_MAX}}}").fullmatch
+_is_hex: Final = re.compile(rf"[0-9A-Fa-f]{{1,{NUMBER_CHARACTERS_MAX}}}").fullmatch
+
+
+def keys_of(number: str) -> tuple[int, ...]:
+    """The keys that a number may mean, which SMPP customers may get as a message's id; empty: it is
+    no number.
+
+    Digits alone may be decimal or hexadecimal. No two messages have both keys: a key begins with
+    the time, so that the digits of a decimal one are too great, or far too early, read otherwise.
+    """
+    found: list[int] = []
+    if _is_decimal(number):
+        found.append(int(number))
+    if _is_hex(number):
+        found.append(int(number, 16))
+    return tuple(key for key in found if key < _KEY_END)
+
+
 def event_id(key: int, subject_id: str) -> str:
     """The id of an event: its key, and the end of the id of what it tells of.
 

@@ -5,6 +5,7 @@ import pytest
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.ids import key_of
 
 OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
 BODY = "the body that is nobody's business"
@@ -44,6 +45,17 @@ async def test_a_message_is_found_by_number_id_and_the_carriers_id(house, autoju
     line = lines(house, action="message.find")[-1]
     assert line.after == {"to": "…3456"}
     assert not any(TO in str(each) for each in lines(house))
+
+
+async def test_a_message_is_found_by_the_number_that_an_smpp_customer_has(house, autojump_clock):
+    message_id = await house.send(body=BODY, to=TO)
+    key = key_of(message_id)
+    for number in (f"{key}", f"{key:x}", f"{key:X}"):
+        for given in ({"message_id": number}, {"carrier_id": number}):
+            (found,) = (await do(house, "message.find", **given))["messages"]
+            assert found["messageId"] == message_id
+    for given in ({"message_id": f"{key + 1}"}, {"carrier_id": "9" * 21}):
+        assert (await do(house, "message.find", **given))["messages"] == []
 
 
 @pytest.mark.parametrize("given", [{}, {"to": TO, "message_id": "sms_x"}])

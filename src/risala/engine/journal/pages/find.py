@@ -19,6 +19,7 @@ from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.pages.lists import KEY_END, LISTED_AS, LISTED_FROM, Listed
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import places, value_of
+from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
 
 WALKS_MAX: Final = 500
@@ -32,9 +33,10 @@ class Sought:
 
     recipient: str | None = None
     message_id: str | None = None
+    """Or its number, as SMPP customers may have it."""
     carrier_id: str | None = None
     """In any form: case and leading zeros do not matter; where nothing has it, it is looked for as
-    the other of decimal and hexadecimal too."""
+    the other of decimal and hexadecimal too, and then as the number of a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def _keys(
 ) -> set[int]:
     if wanted.message_id is not None:
         key = find_key(conn, wanted.message_id)
-        return {key} if key is not None and bounds[0] <= key < bounds[1] else set()
+        found = _numbered(conn, wanted.message_id) if key is None else {key}
+        return {key for key in found if bounds[0] <= key < bounds[1]}
     if wanted.recipient is not None:
         walks = _by_recipient(conn, recipient_number(wanted.recipient))
         return _walked(conn, walks, bounds, most, upward=upward)
@@ -115,7 +118,15 @@ def _keys(
         of_form = [*_by_carrier_id(conn, form)]
         if of_form:
             return _walked(conn, of_form, bounds, most, upward=upward)
-    return set()
+    found = _numbered(conn, wanted.carrier_id or "")
+    return {key for key in found if bounds[0] <= key < bounds[1]}
+
+
+def _numbered(conn: sqlite3.Connection, number: str) -> set[int]:
+    """The message whose id an SMPP customer knows as a number."""
+    statement = "SELECT key FROM message WHERE key = ?"
+    found = (value_of(conn, statement, (key,)) for key in keys_of(number))
+    return {key for key in found if key is not None}
 
 
 def _walked(
