@@ -47,6 +47,9 @@ class Accepted:
     load_percent: int | None = None
     """How busy the carrier says it is, where it says so: from 90 on the lane slows down, 80 to 89
     is its best (SMPP 5.0 §4.8.4.18)."""
+    is_delivered: bool = False
+    """True where the answer is the phone's own, so that no receipt follows: the segment is
+    delivered."""
 
 
 @dataclass(frozen=True, slots=True)

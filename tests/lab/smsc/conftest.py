@@ -87,10 +87,10 @@ class Exchange:
         (lane,) = self.engine._board.lanes.values()
         return statistics_of(lane)
 
-    async def send(self, *bodies: str) -> list[str]:
+    async def send(self, *bodies: str, validity_s: int | None = None) -> list[str]:
         ids = []
         for body in bodies:
-            command = SendMessage(to="+22236123456", body=body)
+            command = SendMessage(to="+22236123456", body=body, validity_s=validity_s)
             response = await self.gateway.send_message(self.principal, command)
             ids.append(json.loads(response)["messageId"])
         return ids

@@ -93,14 +93,15 @@ class SmppDriver:
         self.settings = settings
         self.capabilities = Capabilities(
             alphanumeric_sender=True,
-            receipts=asks_for_receipts(settings),
+            # In transaction mode the answer tells what receipts tell elsewhere.
+            receipts=asks_for_receipts(settings) or settings.transaction_mode,
             inbound=True,
             query=settings.query,
             validity=settings.validity != "none",
             window_max=settings.window_max,
             # Twice the answer's time: a submit that may have been refused for its reference is sent
             # a second time without one.
-            submit_s=2 * settings.response_timeout_s,
+            submit_s=2 * settings.submit_timeout_s,
             account=f"{settings.host.lower()} {settings.system_id}",
         )
         self._rng = rng or random.Random()  # noqa: S311 - jitter is no secret
@@ -160,7 +161,7 @@ class SmppDriver:
 
         try:
             request = submit_sm(segment, self._options, self._now_ms(), has_reference=has_reference)
-            link.post(request, settle, segment)
+            link.post(request, settle, segment, self.settings.submit_timeout_s)
         except NotSentError as fault:
             answered(Unsent(str(fault)))
         except ValueError:
@@ -214,7 +215,14 @@ class SmppDriver:
 
     def _outcome(self, response: Pdu, segment: Segment, *, has_reference: bool) -> Outcome:
         if response.command_status:
-            return refusal(response.command_status, self._verdicts, self._causes)
+            return refusal(
+                response.command_status,
+                self._verdicts,
+                self._causes,
+                is_transaction=self.settings.transaction_mode,
+            )
+        if isinstance(response, SubmitSmResp) and self.settings.transaction_mode:
+            return _accepted(response.message_id, "ESME_ROK", None, True)
         if isinstance(response, SubmitSmResp):
             self._habits.accepted(response, segment, has_reference=has_reference)
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None

@@ -36,7 +36,7 @@ _SAME_IDS_MIN: Final = 3
 
 
 def asks_for_receipts(settings: SmppSettings) -> bool:
-    return bool(settings.registered_delivery & _RECEIPTS_ASKED)
+    return bool(settings.submit_options.registered_delivery & _RECEIPTS_ASKED)
 
 
 class Habits:

@@ -87,12 +87,13 @@ class LinkLimits:
 class _Slot:
     """A request that waits for its answer."""
 
-    __slots__ = ("deadline", "has_left", "sequence", "settle", "token")
+    __slots__ = ("deadline", "has_left", "sequence", "settle", "timeout_s", "token")
 
-    def __init__(self, settle: Settle, token: object, deadline: float) -> None:
+    def __init__(self, settle: Settle, token: object, now_s: float, timeout_s: float) -> None:
         self.settle = settle
         self.token = token
-        self.deadline = deadline
+        self.timeout_s = timeout_s
+        self.deadline = now_s + timeout_s
         self.has_left = False
         self.sequence = 0
 
@@ -187,8 +188,13 @@ class Link:
             raise result
         return result
 
-    def post(self, request: Pdu, settle: Settle, token: object = None) -> _Slot:
+    def post(
+        self, request: Pdu, settle: Settle, token: object = None, timeout_s: float = 0.0
+    ) -> _Slot:
         """Ask without waiting; ``settle`` is called exactly once, never from within this call.
+
+        Args:
+            timeout_s: seconds for the answer where they are others than those of the link.
 
         Raises:
             NotSentError: the link has ended, or is not bound for such a request.
@@ -196,7 +202,8 @@ class Link:
         """
         if self.reason is not None or self._last_words is not None:
             raise NotSentError(self.reason or self._last_words)
-        slot = _Slot(settle, token, self._now_s() + self._limits.response_timeout_s)
+        timeout_s = timeout_s or self._limits.response_timeout_s
+        slot = _Slot(settle, token, self._now_s(), timeout_s)
         try:
             slot.sequence, octets = self.session.send_numbered(request, slot)
         except LocalProtocolError as fault:
@@ -340,20 +347,21 @@ class Link:
             self._drained.set()
 
     async def _expire(self) -> None:
-        """Give up on requests whose time is over. One task does for all: every request has the same
-        timeout, so they expire in the order in which they were sent."""
-        timeout_s = self._limits.response_timeout_s
+        """Give up on requests whose time is over. One task does for all: requests of one timeout
+        expire in the order in which they were sent, and there are two timeouts at most."""
         while True:
             now = trio.current_time()
-            first = next(iter(self._slots.values()), None)
-            while first is not None and first.deadline <= now:
-                del self._slots[first.sequence]
-                self.session.give_up(first.sequence)
-                first.settle(NoAnswerError(f"no answer within {timeout_s:g} s"))
-                first = next(iter(self._slots.values()), None)
-                if first is None:
-                    self._all_answered.set()
-            await trio.sleep_until(first.deadline if first else now + timeout_s)
+            for slot in [one for one in self._slots.values() if one.deadline <= now]:
+                if self._slots.pop(slot.sequence, None) is None:
+                    continue  # the link ended meanwhile, and all were settled with its reason
+                self.session.give_up(slot.sequence)
+                slot.settle(NoAnswerError(f"no answer within {slot.timeout_s:g} s"))
+            if not self._slots:
+                self._all_answered.set()
+            # What is asked meanwhile expires no sooner than the shortest timeout from now.
+            soonest = now + self._limits.response_timeout_s
+            firsts = {one.timeout_s: one for one in reversed(self._slots.values())}
+            await trio.sleep_until(min([soonest, *(one.deadline for one in firsts.values())]))
 
     async def _keep_alive(self) -> None:
         while True:

@@ -89,6 +89,12 @@ class SmppSettings(BaseModel):
     connect_timeout_s: Seconds = 10.0
     response_timeout_s: Seconds = 10.0
     """Seconds for an answer; after that a submit is uncertain, and a silent link is given up."""
+    transaction_mode: bool = False
+    """True: submits carry ``esm_class`` 2, and the carrier answers once the phone has. An accepted
+    message is delivered then, and no receipts are asked for. Only for a carrier that has it."""
+    transaction_timeout_s: Annotated[float, Field(gt=0, le=1800)] = 120.0
+    """Seconds for the answer to a submit in transaction mode: paging, the transfer and the
+    network's own repetitions are in it."""
     enquire_link_s: Seconds = 30.0
     reconnect_first_s: Seconds = 1.0
     reconnect_max_s: Seconds = 60.0
@@ -108,7 +114,8 @@ class SmppSettings(BaseModel):
     """``priority_flag`` of one-time codes (§5.2.14)."""
     protocol_id: Octet = 0
     registered_delivery: Octet = 1
-    """1: a receipt whatever becomes of it; 0x11 intermediate notifications too."""
+    """1: a receipt whatever becomes of it; 0x11 intermediate notifications too. In transaction mode
+    it is not used."""
     replace_if_present: bool = False
     """A message replaces one from the same sender to the same number that waits at the carrier."""
     extra_tlvs: dict[str, int | str] = {}
@@ -189,11 +196,19 @@ class SmppSettings(BaseModel):
             priority_flag=self.priority_flag,
             priority_flag_code=self.priority_flag_code,
             protocol_id=self.protocol_id,
-            registered_delivery=self.registered_delivery,
+            registered_delivery=0 if self.transaction_mode else self.registered_delivery,
             replace_if_present_flag=int(self.replace_if_present),
             extra_tlvs=tuple(make_tlv(name, given) for name, given in self.extra_tlvs.items()),
             is_reference_octet=self.user_message_reference is Wanted.OCTET,
+            is_transaction=self.transaction_mode,
         )
+
+    @property
+    def submit_timeout_s(self) -> float:
+        """Seconds for the answer to a submit, never less than for any other answer."""
+        if not self.transaction_mode:
+            return self.response_timeout_s
+        return max(self.transaction_timeout_s, self.response_timeout_s)
 
     @property
     def causes(self) -> dict[int, Cause]:

@@ -128,6 +128,14 @@ def taken(accepted: Accepted, *, gives_receipts: bool) -> Decision:
     Args:
         gives_receipts: as :attr:`Circumstances.gives_receipts`.
     """
+    if accepted.is_delivered:
+        return _decision(
+            Step.ADVANCE,
+            SegmentState.DELIVERED,
+            _TAKEN,
+            accepted.raw,
+            carrier_id=accepted.carrier_id,
+        )
     return _decision(
         Step.ADVANCE,
         SegmentState.ACCEPTED,

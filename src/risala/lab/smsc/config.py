@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv import Tlv
@@ -43,6 +44,18 @@ class SimulatorConfig:
     """Parameters of the carrier's own, in every receipt."""
     repeats_references: bool = True
     """Receipts have the ``user_message_reference`` of their submit."""
+    cuts_references: bool = False
+    """They have its low octet alone."""
+    silent_states: tuple[ReceiptState, ...] = ()
+    """States of which no receipt tells, though receipts are asked for."""
+    ignores_validity: bool = False
+    """Messages are delivered also after their ``validity_period``."""
+    bind_answered_as: Literal["transmitter", "receiver", "transceiver"] | None = None
+    """Every bind is answered by the response of this one."""
+    deaf_binds: int = 0
+    """The first so many binds get answers to their requests, but no receipts and messages."""
+    delivers_to_last: bool = False
+    """Of several binds of an account, the last one alone gets receipts and messages."""
     interface_version: int = 0x34
     """What bind responses say."""
     piece_octets: int | None = None

@@ -12,8 +12,11 @@ from risala.drivers.smpp.protocol.checks import fault_of, submit_of
 from risala.drivers.smpp.protocol.destinations import Unsuccessful
 from risala.drivers.smpp.protocol.pdu import (
     Bind,
+    BindReceiverResp,
     BindResp,
+    BindTransceiverResp,
     BindTransmitter,
+    BindTransmitterResp,
     CancelSm,
     DataSm,
     DataSmResp,
@@ -26,7 +29,7 @@ from risala.drivers.smpp.protocol.pdu import (
     SubmitSmResp,
     response_to,
 )
-from risala.drivers.smpp.protocol.submit import decode_message, readable_address
+from risala.drivers.smpp.protocol.submit import ESM_TRANSACTION, decode_message, readable_address
 from risala.drivers.smpp.protocol.tlv import CONGESTION_STATE, SC_INTERFACE_VERSION, Tlv
 from risala.lab.smsc.behaviour import Reaction
 from risala.lab.smsc.events import BindRefused, Bound, Submitted, Trouble, Unbound
@@ -41,11 +44,20 @@ from risala.lab.smsc.requests import (
 )
 from risala.lab.smsc.store import Account
 from risala.lab.smsc.wire import Wire
+from risala.sms.receipt import ReceiptState
 
 _ESME_RINVCMDID: Final = 0x03
 _ESME_RMSGQFUL: Final = 0x14
 _ESME_RBINDFAIL: Final = 0x0D
 _ESME_RSUBMITFAIL: Final = 0x45
+_ESME_RDELIVERYFAILURE: Final = 0xFE
+_MODE_MASK: Final = 0x03
+"""Bits of ``esm_class`` that tell the messaging mode (§5.2.12)."""
+_BIND_ANSWERS: Final[dict[str, type[BindResp]]] = {
+    "transmitter": BindTransmitterResp,
+    "receiver": BindReceiverResp,
+    "transceiver": BindTransceiverResp,
+}
 
 
 class SmscConnection:
@@ -103,10 +115,12 @@ class SmscConnection:
         empty = response_to(request)
         assert isinstance(empty, BindResp)
         version = (Tlv(SC_INTERFACE_VERSION, bytes([exchange.config.interface_version])),)
-        link.respond(request, type(empty)(exchange.config.system_id, tlvs=version))
+        answer = _BIND_ANSWERS.get(exchange.config.bind_answered_as or "", type(empty))
+        link.respond(request, answer(exchange.config.system_id, tlvs=version))
         self._account = account
         exchange.on_event(Bound(request.system_id, request.name.removeprefix("bind_")))
-        if not isinstance(request, BindTransmitter):
+        is_deaf, exchange.binds = exchange.binds < exchange.config.deaf_binds, exchange.binds + 1
+        if not isinstance(request, BindTransmitter) and not is_deaf:
             account.receivers.append(link)
             account.pump()
 
@@ -159,6 +173,8 @@ class SmscConnection:
             reaction = Reaction(fault)
         else:
             reaction = exchange.behaviour.on_submit(account.system_id, request, trio.current_time())
+            if request.esm_class & _MODE_MASK == ESM_TRANSACTION:
+                reaction = _of_phone(reaction)
         if not reaction.command_status and exchange.is_full:
             reaction = replace(reaction, command_status=_ESME_RMSGQFUL)
         status = reaction.command_status
@@ -202,6 +218,23 @@ class SmscConnection:
     def _trouble(self, text: str) -> None:
         system_id = self._account.system_id if self._account else ""
         self._exchange.on_event(Trouble(system_id, text))
+
+
+def _of_phone(reaction: Reaction) -> Reaction:
+    """The reaction in transaction mode: the answer takes the place of the receipt."""
+    if reaction.command_status or not reaction.receipts:
+        return reaction
+    last = reaction.receipts[-1]
+    after_s = max(reaction.answer_after_s, last.after_s)
+    if last.state is ReceiptState.DELIVERED:
+        return replace(reaction, answer_after_s=after_s, receipts=())
+    return replace(
+        reaction,
+        command_status=_ESME_RDELIVERYFAILURE,
+        answer_after_s=after_s,
+        is_taken=False,
+        receipts=(),
+    )
 
 
 def _submit_resp(request: SubmitSm | DataSm, message_id: str, reaction: Reaction) -> Pdu:

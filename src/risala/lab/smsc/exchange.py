@@ -59,6 +59,8 @@ class Exchange:
         self.timetable = Timetable()
         self.planned = 0
         """How many steps of messages are planned."""
+        self.binds = 0
+        """How many binds were taken so far."""
         self._on_message = on_message
         self._assembler = Assembler()
         self._accounts: dict[str, Account] = {}
@@ -98,6 +100,7 @@ class Exchange:
                 system_id,
                 window_max=self.config.deliver_window_max,
                 retry_s=self.config.receipt_retry_s,
+                to_last=self.config.delivers_to_last,
                 timetable=self.timetable,
                 on_answer=self._answered,
                 on_gone=self._gone,

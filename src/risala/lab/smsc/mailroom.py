@@ -18,7 +18,7 @@ from risala.drivers.smpp.protocol.times import parse_time
 from risala.lab.smsc.behaviour import PlannedReceipt
 from risala.lab.smsc.events import Changed, Submitted
 from risala.lab.smsc.exchange import Exchange
-from risala.lab.smsc.receipts import ReceiptForm, receipt_pdu
+from risala.lab.smsc.receipts import IdStyle, ReceiptForm, receipt_pdu
 from risala.lab.smsc.store import Account, Kept
 from risala.sms.receipt import ReceiptState
 
@@ -76,9 +76,11 @@ class MailRoom:
     def take(self, account: Account, message_id: str, content: Content) -> None:
         """Take the message of a submit that was accepted."""
         mail = PhoneMail(account, message_id, source_of(content.request))
-        # Where the answer gives no id, nobody can ask for the message; it is kept under the id that
-        # its receipts have.
-        self._mails.setdefault(message_id or content.receipt_id, []).append(mail)
+        # Where the answer gives no id, or the same to all, nobody can ask for the message; it is
+        # kept under the id that its receipts have.
+        shares_id = self._exchange.config.id_form in (IdStyle.NONE, IdStyle.ONE_FOR_ALL)
+        known_as = content.receipt_id if shares_id else message_id
+        self._mails.setdefault(known_as, []).append(mail)
         if len(self._mails) > self._exchange.config.messages_max:
             self._mails.popitem(last=False)
         self._plan(mail, content)
@@ -148,6 +150,8 @@ class MailRoom:
         if isinstance(request, SubmitSm):
             wait_s += _seconds_until(request.schedule_delivery_time, now_ms) or 0.0
             life_s = _seconds_until(request.validity_period, now_ms)
+        if exchange.config.ignores_validity:
+            life_s = None
         if wait_s <= 0:
             self._give(mail, content)
             return
@@ -181,15 +185,17 @@ class MailRoom:
         mail.done_ms = self._exchange.now_ms() if state.is_final else None
 
     def _send(self, mail: PhoneMail, content: Content, form: ReceiptForm) -> None:
-        if not content.wants(mail.state):
+        config = self._exchange.config
+        if not content.wants(mail.state) or mail.state in config.silent_states:
             return
         pdu = receipt_pdu(
             *(content.request, content.receipt_id, mail.state, mail.error_code, form),
             submitted_ms=content.submitted_ms,
             done_ms=mail.done_ms or self._exchange.now_ms(),
-            repeats_reference=self._exchange.config.repeats_references,
+            repeats_reference=config.repeats_references,
+            cuts_reference=config.cuts_references,
         )
-        if own := self._exchange.config.receipt_tlvs:
+        if own := config.receipt_tlvs:
             pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
         self._exchange.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
 

@@ -22,6 +22,7 @@ from risala.drivers.smpp.protocol.tlv import (
 )
 from risala.sms.receipt import ReceiptState
 
+_DCS_BINARY: Final = 0x02
 _DCS_UCS2: Final = 0x08
 _PADDED_DIGITS: Final = 24
 
@@ -40,6 +41,8 @@ class IdStyle(StrEnum):
     UUID = "uuid"
     NONE = "none"
     """No id in answers; hexadecimal in receipts."""
+    ONE_FOR_ALL = "one_for_all"
+    """The same id in all answers; hexadecimal in receipts."""
 
 
 def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
@@ -59,6 +62,8 @@ def ids_of(number: int, style: IdStyle) -> tuple[str, str]:
             return uuid, uuid
         case IdStyle.NONE:
             return "", hexadecimal
+        case IdStyle.ONE_FOR_ALL:
+            return "1", hexadecimal
         case IdStyle.SAME:
             return hexadecimal, hexadecimal
 
@@ -85,6 +90,8 @@ class ReceiptForm(StrEnum):
     UNMARKED = "unmarked"
     """``esm_class`` 0, as if somebody had written it."""
     UCS2 = "ucs2"
+    BINARY = "binary"
+    """``data_coding`` 2: octets of no alphabet."""
     PAYLOAD = "payload"
     """The text in ``message_payload``."""
     UDHI = "udhi"
@@ -112,6 +119,7 @@ def receipt_pdu(
     submitted_ms: int,
     done_ms: int,
     repeats_reference: bool = True,
+    cuts_reference: bool = False,
 ) -> DeliverSm | DataSm:
     """The receipt of a submit. Its text leaves out the beginning of the message, which carriers
     repeat there."""
@@ -126,10 +134,14 @@ def receipt_pdu(
             Tlv(MESSAGE_STATE, bytes([STATE_NUMBERS[state]])),
         )
     if repeats_reference and (reference := find(request.tlvs, USER_MESSAGE_REFERENCE)):
-        tlvs = (*tlvs, reference)
+        octet = bytes([0, reference.number & 0xFF])
+        cut = Tlv(USER_MESSAGE_REFERENCE, octet) if cuts_reference else reference
+        tlvs = (*tlvs, cut)
     match form:
         case ReceiptForm.UCS2:
             octets, data_coding = text.encode("utf-16-be"), _DCS_UCS2
+        case ReceiptForm.BINARY:
+            data_coding = _DCS_BINARY
         case ReceiptForm.UNMARKED:
             esm_class = 0
         case ReceiptForm.UDHI:

@@ -6,7 +6,7 @@ What the words mean is in docs/reference/smsc-simulator.md, examples are in exam
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -41,6 +41,12 @@ class Smsc(ScenarioTable):
     id_form: IdStyle = IdStyle.SAME
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
     repeats_references: bool = True
+    cuts_references: bool = False
+    silent_states: tuple[ReceiptState, ...] = ()
+    ignores_validity: bool = False
+    bind_answered_as: Literal["transmitter", "receiver", "transceiver"] | None = None
+    deaf_binds: Annotated[int, Field(ge=0)] = 0
+    delivers_to_last: bool = False
     interface_version: Annotated[int, Field(ge=0, le=255)] = 0x34
     hold_s: Seconds = 0.0
     distribution_lists: dict[str, tuple[str, ...]] = Field(default_factory=dict)

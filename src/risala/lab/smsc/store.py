@@ -68,6 +68,7 @@ class Account:
         *,
         window_max: int,
         retry_s: float,
+        to_last: bool = False,
         timetable: Timetable,
         on_answer: Callable[[str, Kept, int], None],
         on_gone: Callable[[], None],
@@ -76,6 +77,7 @@ class Account:
         self.receivers: list[Link] = []
         self._window_max = window_max
         self._retry_s = retry_s
+        self._to_last = to_last
         self._timetable = timetable
         self._on_answer = on_answer
         self._on_gone = on_gone
@@ -90,14 +92,14 @@ class Account:
         """Send what the window allows; called whenever something changed."""
         while self._waiting and self.receivers and self._in_flight < self._window_max:
             kept = self._waiting.popleft()
+            link = self.receivers.pop(-1 if self._to_last else 0)
             try:
-                self.receivers[0].post(kept.pdu, partial(self._settle, kept))
+                link.post(kept.pdu, partial(self._settle, kept))
             except NotSentError:
                 self._waiting.appendleft(kept)
-                self.receivers.pop(0)
             else:
                 self._in_flight += 1
-                self.receivers.append(self.receivers.pop(0))
+                self.receivers.append(link)
 
     def _settle(self, kept: Kept, result: Pdu | LinkError) -> None:
         self._in_flight -= 1

@@ -152,6 +152,17 @@ _SAYS_IT_ALL: Final = (
 _SAYS_NO_MORE: Final = (0x45, 0x65, 0x66, 0xFF)
 """Statuses whose sentence says no more than that of ``REJECTED``."""
 
+_OF_PHONE: Final = {
+    0x0B: (Scope.FINAL, Cause.UNKNOWN_NUMBER),
+    0x64: (Scope.RECIPIENT, Cause.PHONE_FULL),
+    0x65: (Scope.FINAL, Cause.PHONE_FULL),
+    0x66: (Scope.FINAL, Cause.PHONE_FULL),
+    0xFE: (Scope.RECIPIENT, Cause.ABSENT),
+}
+"""In transaction mode, where the answer is the network's or the phone's: the number is unknown,
+the phone refused the message for now or for good, or could not be reached. Nothing of it speaks
+against the carrier."""
+
 STATUSES: Final[dict[int, CommandStatus]] = {
     value: CommandStatus(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))
     for value, name, verdict, text in _ROWS
@@ -186,14 +197,21 @@ def refusal(
     command_status: int,
     verdicts: Mapping[int, StatusVerdict] | None = None,
     causes: Mapping[int, Cause] | None = None,
+    *,
+    is_transaction: bool = False,
 ) -> Outcome:
     """What a submit answered by this status, which is not 0, came to.
 
     Args:
         verdicts: what this carrier means by its codes, where it differs from the standard.
         causes: why this carrier refuses by its codes, where that differs from the standard.
+        is_transaction: the submit asked for the phone's answer (``esm_class`` 2).
     """
     row = status_of(command_status)
+    is_set = command_status in (verdicts or {}) or command_status in (causes or {})
+    if is_transaction and command_status in _OF_PHONE and not is_set:
+        scope, why = _OF_PHONE[command_status]
+        return Refused(scope, row.name, cause=why)
     verdict = (verdicts or {}).get(command_status, row.verdict)
     cause, text = row.cause, row.text
     if causes and command_status in causes:

@@ -33,6 +33,8 @@ from risala.sms.alphabet import (
 from risala.sms.message import Alphabet, Concatenation, Segment, octet_reference
 from risala.sms.segment import parse_user_data_header, user_data_header
 
+ESM_TRANSACTION: Final = 0x02
+"""The answer to the submit is the phone's (Forward mode, §5.2.12)."""
 ESM_RECEIPT: Final = 0x04
 ESM_INTERMEDIATE: Final = 0x20
 ESM_UDHI: Final = 0x40
@@ -121,6 +123,8 @@ class SubmitOptions:
     extra_tlvs: tuple[Tlv, ...] = ()
     is_reference_octet: bool = False
     """Give references of 1 to 255: some SMSCs keep one octet of them."""
+    is_transaction: bool = False
+    """Let the carrier answer once the phone has answered."""
 
 
 def submit_sm(
@@ -137,7 +141,7 @@ def submit_sm(
     """
     place, tlvs = _place(segment, options.long_messages)
     data_coding, octets = _encode(segment, options.default_alphabet, len(place))
-    esm_class = ESM_UDHI if place else 0
+    esm_class = (ESM_UDHI if place else 0) | (ESM_TRANSACTION if options.is_transaction else 0)
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
     if has_reference:
         reference = segment.submit_reference

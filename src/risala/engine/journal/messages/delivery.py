@@ -162,6 +162,7 @@ def _is_plain_yes(message: MessageState, answer: SubmitAnswer) -> bool:
     """Whether a carrier has accepted the only part of a message that waits for just that."""
     return (
         answer.decision.step is Step.ADVANCE
+        and answer.decision.segment_state is SegmentState.ACCEPTED
         and answer.live
         and message.segments == 1
         and message.status is Status.PROCESSING

@@ -43,7 +43,8 @@ def settle(
     changes: list[Change] = []
     all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
     if message.status is Status.PROCESSING and all_in:
-        if sent is SENT and any(part.carrier_id == "" for part in begun):
+        awaiting = [part for part in begun if part.state is SegmentState.ACCEPTED]
+        if sent is SENT and any(part.carrier_id == "" for part in awaiting):
             sent = SENT_NAMELESS
         changes.append(_move(conn, message, Status.SENT, sent, stamp, raw))
     if message.status is Status.SENT:

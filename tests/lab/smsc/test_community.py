@@ -1,0 +1,119 @@
+"""What community networks do that carriers rarely do, against engine and driver, on real sockets.
+
+Seen at Osmocom's MSC, or known of small SMSCs.
+"""
+
+from collections import Counter
+
+import pytest
+
+from risala.drivers.smpp.protocol.inbound import inbound_pdus
+from risala.lab.smsc.simulator import Bound, ReceiptSent, Submitted
+
+pytestmark = pytest.mark.slow
+# Of 1 to 255: a reference whose low octet is 0 names nothing, and ids are random.
+WITH_REFERENCES = {"user_message_reference": "octet"}
+QUICK_RECEIPTS = {"wait": {"mean_s": 0.01}}
+
+
+async def test_transaction_mode_an_accepted_message_is_delivered(open_exchange):
+    scenario = {"receipts": {"wait": {"mean_s": 0.05}}}
+    async with open_exchange(scenario, driver={"transaction_mode": True}) as it:
+        ids = await it.send("short", "long " * 100)
+        assert await it.settle(ids) == Counter(delivered=2)
+        it.assert_honest(ids)
+        assert not it.of(ReceiptSent)
+        assert {one.registered_delivery for one in it.of(Submitted)} == {0}
+        told = " ".join(it.timeline(ids[0]))
+        assert "gave no id" not in told
+        assert "Delivered" in told
+
+
+async def test_transaction_mode_a_phone_that_is_off_is_tried_again(open_exchange):
+    states = {"UNDELIVERABLE": 50, "DELIVERED": 50}
+    scenario = {"receipts": {**QUICK_RECEIPTS, "states": states}}
+    async with open_exchange(scenario, driver={"transaction_mode": True}) as it:
+        ids = await it.send(*(f"message {number}" for number in range(8)))
+        assert await it.settle(ids) == Counter(delivered=8)
+        it.assert_honest(ids)
+        told = " ".join(" ".join(it.timeline(one)) for one in ids)
+        assert "ESME_RDELIVERYFAILURE" in " ".join(
+            entry.raw or "" for one in ids for entry in it.gateway.show_message(one)[1]
+        )
+        assert "switched off or out of reach" in told
+
+
+async def test_one_id_for_all_and_cut_references(open_exchange):
+    smsc = {"id_form": "one_for_all", "cuts_references": True}
+    async with open_exchange({"smsc": smsc}, driver=WITH_REFERENCES) as it:
+        # That an id is shared shows with the second message: the first may stay as it is.
+        await it.settle(await it.send("first", "second"), "sent", "delivered")
+        ids = []
+        for number in range(4):  # one after the other: two octets of one number may be the same
+            ids += await it.send(f"message {number}")
+            assert await it.settle(ids[-1:]) == Counter(delivered=1)
+        it.assert_honest(ids)
+        assert len({one.message_id for one in it.of(Submitted)}) == 1
+        assert "same id" in it.driver._habits.details["attention"]
+
+
+async def test_an_answer_that_was_lost_is_told_by_a_receipt_with_a_cut_reference(open_exchange):
+    smsc = {"id_form": "one_for_all", "cuts_references": True}
+    mishaps = [{"kind": "never", "first": 1}]
+    scenario = {"smsc": smsc, "mishaps": mishaps}
+    waits = {"on_uncertain_message": {"action": "resend", "after_s": 600}}
+    driver = {**WITH_REFERENCES, "response_timeout_s": 0.2}
+    async with open_exchange(scenario, driver=driver, carrier=waits) as it:
+        ids = await it.send("only once")
+        assert await it.settle(ids) == Counter(delivered=1)
+        assert len(it.messages) == 1
+
+
+@pytest.mark.parametrize("answer", ["transmitter", "receiver", "transceiver"])
+async def test_a_bind_that_is_answered_by_another_binds_response(answer, open_exchange):
+    smsc = {"bind_answered_as": answer}
+    driver = {"bind": "transmitter_receiver"}
+    async with open_exchange({"smsc": smsc}, driver=driver) as it:
+        ids = await it.send("one", "two")
+        assert await it.settle(ids) == Counter(delivered=2)
+
+
+async def test_the_last_bind_alone_gets_what_comes(open_exchange):
+    async with open_exchange({"smsc": {"delivers_to_last": True}}, driver={"links": 3}) as it:
+        await it.wait_until(lambda: len(it.of(Bound)) == 3)
+        ids = await it.send(*(f"message {number}" for number in range(6)))
+        assert await it.settle(ids) == Counter(delivered=6)
+        it.simulator.deliver(*inbound_pdus("Hello", "+22236123456", "1234", 1))
+        await it.wait_until(lambda: it.inbound_texts() == ["Hello"])
+
+
+async def test_silence_for_unknown_and_expired(open_exchange):
+    smsc = {"silent_states": ["UNKNOWN", "EXPIRED"]}
+    states = {"UNKNOWN": 40, "EXPIRED": 30, "DELIVERED": 30}
+    scenario = {"smsc": smsc, "receipts": {**QUICK_RECEIPTS, "states": states}}
+    async with open_exchange(scenario) as it:
+        ids = await it.send(*(f"message {number}" for number in range(12)))
+        came = await it.settle(ids, "sent", "delivered")
+        it.assert_honest(ids)
+        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        told = it.of(ReceiptSent)
+        assert {one.state for one in told} == {"DELIVERED"}
+        assert came["sent"] >= 12 - len(told)
+
+
+async def test_a_message_is_delivered_after_its_validity(open_exchange):
+    """The receipt comes when the message would long be EXPIRED: it counts as it comes."""
+    smsc = {"ignores_validity": True, "hold_s": 1.5}
+    async with open_exchange({"smsc": smsc}) as it:
+        ids = await it.send("late", validity_s=1)
+        assert await it.settle(ids) == Counter(delivered=1)
+        (submit,) = it.of(Submitted)
+        assert submit.validity_period
+
+
+async def test_receipts_of_no_alphabet(open_exchange):
+    scenario = {"receipts": {**QUICK_RECEIPTS, "forms": ["binary"]}}
+    async with open_exchange(scenario) as it:
+        ids = await it.send("one", "two")
+        assert await it.settle(ids) == Counter(delivered=2)
+        assert not it.inbound_texts()
