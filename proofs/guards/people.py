@@ -15,8 +15,8 @@ GUARDS: Final = (
     Guard(
         "A code of the dashboard is tried five times, and then no more.",
         "engine/people/sign_in.py",
-        "now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX",
-        "now_ms >= found.expires_at",
+        "        if found is None or found.attempts >= ATTEMPTS_MAX:\n",
+        "        if found is None:\n",
         _SIGN_IN,
     ),
     Guard(
@@ -29,7 +29,7 @@ GUARDS: Final = (
     Guard(
         "A wrong code is counted before anybody is told that it was wrong.",
         "engine/people/sign_in.py",
-        '            letting_in.change_request(conn, found.id, {"attempts": attempts})\n',
+        '        letting_in.change_request(conn, found.id, {"attempts": found.attempts + 1})\n',
         "",
         _SIGN_IN,
     ),

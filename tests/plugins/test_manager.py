@@ -241,6 +241,27 @@ def test_compiled_plugins_that_others_may_write_are_not_run(folder):
     assert manager.plugins() == ()
 
 
+@pytest.mark.parametrize(("era", "run"), [("before", 4), ("now", 0)])
+@pytest.mark.parametrize("place", ["file", "folder", "above", "compiled"])
+def test_plugins_of_folders_that_others_may_write(folder, monkeypatch, place, era, run):
+    """Of four such plugins: those that run. *Before* is today's manager without the guard."""
+    if era == "before":
+        monkeypatch.setattr("risala.plugins.manager.write_fault", lambda _: None)
+    folder.path = folder.path / "above" / "plugins"
+    folder.path.mkdir(parents=True)
+    folder.good("acme_plugin", "acme")
+    open_one = {
+        "file": folder.path / "acme_plugin.py",
+        "folder": folder.path,
+        "above": folder.path.parent,
+        "compiled": folder.path / "__pycache__",
+    }[place]
+    if place == "compiled":
+        open_one.mkdir()
+    open_one.chmod(0o777)
+    assert len(folder.load().plugins()) == run / 4  # each of the four is one run of this test
+
+
 def build_faults(manager: PluginManager, section: CarrierSection, **environ: str) -> list[str]:
     with pytest.raises(PluginConfigError) as caught:
         manager.build_driver(section, partial(resolve_secrets, environ=environ))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import Formatter
+
 import pytest
 import trio
 from hypothesis import settings
@@ -9,10 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from risala.engine.journal.people import members, users
+from risala.engine.journal.people.mails import MailKind
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
 from risala.engine.model.people import Invitation, Language, Membership, SessionKind, User
+from risala.engine.people.alert_words import catalogue
+from risala.engine.people.letters import words_in
+from risala.engine.rules.alerts.alert import AlertKind
 
 A, B, C = "a@example.com", "b@example.com", "c@example.com"
 ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
@@ -163,6 +169,39 @@ async def test_a_name_in_an_invitation_has_no_link(town, autojump_clock):
     await trio.testing.wait_all_tasks_blocked()
     (mail,) = town.mails.to(B)
     assert "evil" not in mail.subject + mail.text
+
+
+@pytest.mark.parametrize("name", ["Win: https://evil.example", "evil.example", "Bank\u202egro"])
+async def test_a_name_has_no_link_wherever_one_is_given(town, autojump_clock, name):
+    shop, owner = await shop_of(town)
+    given = {"organization_id": shop, "name": name}
+    calls = (
+        town.do("org.create", name=name),
+        town.do("org.set", **given),
+        town.do("user.create", email=C, name=name),
+        town.as_user("org.found", owner, name=name),
+        town.as_user("account.set", owner, name=name),
+        town.do("key.create", **given, type="secret", mode="test"),
+        town.do("credential.create", **given, face="smpp"),
+        town.do("sender.request", **given, description="Orders"),
+    )
+    for call in calls:
+        with pytest.raises(Invalid) as wrong:
+            await call
+        assert wrong.value.path == "name", call
+        assert wrong.value.code in ("unsafe_name", "invalid_sender"), wrong.value.code
+
+
+@pytest.mark.parametrize("language", list(Language))
+def test_the_subject_of_a_mail_holds_nothing_that_others_wrote(language):
+    """Names and references are others'; an endpoint's id, amounts and our own titles are not."""
+    ours = {"endpoint", "amount", "currency", "balance", "title"}
+    letters = [each for each in words_in(language).values() if "subject" in each]
+    assert len(letters) == len(MailKind)
+    for letter in letters:
+        assert {hole for _, hole, _, _ in Formatter().parse(letter["subject"]) if hole} <= ours
+    for kind in AlertKind:
+        assert "{name}" not in catalogue(language)[kind.value]["title"]
 
 
 async def test_an_invitation_is_taken_back_by_its_own_organization(town, autojump_clock):

@@ -169,7 +169,8 @@ async def test_owners_are_told_of_a_low_balance_once_a_day(town, autojump_clock)
 
     await send()
     (mail,) = town.mails.sent
-    assert (mail.to, mail.subject) == (A, "The balance of “Shop” is low: 9.50 MRU")
+    assert (mail.to, mail.subject) == (A, "The balance of an organization is low: 9.50 MRU")
+    assert "“Shop”" in mail.text
     assert f"https://sms.example/app/{shop}/billing" in mail.text
     await perform("topup", organization_id=shop, amount="1")
     await send()

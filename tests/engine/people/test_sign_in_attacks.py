@@ -17,8 +17,9 @@ from risala.engine.journal.upkeep import audit_log
 from risala.engine.limits.people import GUESSES_PER_KNOWN_BROWSER
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn
-from risala.engine.people import sign_in_limits
 from risala.engine.rules.people.lifetimes import (
+    ATTEMPTS_MAX,
+    CODE_MS,
     FAILURES_KEPT_MS,
     FAILURES_PER_DAY,
     FAILURES_PER_MONTH,
@@ -216,22 +217,77 @@ async def test_each_failure_is_written_down_and_one_an_hour_in_the_trail(town, a
     assert CUSTOMER not in str(trail(town))
 
 
+async def test_an_address_that_no_user_has_is_written_down_nowhere(town, autojump_clock):
+    await guess(town, CUSTOMER, SessionKind.CUSTOMER, 5)
+    (hashed,) = {each.email for each in rows(town)}
+    assert hashed.startswith("#")
+    for table in ("sign_in_failures", "audit_log"):
+        assert CUSTOMER not in str(town.rows(f"SELECT * FROM {table}"))
+
+
+async def test_failures_go_along_with_an_address_that_is_changed(town, autojump_clock):
+    await town.do("user.create", email=CUSTOMER)
+    await guess(town, CUSTOMER, SessionKind.CUSTOMER, 1)
+    await town.do("user.set", email=CUSTOMER, new_email="new@example.com")
+    assert {each.email for each in rows(town)} == {"new@example.com"}
+
+
+async def test_what_else_is_refused_is_written_down_too(town, autojump_clock):
+    await make_operator(town)
+    await guess(town, OPERATOR, CONSOLE, 100)
+    await trio.sleep(HOUR_S)
+    browser = town.browser()
+    await town.people.begin(browser, OPERATOR, CONSOLE)
+    for _ in range(ATTEMPTS_MAX):
+        with pytest.raises(RateLimited):
+            await town.people.finish(browser, "0", CONSOLE)
+    assert await town.people.finish(browser, "0", CONSOLE) == Denied(0)
+    late = town.browser()
+    await town.people.begin(late, CUSTOMER)
+    code = await town.mailed(CUSTOMER)
+    town.pass_s(CODE_MS // 1000)
+    for _ in range(2):
+        assert await town.people.finish(late, code) == Denied(0)
+    for _ in range(3):  # once a minute
+        assert await town.people.use_link("x" * 43, town.browser(), CONSOLE) is None
+    emails = [f"x{n}@example.org" for n in range(200)]
+    assert await asked_for(town, [town.browser()] * 200, emails) < 200
+    reasons = [each.reason for each in rows(town)]
+    assert reasons.count(FailureReason.HELD_UP) == ATTEMPTS_MAX
+    assert reasons.count(FailureReason.EXPIRED) == 2
+    assert reasons.count(FailureReason.LINK) == 1
+    assert reasons.count(FailureReason.SLOWED) == 1
+
+
+async def test_who_writes_the_table_full_begins_no_window_anew(town, autojump_clock, monkeypatch):
+    """Strangers can write 100,000 rows within hours; what an operator's windows count stays."""
+    monkeypatch.setattr(sign_in_failures, "FAILURES_MAX", 50)
+    monkeypatch.setattr(sign_in_failures, "SLOW_MAX", 40)
+    await make_operator(town)
+    assert await guess(town, OPERATOR, CONSOLE, 100) == FAILURES_PER_DAY
+    await trio.sleep(HOUR_S)
+    await guess(town, CUSTOMER, SessionKind.CUSTOMER, 30)
+    assert len(rows(town)) == FAILURES_PER_DAY + 10
+    assert await guess(town, OPERATOR, CONSOLE, 5) == 0
+
+
 async def test_the_trail_and_the_table_are_bounded(town, autojump_clock, monkeypatch):
     journal = town.gateway.services.recorder.journal
+    limits = town.people._sign_in.limits
 
     def unit(conn, at):
         for n in range(300):
             new = SignInFailure(
                 at, CONSOLE, f"x{n}@example.org", "192.0.2.1", FailureReason.WRONG_CODE
             )
-            sign_in_limits.record(conn, new)
+            limits.record(conn, new)
 
     at = town.clock.now_ms()
     await journal.commit(lambda conn: unit(conn, at))
     reader = town.gateway.services.reader
     audited = "SELECT count(*) FROM audit_log WHERE action = 'sign_in.failed'"
     assert reader.execute(audited).fetchone() == (AUDITED_PER_HOUR,)
-    monkeypatch.setattr(sign_in_failures, "FAILURES_MAX", 250)
+    monkeypatch.setattr(sign_in_failures, "FAILURES_MAX", 250 + sign_in_failures.SLOW_MAX)
     await journal.commit(lambda conn: unit(conn, at))
     assert len(rows(town)) == 250
     later = at + FAILURES_KEPT_MS + 1
@@ -244,6 +300,8 @@ async def test_a_limit_that_strangers_use_up_is_seen(town, autojump_clock):
     browsers = [town.browser() for _ in range(10)]
     assert await asked_for(town, browsers, [OPERATOR] * 10, CONSOLE) == 6
     found = rows(town)
-    assert [(each.reason, each.email) for each in found] == [(FailureReason.LIMITED, "")]
+    assert [(each.reason, each.email) for each in found] == [(FailureReason.LIMITED, OPERATOR)]
+    (line,) = trail(town)
+    assert line.subject is not None  # it says whose sign-in is shut
     counted = sign_in_failures.counted(town.gateway.services.reader, 0)
     assert counted == {(CONSOLE, FailureReason.LIMITED): 1}

@@ -234,11 +234,10 @@ class Accounts:
 
         Raises:
             NotFound: no such organization.
-            Invalid: the name is too long; origins for a secret key.
+            Invalid: the name is too long or not safe to show; origins for a secret key.
             Conflict: the organization has too many.
         """
-        if name is not None and len(name) > NAME_MAX:
-            raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        refuse_unsafe_name(name)
         _refuse_origins_of_secrets(key_type, allowed_origins)
         value = _new_value(key_type, mode)
         key = ApiKey(
@@ -391,11 +390,22 @@ class Accounts:
 
 def _organization_name(name: str) -> str:
     name = " ".join(name.split())
-    if not name or len(name) > NAME_MAX:
+    if not name:
         raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
-    if fault := name_fault(name):
-        raise Invalid("name", "unsafe_name", fault)
+    refuse_unsafe_name(name)
     return name
+
+
+def refuse_unsafe_name(name: str | None) -> None:
+    """Refuse a name that is no line to show to others.
+
+    Raises:
+        Invalid: it is too long, has a link, or marks that make it read otherwise.
+    """
+    if name is not None and len(name) > NAME_MAX:
+        raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+    if fault := name_fault(name or ""):
+        raise Invalid("name", "unsafe_name", fault)
 
 
 def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | None) -> None:

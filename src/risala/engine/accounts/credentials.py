@@ -18,7 +18,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.accounts.accounts import NAME_MAX, TOUCH_EVERY_S, Accounts
+from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
 from risala.engine.journal.accounts import credentials as rows
 from risala.engine.journal.accounts.credentials import Proof
 from risala.engine.journal.store.signature import Signature, signed
@@ -226,8 +226,7 @@ class Credentials:
         """
         if not FACE.fullmatch(face):
             raise Invalid("face", "invalid_face", "There is no face of this name.")
-        if name is not None and len(name) > NAME_MAX:
-            raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        refuse_unsafe_name(name)
         if username is not None and (text := username_fault(face, username)):
             raise Invalid("username", "invalid_username", text)
         shape = shape_of(face)

@@ -42,6 +42,7 @@ NOTED_MS: Final = 86_400_000
 UNSERVED_MAX: Final = 10_000
 """Messages that are counted at most."""
 UNSERVED_SHOWN_MAX: Final = 5
+_GUESSES: Final = (FailureReason.WRONG_CODE, FailureReason.HELD_UP)
 INBOUND_MS: Final = 86_400_000
 """A day without one is the end of messages that nobody gets."""
 ERRORS_S: Final = 300.0
@@ -249,7 +250,7 @@ class Measuring:
         failed = sign_in_failures.counted(self._have.reader, self._now_ms - readings.HOUR_MS)
         for kind, site in sign_in_failures.SITES.items():
             is_raised = (AlertKind.SIGN_IN_FAILING, site) in raised
-            wrong = failed.get((kind, FailureReason.WRONG_CODE), 0)
+            wrong = sum(failed.get((kind, reason), 0) for reason in _GUESSES)
             limited = failed.get((kind, FailureReason.LIMITED), 0)
             yield readings.sign_in_failing(site, wrong, limited, self._limits, is_raised=is_raised)
 

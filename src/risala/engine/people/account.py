@@ -120,6 +120,7 @@ class OwnAccount:
             (PeopleUse.CODE_ADDRESS, ("change", address)),
             (PeopleUse.CODE_ADDRESS, ("change", user.email)),
             (PeopleUse.CODE_ALL, "change"),
+            (PeopleUse.CODE_UNKNOWN, "change"),  # nobody has the new address, or it is refused
         )
         await have.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS

@@ -20,6 +20,7 @@ from risala.engine.journal.payments import payments
 from risala.engine.journal.people import letting_in, members
 from risala.engine.journal.people.mails import MailKind, OwedMail
 from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
@@ -111,8 +112,7 @@ class Letters:
         found = members.invitation(self._reader, owed.details["invitation"], owed.due_at)
         organization = accounts.organization(self._reader, found.organization_id)
         return {
-            # A name from before names were looked at may hold a link.
-            "organization": organization.id if name_fault(organization.name) else organization.name,
+            "organization": _named(organization),
             "who": found.invited_by,
             "role": words["roles"][found.role.value],
             "until": _moment(found.expires_at),
@@ -124,7 +124,7 @@ class Letters:
         organization = accounts.organization(self._reader, endpoint.organization_id)
         reasons = words["reasons"]
         return {
-            "organization": organization.name,
+            "organization": _named(organization),
             "endpoint": endpoint.id,
             "target": endpoint.url,
             "when": _moment(owed.details["at"]),
@@ -135,7 +135,7 @@ class Letters:
     def _low_balance(self, owed: OwedMail, _: Words) -> Values:
         organization = accounts.organization(self._reader, owed.details["organization"])
         return {
-            "organization": organization.name,
+            "organization": _named(organization),
             "balance": money(owed.details["balance"]),
             "currency": organization.currency,
             "url": f"{self._url}/app/{organization.id}/billing",
@@ -145,7 +145,7 @@ class Letters:
         found = payments.payment(self._reader, owed.details["payment"])
         organization = accounts.organization(self._reader, found.organization_id)
         return {
-            "organization": organization.name,
+            "organization": _named(organization),
             "amount": money(found.amount if found.paid is None else found.paid),
             "currency": found.currency,
             "reference": found.reference or found.id,
@@ -165,6 +165,11 @@ class Letters:
             "lasted": told.lasted,
             "url": f"{self._console_url}/operator/overview",
         }
+
+
+def _named(organization: Organization) -> str:
+    """A name from before names were looked at may hold a link: then the id stands for it."""
+    return organization.id if name_fault(organization.name) else organization.name
 
 
 def _moment(at_ms: int) -> str:

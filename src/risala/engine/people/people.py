@@ -88,9 +88,11 @@ class People:
         """What a link is good for; consumes nothing."""
         return self._sign_in.peek_link(token)
 
-    async def use_link(self, token: str, browser: Browser) -> SignedIn | None:
+    async def use_link(
+        self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> SignedIn | None:
         """See :meth:`SignIn.use_link`."""
-        return await self._sign_in.use_link(token, browser)
+        return await self._sign_in.use_link(token, browser, kind)
 
     # -- signed in
 

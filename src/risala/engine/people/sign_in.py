@@ -190,7 +190,7 @@ class SignIn:
         have, hashed = self._have, digest(browser.token)
         waiting = letting_in.request_of(have.reader, hashed)
         await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
-        if waiting is None or _is_over(waiting, have.now_ms()):
+        if waiting is None:
             return Denied(0)
         if self._matches(waiting, code) and users.by_email(have.reader, waiting.email) is None:
             uses = (
@@ -204,36 +204,61 @@ class SignIn:
         answer = await have.recorder.journal.commit(
             lambda conn: self._judge(conn, hashed, code, entry)
         )
-        if isinstance(answer, _Failed):
-            sign_in_limits.say(answer.failure)
-            answer = answer.answer
         return self._let_in(answer, token)
 
     def _judge(
         self, conn: sqlite3.Connection, hashed: bytes, code: str, entry: _Entry
-    ) -> _Let | Denied | Refusal | _Failed:
+    ) -> _Let | Denied | _Failed:
         """Refusals are answers here: the attempt that met one counts all the same."""
         found = letting_in.request_of(conn, hashed)
-        if found is None or _is_over(found, entry.now_ms):
+        if found is None or found.attempts >= ATTEMPTS_MAX:
             return Denied(0)
+        if _is_over(found, entry.now_ms):
+            return self._wrong(conn, entry, found, FailureReason.EXPIRED, Denied(0))
         if not entry.known_browser:
             refusal = self.limits.refusal(conn, found.kind, found.email, entry.now_ms)
             if refusal is not None:
-                return refusal
+                return self._wrong(conn, entry, found, FailureReason.HELD_UP, refusal)
         if not self._matches(found, code):
-            attempts = found.attempts + 1
-            letting_in.change_request(conn, found.id, {"attempts": attempts})
-            denied = Denied(ATTEMPTS_MAX - attempts)
-            return _failed(conn, entry, found, denied, FailureReason.WRONG_CODE)
+            denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
+            return self._wrong(conn, entry, found, FailureReason.WRONG_CODE, denied)
         letting_in.end_request(conn, found.id)
         known = users.by_email(conn, found.email)
         if not self._may_come_in(conn, known, found.email, found.kind, entry.now_ms):
             no_operator = found.kind is SessionKind.OPERATOR
             refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
-            return _failed(conn, entry, found, refused, FailureReason.NOT_ALLOWED)
+            why = FailureReason.NOT_ALLOWED
+            return self._failed(conn, entry, found.kind, found.email, why, refused)
         if found.email != entry.user.email or found.kind is not entry.device.kind:
             return Denied(0)  # the browser asked for another code meanwhile
         return _enter(conn, entry, known, "code")
+
+    def _wrong(
+        self,
+        conn: sqlite3.Connection,
+        entry: _Entry,
+        found: CodeRequest,
+        reason: FailureReason,
+        answer: Denied | Refusal,
+    ) -> _Failed:
+        """Count the attempt, so that each code makes few rows whatever it is refused for."""
+        letting_in.change_request(conn, found.id, {"attempts": found.attempts + 1})
+        return self._failed(conn, entry, found.kind, found.email, reason, answer)
+
+    def _failed(
+        self,
+        conn: sqlite3.Connection,
+        entry: _Entry,
+        kind: SessionKind,
+        email: str,
+        reason: FailureReason,
+        answer: Denied | Refusal,
+    ) -> _Failed:
+        """Write down, in the unit that judges, that a code or a link let nobody in."""
+        at, address, known = entry.now_ms, entry.device.address, entry.known_browser
+        failure = SignInFailure(at, kind, email, address, reason, known)
+        self.limits.record(conn, failure)
+        return _Failed(answer, failure)
 
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)
@@ -248,8 +273,13 @@ class SignIn:
             return None
         return letting_in.peek_link(self._have.reader, digest(token), self._have.now_ms())
 
-    async def use_link(self, token: str, browser: Browser) -> SignedIn | None:
+    async def use_link(
+        self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
+    ) -> SignedIn | None:
         """Sign in by a link, which ends by that.
+
+        Args:
+            kind: whose pages it was opened on, where nobody knows what the link was for.
 
         Raises:
             RateLimited: too many were tried from this address.
@@ -258,20 +288,22 @@ class SignIn:
         """
         have = self._have
         view = self.peek_link(token)
-        kind = SessionKind.CUSTOMER if view is None else view.kind
+        kind = kind if view is None else view.kind
         await self.limits.take_guess(browser, kind, None)
         if view is None:
+            await self.limits.note_link(browser, kind)
             return None
         cookie, hashed = new_token(), digest(token)
         entry = self._entry(browser, "", view.kind, cookie)
 
-        def unit(conn: sqlite3.Connection) -> _Let | Denied | Refusal:
+        def unit(conn: sqlite3.Connection) -> _Let | Denied | _Failed:
             link = letting_in.take_link(conn, hashed, entry.now_ms)
             known = None if link is None else users.find(conn, link.user_id)
             if link is None or known is None:
                 return Denied(0)
             if link.kind is SessionKind.OPERATOR and not known.operator:
-                return Forbidden(_NO_OPERATOR)
+                refused, why = Forbidden(_NO_OPERATOR), FailureReason.NOT_ALLOWED
+                return self._failed(conn, entry, kind, known.email, why, refused)
             return _enter(conn, entry, known, "link")
 
         found = self._let_in(await have.recorder.journal.commit(unit), cookie)
@@ -296,30 +328,18 @@ class SignIn:
         known = bool(email) and self.limits.known_browser(browser, kind, email) is not None
         return _Entry(user, device, digest(token), now_ms, known)
 
-    def _let_in(self, answer: _Let | Denied | Refusal, token: str) -> SignedIn | Denied:
-        if isinstance(answer, Refusal):
-            raise answer
+    def _let_in(self, answer: _Let | Denied | _Failed, token: str) -> SignedIn | Denied:
+        if isinstance(answer, _Failed):
+            sign_in_limits.say(answer.failure)
+            if isinstance(answer.answer, Refusal):
+                raise answer.answer
+            return answer.answer
         if isinstance(answer, Denied):
             return answer
         self._sessions.forget(answer.device.user_id)
         session, kind = self._sessions.view(answer.device), answer.device.kind
         known_as = self._have.derived.known_browser(kind, session.user.email, self._have.now_ms())
         return SignedIn(token, session, answer.is_new, known_as)
-
-
-def _failed(
-    conn: sqlite3.Connection,
-    entry: _Entry,
-    found: CodeRequest,
-    answer: Denied | Refusal,
-    reason: FailureReason,
-) -> _Failed:
-    """Write down, in the unit that judges, that a code let nobody in."""
-    failure = SignInFailure(
-        entry.now_ms, found.kind, found.email, entry.device.address, reason, entry.known_browser
-    )
-    sign_in_limits.record(conn, failure)
-    return _Failed(answer, failure)
 
 
 def code_basis(found: CodeRequest) -> str:

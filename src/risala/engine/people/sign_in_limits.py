@@ -7,6 +7,7 @@ address has a share of its own for that address, whatever strangers do with thei
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from typing import Final
 
 import structlog
@@ -32,13 +33,15 @@ log = structlog.get_logger(__name__)
 Uses = tuple[tuple[PeopleUse, object], ...]
 _SHARED: Final = frozenset({"network", "address", "all"})
 """Limits that strangers share, so that one of them can use up what others need."""
+_OF_ADDRESS: Final = frozenset({"address", "browser"})
+"""Limits of one e-mail address."""
 _SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
 
 
 class SignInLimits:
     def __init__(self, sources: PeopleSources) -> None:
         self._have = sources
-        self._noted: dict[tuple[SessionKind, str], int] = {}
+        self._noted: dict[tuple[SessionKind, str, str], int] = {}
 
     def known_browser(self, browser: Browser, kind: SessionKind, email: str) -> str | None:
         """Which known browser of an address it is; None: none."""
@@ -52,7 +55,7 @@ class SignInLimits:
         """
         number = self.known_browser(browser, kind, email)
         if number is not None:
-            await self._take(((PeopleUse.CODE_KNOWN, (kind, number)),), browser, kind)
+            await self._take(((PeopleUse.CODE_KNOWN, (kind, number)),), browser, kind, email)
             return True
         uses: Uses = (
             (PeopleUse.CODE_IP, (kind, browser.bucket)),
@@ -62,7 +65,7 @@ class SignInLimits:
         )
         if kind is SessionKind.OPERATOR:
             uses = ((PeopleUse.CODE_DAYS, email), *uses)
-        await self._take(uses, browser, kind)
+        await self._take(uses, browser, kind, email)
         if users.by_email(self._have.reader, email) is not None:
             return True
         try:
@@ -87,21 +90,32 @@ class SignInLimits:
         )
         await self._take(uses, browser, kind)
 
-    async def _take(self, uses: Uses, browser: Browser, kind: SessionKind) -> None:
+    async def _take(self, uses: Uses, browser: Browser, kind: SessionKind, email: str = "") -> None:
         try:
             await self._have.limits.ask(TakePeople(uses))
         except RateLimited as error:
-            await self._note_limit(error.limit, browser, kind)
+            reason = FailureReason.LIMITED if error.limit in _SHARED else FailureReason.SLOWED
+            email = email if error.limit in _OF_ADDRESS else ""
+            await self._note(reason, error.limit, browser, kind, email)
             raise
 
-    async def _note_limit(self, limit: str, browser: Browser, kind: SessionKind) -> None:
-        """Once a minute for each limit that strangers share: an attack makes few rows."""
-        now_ms, key = self._have.now_ms(), (kind, limit)
-        if limit not in _SHARED or now_ms - self._noted.get(key, -MINUTE_MS) < MINUTE_MS:
+    async def note_link(self, browser: Browser, kind: SessionKind) -> None:
+        """Write down that a link let nobody in."""
+        await self._note(FailureReason.LINK, "link", browser, kind, "")
+
+    async def _note(
+        self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str
+    ) -> None:
+        """Once a minute for each limit and user: an attack makes few rows."""
+        if email and users.by_email(self._have.reader, email) is None:
+            email = ""
+        now_ms, key = self._have.now_ms(), (kind, what, email)
+        if key in self._noted and now_ms - self._noted[key] < MINUTE_MS:
             return
-        self._noted[key] = now_ms
-        new = SignInFailure(now_ms, kind, "", browser.address, FailureReason.LIMITED)
-        await self._have.recorder.journal.commit(lambda conn: record(conn, new))
+        kept = {each: at for each, at in self._noted.items() if now_ms - at < MINUTE_MS}
+        self._noted = {**kept, key: now_ms}
+        new = SignInFailure(now_ms, kind, email, browser.address, reason)
+        await self._have.recorder.journal.commit(lambda conn: self.record(conn, new))
         say(new)
 
     def refusal(
@@ -124,23 +138,27 @@ class SignInLimits:
                 return RateLimited("address", span_ms // 1000, text)
         return None
 
-
-def record(conn: sqlite3.Connection, new: SignInFailure) -> None:
-    """Write a failure down, in the middle of a unit; the first one of an address in an hour in the
-    audit trail as well, which names users alone: what strangers type may be anybody's address."""
-    if not sign_in_failures.add(conn, new):
-        return
-    user = users.by_email(conn, new.email)
-    face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
-    hand = Hand(
-        caller=Caller(new.address, face, Role.SYSTEM),
-        action="sign_in.failed",
-        at=new.at,
-        subject=None if user is None else user.id,
-        said={"reason": new.reason.value},
-        always=True,
-    )
-    write(conn, hand)
+    def record(self, conn: sqlite3.Connection, new: SignInFailure) -> None:
+        """Write a failure down, in the middle of a unit; the first one of an address in an hour in
+        the audit trail as well. Either names users alone: what strangers type may be anybody's
+        address, and is hashed."""
+        user = users.by_email(conn, new.email) if new.email else None
+        if new.email and user is None:
+            new = replace(new, email=self._have.derived.hashed_address(new.email))
+        is_wrong = new.reason is FailureReason.WRONG_CODE and not new.known_browser
+        is_operators = user is not None and user.operator and new.kind is SessionKind.OPERATOR
+        if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
+            return
+        face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
+        hand = Hand(
+            caller=Caller(new.address, face, Role.SYSTEM),
+            action="sign_in.failed",
+            at=new.at,
+            subject=None if user is None else user.id,
+            said={"reason": new.reason.value},
+            always=True,
+        )
+        write(conn, hand)
 
 
 def say(failure: SignInFailure) -> None:

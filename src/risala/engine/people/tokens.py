@@ -19,6 +19,8 @@ from risala.engine.rules.people.lifetimes import KNOWN_BROWSER_MS
 TOKEN_BYTES: Final = 32
 TOKEN_CHARACTERS: Final = 43
 """Of a token as text; anything else is none, and not worth hashing."""
+ADDRESS_HASH_DIGITS: Final = 32
+"""Hexadecimal digits, so 128 bits: no two of all addresses that there are share one."""
 KNOWN_BROWSER_CHARACTERS_MAX: Final = 120
 """Of the cookie of a known browser: 16 and 64 hexadecimal digits, and a time."""
 
@@ -61,6 +63,12 @@ class Derived:
             for key in self._ring().holding(self._now_ms())
         ]
         return any(fits)
+
+    def hashed_address(self, email: str) -> str:
+        """What stands for an e-mail address that no user has: the same one each time, and nothing
+        that it could be read from."""
+        found = hmac.new(key_for(self._ring().newest, "typed addresses"), email.encode(), "sha256")
+        return f"#{found.hexdigest()[:ADDRESS_HASH_DIGITS]}"
 
     def known_browser(self, kind: SessionKind, email: str, now_ms: int) -> str:
         """The value of the cookie by which a browser is known that signed in with an address."""

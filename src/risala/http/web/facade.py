@@ -77,7 +77,9 @@ class PeopleDoor(Protocol):
 
     def peek_link(self, token: str, /) -> LinkView | None: ...
 
-    async def use_link(self, token: str, browser: Browser, /) -> SignedIn | None: ...
+    async def use_link(
+        self, token: str, browser: Browser, kind: SessionKind, /
+    ) -> SignedIn | None: ...
 
 
 class CheckoutPayment(Protocol):

@@ -147,6 +147,11 @@ def test_a_low_balance_is_told_with_the_beginning_of_a_name():
     assert found == Reading(AlertKind.BALANCE_LOW, "org_1", BAD, facts)
 
 
+def test_an_old_name_with_a_link_is_told_by_the_organization_s_id():
+    found = readings.balance_low("org_1", "Win: https://evil.example", "3.50", "MRU")
+    assert found.facts["name"] == "org_1"
+
+
 @pytest.mark.parametrize(
     ("free", "is_raised", "verdict"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
@@ -75,11 +76,12 @@ def change(conn: sqlite3.Connection, user_id: str, values: dict[str, Any], now_m
         NotFound: there is none of this id.
         Conflict: somebody else has the address.
     """
-    user(conn, user_id)
+    old = user(conn, user_id)
     if "email" in values:
         holder = by_email(conn, values["email"])
         if holder is not None and holder.id != user_id:
             raise Conflict(f"There is a user {holder.email} already.")
+        sign_in_failures.move(conn, old.email, values["email"])
     writable(conn, _TABLE).update(user_id, {**values, "updated_at": now_ms})
     return user(conn, user_id)
 

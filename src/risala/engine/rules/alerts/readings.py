@@ -14,6 +14,7 @@ from risala.config.alerts import AlertsSection
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 from risala.engine.rules.alerts.holding import Reading, Verdict
 from risala.engine.rules.alerts.usual import Rate
+from risala.engine.rules.people.names import name_fault
 
 BACK: Final = 1.2
 """What was too little must be a fifth more than the limit to be enough again."""
@@ -140,7 +141,9 @@ def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: b
 
 def balance_low(organization_id: str, name: str, balance: str, currency: str) -> Reading:
     """Of an organization that is below its limit."""
-    facts: Facts = {"name": name[:SUBJECT_MAX], "balance": balance, "currency": currency}
+    # A name from before names were looked at may hold a link.
+    shown = organization_id if name_fault(name) else name[:SUBJECT_MAX]
+    facts: Facts = {"name": shown, "balance": balance, "currency": currency}
     return Reading(AlertKind.BALANCE_LOW, organization_id, Verdict.BAD, facts)
 
 

@@ -131,9 +131,10 @@ async def show_link(visit: Visit) -> TrioResponse:
 
 
 async def use_link(visit: Visit) -> TrioResponse:
-    if _link(visit) is not None:
-        people = visit.site.gateway.people
-        result = await people.use_link(visit.arguments["token"], visit.browser)
+    people, token = visit.site.gateway.people, visit.arguments["token"]
+    # What is no link of either face is counted and written down as well.
+    if _link(visit) is not None or people.peek_link(token) is None:
+        result = await people.use_link(token, visit.browser, visit.face.kind)
         if result is not None:
             return signed_in(visit, result)
     reply = await visit.page("sign_in/link.html", status=404, view=None)

@@ -21,7 +21,7 @@ from risala.engine.journal.store.schema.keys import KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
-from risala.engine.journal.store.schema.people import SIGN_IN_FAILURES, make_people
+from risala.engine.journal.store.schema.people import SIGN_IN_FAILURES, SLOW_FAILURES, make_people
 from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
@@ -524,3 +524,8 @@ def m038_references_and_sign_ins(db: Database) -> None:
 @migrations()
 def m039_carrier_gates(db: Database) -> None:
     _script(db, CARRIER_GATES)
+
+
+@migrations()
+def m040_slow_failures(db: Database) -> None:
+    _script(db, SLOW_FAILURES)

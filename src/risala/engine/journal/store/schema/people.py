@@ -148,11 +148,11 @@ CREATE TABLE sign_in_failures (
   at INTEGER NOT NULL,
   -- Of whose pages: customer, operator.
   kind TEXT NOT NULL,
-  -- As it was typed; empty: of no address alone.
+  -- A user's address, else the hash of what was typed; empty: of no address alone.
   email TEXT NOT NULL,
   -- Of the client.
   address TEXT NOT NULL,
-  -- wrong_code, not_allowed, limited.
+  -- wrong_code, not_allowed, expired, held_up, link, limited, slowed.
   reason TEXT NOT NULL,
   -- 1: somebody signed in on this browser with this address before.
   known_browser INTEGER NOT NULL,
@@ -161,4 +161,16 @@ CREATE TABLE sign_in_failures (
 ) STRICT;
 CREATE INDEX sign_in_failures_by_address ON sign_in_failures (kind, email, at);
 CREATE INDEX sign_in_failures_audited ON sign_in_failures (at) WHERE audited = 1
+"""
+
+SLOW_FAILURES: Final = """
+-- 1: the slow windows of an operator count it: a stranger's wrong code.
+ALTER TABLE sign_in_failures ADD COLUMN slow INTEGER NOT NULL DEFAULT 0;
+UPDATE sign_in_failures SET slow = 1
+  WHERE kind = 'operator' AND reason = 'wrong_code' AND known_browser = 0
+  AND email IN (SELECT email FROM users WHERE operator = 1);
+-- What strangers typed is hashed from now on, by a key that no migration has.
+UPDATE sign_in_failures SET email = ''
+  WHERE email <> '' AND email NOT IN (SELECT email FROM users);
+CREATE INDEX sign_in_failures_slow ON sign_in_failures (seq) WHERE slow = 1
 """
