@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 Uses = tuple[tuple[PeopleUse, object], ...]
 _SHARED: Final = frozenset({"network", "address", "all"})
 """Limits that strangers share, so that one of them can use up what others need."""
+NOTED_MAX: Final = 1000
+"""Limits of users that are remembered as written down in this minute; of more, a second row."""
 _OF_ADDRESS: Final = frozenset({"address", "browser"})
 """Limits of one e-mail address."""
 _SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
@@ -113,7 +115,8 @@ class SignInLimits:
         if key in self._noted and now_ms - self._noted[key] < MINUTE_MS:
             return
         kept = {each: at for each, at in self._noted.items() if now_ms - at < MINUTE_MS}
-        self._noted = {**kept, key: now_ms}
+        newest = list(kept.items())[1 - NOTED_MAX :]
+        self._noted = {**dict(newest), key: now_ms}
         new = SignInFailure(now_ms, kind, email, browser.address, reason)
         await self._have.recorder.journal.commit(lambda conn: self.record(conn, new))
         say(new)
