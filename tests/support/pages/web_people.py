@@ -144,7 +144,7 @@ class FakePeople:
         kind = self.links.get(token)
         return None if kind is None else LinkView(kind, AT_MS + 600_000)
 
-    async def use_link(self, token: str, browser: Browser) -> SignedIn | None:
+    async def use_link(self, token: str, browser: Browser, kind: SessionKind) -> SignedIn | None:
         if self.links.pop(token, None) is None:
             return None
         made = self.sign_in(user())
