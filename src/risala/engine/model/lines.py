@@ -92,6 +92,8 @@ class Kind(IntEnum):
     RESTORED_WAITS = 27
     """It was restored from a backup, and is sent when it was scheduled: the database that was set
     aside shows that it had not left."""
+    CODE_ENTERED = 28
+    """The code that the message carries was entered, which proves that it arrived."""
 
 
 class Wait(StrEnum):

@@ -253,5 +253,6 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
         "Restored from a backup: what became of it at the carrier is not known."
     ),
     Kind.WAITS: _waits,
+    Kind.CODE_ENTERED: lambda _: "Its code was entered: the message has arrived.",
     Kind.SERVED: lambda _: "A carrier serves this number now; waiting for its turn.",
 }

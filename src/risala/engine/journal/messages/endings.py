@@ -146,6 +146,26 @@ def withdraw_code(
     return (_cancel(conn, message, {"session": session}, stamp),)
 
 
+def prove_delivery(
+    conn: sqlite3.Connection, message: MessageState | None, stamp: Stamp
+) -> tuple[Change, ...]:
+    """The code that a message carries was entered, which nobody can who has not got it.
+
+    A message that was sent, or of which nobody knows, is delivered by that. One that has ended
+    stays as it is, and its timeline says what is known now.
+    """
+    if message is None or message.status in (Status.PENDING, Status.DELIVERED, Status.CANCELED):
+        return ()
+    entry = TimelineEntry(
+        stamp.now_ms, message.status, Line(Kind.CODE_ENTERED), message.carrier, message.attempts
+    )
+    timeline.append(conn, message.key, entry)
+    is_open = message.status in (Status.PROCESSING, Status.SENT)
+    if not is_open or not parts.proven(conn, message, stamp.now_ms):
+        return ()
+    return settle(conn, message, stamp)
+
+
 def _cancel(conn: sqlite3.Connection, message: MessageState, why: Values, stamp: Stamp) -> Change:
     refunded = _refund(conn, message, stamp)
     line = Line(Kind.CANCELED, values={**why, **refunded.values})

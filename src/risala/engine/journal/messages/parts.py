@@ -20,6 +20,7 @@ _PARTS: Final = (
     f"SELECT number, state, attempt, {name_sql('carrier')}, carrier_key, carrier_id, uncertain"  # noqa: S608 -- constants
     " FROM segment WHERE message = ?"
 )
+_WITH_CARRIER: Final = {SegmentState.UNCERTAIN, SegmentState.ACCEPTED, SegmentState.DELIVERED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,23 @@ def receipted(
             (kept, now_ms, message.key, number),
         )
     return moved.rowcount > 0
+
+
+def proven(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
+    """The message has arrived, whatever its carrier says. False, and nothing is written: some part
+    waits, is being submitted, or was told to be undelivered."""
+    states = [part.state for part in of(conn, message)]
+    if len(states) < message.segments or not set(states) <= _WITH_CARRIER:
+        return False
+    if message.segments == 1:
+        conn.execute(
+            "UPDATE message SET part_state = 4, uncertain_at = NULL WHERE key = ?", (message.key,)
+        )
+        return True
+    conn.execute(
+        "UPDATE segment SET state = 4, updated_at = ? WHERE message = ?", (now_ms, message.key)
+    )
+    return True
 
 
 def uncertain_wait(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> None:

@@ -208,8 +208,10 @@ def settle(
         raise Overtaken("The verification has changed meanwhile.")
     if state is SessionState.PENDING:
         return ()
+    message = load(conn, row.message_id)
+    proven = endings.prove_delivery(conn, message, stamp) if state is SessionState.APPROVED else ()
     # A code that nobody waits for is not sent any more.
-    return endings.withdraw_code(conn, load(conn, row.message_id), state.value, stamp)
+    return (*proven, *endings.withdraw_code(conn, message, state.value, stamp))
 
 
 def expire(

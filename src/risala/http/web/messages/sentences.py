@@ -29,6 +29,7 @@ _PLAIN: Final = {
     "RESTORED_UNCERTAIN": N_(
         "Restored from a backup: what became of it at the carrier is not known."
     ),
+    "CODE_ENTERED": N_("Its code was entered: the message has arrived."),
     "SERVED": N_("A carrier serves this number now; waiting for its turn."),
 }
 _WAITS: Final = {
