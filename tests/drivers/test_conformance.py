@@ -12,11 +12,13 @@ from risala.drivers.loopback import LoopbackDriver, LoopbackSettings
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import DriverConformance
 
+NOBODY_BEHIND = frozenset({"segments", "parts", "silence", "link"})
+
 
 class TestLoopback(DriverConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
-    unseen: ClassVar = frozenset({"alphanumeric_sender"})  # nobody is behind it
+    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender"}
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
@@ -24,9 +26,9 @@ class TestLoopback(DriverConformance):
 
 
 class TestTestMode(DriverConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
-    unseen: ClassVar = frozenset({"alphanumeric_sender", "validity"})  # nobody is behind it
+    unseen: ClassVar = NOBODY_BEHIND | {"alphanumeric_sender", "validity"}
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:

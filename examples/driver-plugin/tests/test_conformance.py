@@ -12,6 +12,9 @@ from line import acme_and_driver
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierGot, DriverConformance
 
+AWAY_S = 0.5
+"""Longer than the driver's ``look_s``: it has to notice."""
+
 
 class TestAcme(DriverConformance):
     patience_s = leave_s = 30.0  # a busy machine takes its time
@@ -32,3 +35,6 @@ class TestAcme(DriverConformance):
 
     async def mute_carrier(self) -> None:
         self.acme.mute = True
+
+    async def cut_link(self) -> None:
+        self.acme.nursery.start_soon(self.acme.go_away, AWAY_S)

@@ -51,7 +51,7 @@ def smtp_server(inbox: Inbox) -> Iterator[int]:
 
 
 class TestSmtp(MailerConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
 
     @asynccontextmanager
@@ -70,7 +70,7 @@ class TestSmtp(MailerConformance):
 
 
 class TestOutbox(MailerConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
 
     @pytest.fixture(autouse=True)

@@ -15,10 +15,18 @@ from risala.drivers.modem.settings import ModemSettings
 from risala.drivers.modem.tpdu.tpfields import relative_minutes
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierGot, DriverConformance
+from risala.sms.message import Concatenation
+
+
+def place_of(part: Concatenation | None) -> dict[str, int]:
+    """What a header says of a part."""
+    if part is None:
+        return {}
+    return {"number": part.number, "total": part.total, "reference": part.reference}
 
 
 class TestModem(DriverConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
 
     @pytest.fixture(autouse=True)
@@ -38,7 +46,7 @@ class TestModem(DriverConformance):
 
             yield ModemDriver(
                 "sim-1",
-                ModemSettings(port="/dev/fake"),
+                ModemSettings(port="/dev/fake", send_timeout_s=5),
                 open_port=open_port,
                 is_there=lambda _: True,
             )
@@ -49,14 +57,18 @@ class TestModem(DriverConformance):
             CarrierGot(
                 sender="",  # its own number, whatever is asked
                 recipient=one.destination.readable,
-                text="",
+                text=one.user_data.text,
                 expires_at_ms=self.now_ms() + relative_minutes(one.validity) * 60_000,
+                **place_of(one.user_data.concatenation),
             )
             for one in self.modem.submits
         ]
 
     async def send_to_us(self, sender: str, text: str) -> None:
         await self.modem.receive_sms(self.deliver_pdu(text, sender))
+
+    async def mute_carrier(self) -> None:
+        self.modem.cmgs = lambda _: None
 
     async def cut_link(self) -> None:
         await self.modem.hang_up()

@@ -18,7 +18,7 @@ from stripe_stand_in import NOW_MS, SECRET, StandIn, event, signature
 
 
 class BuiltIn(PaymentConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
 
 

@@ -15,7 +15,7 @@ from risala.plugins.testing.sinks import SinkConformance
 
 
 class TestJsonl(SinkConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
 
     @pytest.fixture(autouse=True)

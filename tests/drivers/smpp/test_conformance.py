@@ -17,43 +17,47 @@ from risala.drivers.smpp.protocol.pdu import DataSm, SubmitSm
 from risala.drivers.smpp.protocol.times import parse_time
 from risala.drivers.smpp.settings import SmppSettings
 from risala.lab.smsc.behaviour import Mishap, Reaction, SteadyBehaviour
-from risala.lab.smsc.events import ReceivedMessage
+from risala.lab.smsc.events import SimulatorEvent, Submitted
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierGot, DriverConformance
+from risala.sms.message import Concatenation
 
 
 class Watched(SteadyBehaviour):
-    """Takes everything, and keeps what it was sent; once told to, it answers nothing."""
+    """Takes everything; once told to, it answers nothing."""
 
     def __init__(self) -> None:
         super().__init__(receipt_after_s=0.01)
-        self.got: list[SubmitSm | DataSm] = []
         self.is_mute = False
 
     def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
-        self.got.append(request)
         if self.is_mute:
             return Reaction(mishap=Mishap.NEVER, is_taken=False)
         return super().on_submit(system_id, request, now_s)
 
 
+def place_of(part: Concatenation | None) -> tuple[int, ...]:
+    """Number, total and reference of a part; nothing where it is none."""
+    return (part.number, part.total, part.reference) if part else ()
+
+
 class TestSmpp(DriverConformance):
-    patience_s = leave_s = blocked_s = HANG_S
+    patience_s = leave_s = HANG_S
     whole_s = 5 * HANG_S
     secrets: ClassVar = ("pa55word",)
     simulator: SmscSimulator
     smsc: Watched
-    texts: list[ReceivedMessage]
+    taken: list[Submitted]
     query = True
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
-        self.smsc, self.texts = Watched(), []
+        self.smsc, self.taken = Watched(), []
         self.simulator = SmscSimulator(
             SimulatorConfig(receipt_retry_s=0.01),
             behaviour=self.smsc,
-            on_message=self.texts.append,
+            on_event=self.hear,
         )
         async with trio.open_nursery() as nursery:
             port = await nursery.start(self.simulator.run)
@@ -69,16 +73,21 @@ class TestSmpp(DriverConformance):
             yield SmppDriver("smsc", settings)
             nursery.cancel_scope.cancel()
 
+    def hear(self, event: SimulatorEvent) -> None:
+        if isinstance(event, Submitted):
+            self.taken.append(event)
+
     async def carrier_got(self) -> list[CarrierGot]:
         now_ms = time.time_ns() // 1_000_000
         return [
             CarrierGot(
-                text.sender,
-                text.recipient,
-                text.text,
-                parse_time(sent.validity_period, now_ms) if isinstance(sent, SubmitSm) else None,
+                one.sender,
+                one.recipient,
+                one.text,
+                parse_time(one.validity_period, now_ms),
+                *place_of(one.concatenation),
             )
-            for text, sent in zip(self.texts, self.smsc.got, strict=True)
+            for one in self.taken
         ]
 
     async def send_to_us(self, sender: str, text: str) -> None:

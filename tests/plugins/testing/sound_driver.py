@@ -93,13 +93,19 @@ class Sound:
             await trio.sleep(1)
             return Uncertain("TIMEOUT")
         self.context.traffic(True, "submit to …{}".format, segment.recipient[-4:])
-        self.carrier.got.append(
-            CarrierGot(segment.sender, segment.recipient, segment.text, segment.expires_at_ms)
-        )
+        self.carrier.got.append(self.as_sent(segment))
         carrier_id = f"id-{next(self.numbers)}"
         self.carrier.ids.append(carrier_id)
         self.carrier.receipts[0].send_nowait(carrier_id)
         return Accepted(carrier_id)
+
+    def as_sent(self, segment):
+        """What goes over the wire."""
+        place = segment.place
+        told = (place.number, place.total, place.reference) if place else ()
+        return CarrierGot(
+            *(segment.sender, segment.recipient, segment.text, segment.expires_at_ms), *told
+        )
 
     async def query(self, carrier_id, *, sender):
         await trio.lowlevel.checkpoint()

@@ -17,10 +17,11 @@ from patience import HANG_S
 from risala.plugins.testing.apart import ApartRun, BlockedLoopError
 
 HERE = Path(__file__).parent
-BAD = [HERE / "bad_drivers.py", HERE / "bad_others.py"]
+BAD = [HERE / "bad_drivers.py", HERE / "bad_others.py", HERE / "planted_drivers.py"]
+TUTORIAL = HERE.parents[2] / "docs" / "tutorials" / "write-a-driver.md"
 
 
-def load_expected(path):
+def load(path):
     sys.path.insert(0, str(HERE))
     try:
         spec = importlib.util.spec_from_file_location(f"{path.stem}_listed", path)
@@ -29,10 +30,13 @@ def load_expected(path):
     finally:
         sys.path.remove(str(HERE))
         sys.modules.pop("sound_driver", None)
-    return module.EXPECTED
+    return module
 
 
-EXPECTED = {(path.stem, suite): told for path in BAD for suite, told in load_expected(path).items()}
+EXPECTED = {
+    (path.stem, suite): told for path in BAD[:2] for suite, told in load(path).EXPECTED.items()
+}
+PLANTED = load(BAD[2]).PLANTED
 SOUND = [
     ("bad_drivers", "TestSound"),
     ("bad_drivers", "TestPosted"),
@@ -82,6 +86,35 @@ def test_a_bad_plugin_fails_the_check_that_it_should_and_no_other(found, suite):
     assert sentence in failed[0]["text"]
     assert failed[0]["contract"].startswith("docs/reference/")
     assert not found[suite]["passes"]
+
+
+def test_the_tutorial_shows_what_was_planted():
+    rows = [
+        f"| {mistake} | {f'`{check}`' if check else 'none'} |"
+        for mistake, check in PLANTED.values()
+    ]
+    assert len(rows) == 20
+    assert "\n".join(rows) in TUTORIAL.read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.long
+@pytest.mark.parametrize("suite", PLANTED)
+def test_a_planted_mistake_is_caught_by_the_check_that_is_named(found, suite):
+    _, check = PLANTED[suite]
+    results = found["planted_drivers", suite]
+    failed = [one["check"] for one in results["checks"] if one["result"] == "failed"]
+    assert failed == ([check] if check else [])
+    assert results["passes"] == (check is None)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_suite_that_allows_longer_steps_says_so(found):
+    told = {one["check"]: one for one in found["bad_drivers", "TestSlow"]["checks"]}
+    loop = told["test_lets_the_loop_run"]
+    assert loop["result"] == "not shown"
+    assert "a step may take 1 s" in loop["text"]
 
 
 @pytest.mark.slow

@@ -56,7 +56,8 @@ class AcmeDriver:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         task_status.started()
-        api = AcmeApi(self._settings)
+        # In a thread: an HTTP client reads all certificates first, and the loop would wait.
+        api = await trio.to_thread.run_sync(AcmeApi, self._settings)
         try:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self._listen, context)

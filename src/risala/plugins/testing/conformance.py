@@ -9,10 +9,20 @@
                 yield MyDriver("mine", MySettings(address=self.carrier.address))
 
         async def carrier_got(self):
-            return [CarrierGot(one.sender, one.to, one.text) for one in self.carrier.taken]
+            return [
+                CarrierGot(one.sender, one.to, one.text, None, one.part, one.parts, one.reference)
+                for one in self.carrier.taken
+            ]
 
-The carrier behind it must accept what it is sent, and where ``capabilities.receipts`` is true send
-a final receipt within :attr:`~DriverConformance.patience_s`. What else the suite asks of it follows
+        async def mute_carrier(self):
+            self.carrier.mute = True
+
+        async def cut_link(self):
+            self.carrier.close_connections()
+
+The carrier behind it must accept what it is sent, and where ``capabilities.receipts`` is true
+deliver it and send the receipt within :attr:`~DriverConformance.patience_s`. What it cannot show is
+named in :attr:`~DriverConformance.unseen`. What else the suite asks of it follows
 from what the driver claims: see :class:`~risala.plugins.testing.drivers.base.DriverSuite`.
 """
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from risala.plugins.contract import Alphabet, Driver, Segment
 from risala.plugins.fits import fault_of_capabilities
@@ -45,6 +45,22 @@ class CarrierGot:
     text: str = field(repr=False)
     expires_at_ms: int | None = None
     """When it need not try any more, UTC epoch milliseconds; None: it was not told."""
+    number: int | None = None
+    """Of a part: which one; None: it was not told that this is a part."""
+    total: int | None = None
+    """Of a part: how many there are."""
+    reference: int | None = None
+    """Of a part: what all parts of its message share."""
+
+
+_CLAIMS: Final = {
+    "segments": "the carrier gets each segment once, as it is",
+    "parts": "the parts of a long message arrive with their place in it",
+    "silence": "a submit that the carrier does not answer is Uncertain",
+    "link": "a link that breaks is noticed and connected again",
+    "loop": "nothing that it does holds up the event loop",
+}
+"""What :attr:`DriverSuite.unseen` may name besides claims of ``capabilities``."""
 
 
 class DriverSuite(ConformanceSuite):
@@ -66,7 +82,7 @@ class DriverSuite(ConformanceSuite):
     """Ids that each suite's carrier gave in this process, and to which check."""
 
     def claim_of(self, claim: str) -> str:
-        return f"capabilities.{claim} is True with reason"
+        return _CLAIMS.get(claim, f"capabilities.{claim} is True with reason")
 
     def now_ms(self) -> int:
         """UTC epoch milliseconds, as driver and carrier know them."""
@@ -77,9 +93,11 @@ class DriverSuite(ConformanceSuite):
         raise NotImplementedError
 
     async def carrier_got(self) -> Sequence[CarrierGot]:
-        """What the carrier was sent since the driver was opened, in order.
+        """What the carrier was sent since the driver was opened, in order: an item for each submit.
 
-        Needed where ``capabilities`` claims ``validity`` or ``alphanumeric_sender``.
+        Parts of a long message have ``number``, ``total`` and ``reference``. Where nobody is behind
+        the driver, name ``segments`` in :attr:`unseen`; where the carrier is told no places of
+        parts, ``parts``.
         """
         raise NotImplementedError
 
@@ -88,11 +106,18 @@ class DriverSuite(ConformanceSuite):
         raise NotImplementedError
 
     async def mute_carrier(self) -> None:
-        """Have the carrier take what it is sent from now on, and answer nothing. Optional."""
+        """Have the carrier take what it is sent from now on, and answer nothing.
+
+        Name ``silence`` in :attr:`unseen` where it always answers.
+        """
         raise NotImplementedError
 
     async def cut_link(self) -> None:
-        """Break the link, once; the carrier can be reached again at once. Optional."""
+        """Break the link, once; the carrier can be reached again at once or a moment later.
+
+        Of a driver without a link, such as one over HTTP, the carrier goes away for a moment. Name
+        ``link`` in :attr:`unseen` where nothing can break.
+        """
         raise NotImplementedError
 
     @asynccontextmanager

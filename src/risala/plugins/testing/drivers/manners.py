@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 import trio
@@ -16,15 +16,16 @@ from risala.plugins.contract import (
     Outcome,
     Uncertain,
 )
-from risala.plugins.testing.drivers.base import DriverSuite, segment
+from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
+from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
-from risala.plugins.testing.suite import NotApplicable, NotShown, PluginFaultError, check
+from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
 
 _TEXT: Final = "Votre code est 604718"
 _CODE: Final = "604718"
 
 
-class DriverMannerChecks(DriverSuite):
+class DriverMannerChecks(DriverArrivalChecks):
     """What it keeps to itself, and what else it offers."""
 
     @check("driver-contract.md#drivercontexttraffic")
@@ -128,7 +129,7 @@ class DriverMannerChecks(DriverSuite):
         """A submit that the carrier does not answer is Uncertain, after ``submit_s`` at most."""
         name = "test_a_mute_carrier_is_uncertain"
         async with self.running(name) as stage:
-            await _optional(self.mute_carrier, "mute_carrier")
+            await self.shown("silence", name, "mute_carrier", self.mute_carrier)
             limit = stage.capabilities.submit_s + OVERDUE_S
             try:
                 outcome = await stage.submit(segment("Unanswered"), limit)
@@ -153,8 +154,10 @@ class DriverMannerChecks(DriverSuite):
         """A link that breaks is told, connected anew, and carries messages again."""
         name = "test_a_lost_link_is_connected_anew"
         async with self.running(name) as stage:
+            before, after = segment("Before it"), segment("After it")
+            await stage.accepted(before)
             known = len(stage.context.healths)
-            await _optional(self.cut_link, "cut_link")
+            await self.shown("link", name, "cut_link", self.cut_link)
             with trio.move_on_after(self.patience_s) as scope:
                 await stage.context.wait_until(
                     lambda it: (
@@ -170,14 +173,8 @@ class DriverMannerChecks(DriverSuite):
                     f"{', '.join(states) or 'nothing'}. Tell DOWN when it breaks, connect anew, "
                     "and tell UP again.",
                 )
-            await stage.accepted(segment("After it"))
-
-
-async def _optional(hook: Callable[[], Awaitable[None]], name: str) -> None:
-    try:
-        await hook()
-    except NotImplementedError:
-        raise NotShown(f"the suite does not override {name}") from None
+            await stage.accepted(after)
+            await self.seen_once(stage, (before, after))
 
 
 def _all_told(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:

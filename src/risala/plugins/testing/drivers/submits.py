@@ -6,8 +6,17 @@ from functools import partial
 
 import trio
 
-from risala.plugins.contract import Accepted, Alphabet, HealthState, Outcome, Posting, Unsent
-from risala.plugins.testing.drivers.base import DriverSuite, segment
+from risala.plugins.contract import (
+    Accepted,
+    Alphabet,
+    HealthState,
+    Outcome,
+    Posting,
+    Segment,
+    Unsent,
+)
+from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, refused_kind
+from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
 
@@ -32,12 +41,19 @@ class _Answers:
             await self._changed.wait()
 
 
-class DriverSubmitChecks(DriverSuite):
+def _numbered(count: int) -> list[Segment]:
+    """Segments that the carrier can tell apart."""
+    return [
+        segment(f"Number {number}", recipient=f"+22236{number:03}456") for number in range(count)
+    ]
+
+
+class DriverSubmitChecks(DriverArrivalChecks):
     """What a driver answers."""
 
     @check("driver-contract.md#unsent")
     async def test_submit_before_run_sends_nothing(self) -> None:
-        """A submit before ``run`` is Unsent."""
+        """A submit before ``run`` is Unsent, and is not sent later either."""
         async with self.opened("test_submit_before_run_sends_nothing") as stage:
             outcome = await stage.submit(segment())
             if not isinstance(outcome, Unsent):
@@ -46,6 +62,15 @@ class DriverSubmitChecks(DriverSuite):
                     f"submit answered {type(outcome).__name__} before run was called. Nothing can "
                     "leave without a link: return Unsent, and the message keeps its place.",
                 )
+            async with stage.alive():
+                await trio.sleep(self.quiet_s)
+                if await self.carrier_has_any():
+                    raise PluginFaultError(
+                        "test_submit_before_run_sends_nothing",
+                        "submit answered Unsent before run was called, and the carrier got the "
+                        "segment all the same, once the link was up: the engine sends it again, so "
+                        "that a phone gets it twice.",
+                    )
 
     @check("driver-contract.md#driversubmit")
     async def test_submit_answers(self) -> None:
@@ -98,11 +123,7 @@ class DriverSubmitChecks(DriverSuite):
             for name, each in kinds.items():
                 outcome = await stage.submit(each)
                 if not isinstance(outcome, Accepted):
-                    raise PluginFaultError(
-                        "test_takes_every_kind_of_segment",
-                        f"submit answered {type(outcome).__name__}({outcome.raw!r}) to {name}, "
-                        "which every carrier's driver has to bring there.",
-                    )
+                    raise refused_kind(outcome, name)
 
     @check("driver-contract.md#capabilities")
     async def test_a_full_window_is_answered(self) -> None:
@@ -110,14 +131,16 @@ class DriverSubmitChecks(DriverSuite):
         async with self.running("test_a_full_window_is_answered") as stage:
             window = min(stage.capabilities.window_max, _WINDOW_MAX)
             outcomes: list[Outcome] = []
+            sent = _numbered(window)
 
-            async def submit() -> None:
-                outcomes.append(await stage.submit(segment()))
+            async def submit(each: Segment) -> None:
+                outcomes.append(await stage.submit(each))
 
             async with trio.open_nursery() as nursery:
-                for _ in range(window):
-                    nursery.start_soon(submit)
+                for each in sent:
+                    nursery.start_soon(submit, each)
             self._look_at_window(stage, outcomes, window, "submits")
+            await self.seen_once(stage, sent)
 
     @check("driver-contract.md#driversubmit")
     async def test_a_cancelled_submit_harms_nobody(self) -> None:
@@ -159,9 +182,9 @@ class DriverSubmitChecks(DriverSuite):
             if not isinstance(stage.driver, Posting):
                 raise NotApplicable("the driver has no method post")
             window = min(stage.capabilities.window_max, _WINDOW_MAX)
-            heard = _Answers()
-            for _ in range(window):
-                stage.driver.post(segment(), heard.take)
+            heard, sent = _Answers(), _numbered(window)
+            for part in sent:
+                stage.driver.post(part, heard.take)
             await stage.until(
                 partial(heard.wait, window),
                 "test_what_is_posted_is_answered_once",
@@ -177,6 +200,7 @@ class DriverSubmitChecks(DriverSuite):
                 )
             outcomes = [stage.outcome(each, "post") for each in heard.said]
             self._look_at_window(stage, outcomes, window, "posts")
+            await self.seen_once(stage, sent)
 
     @check("driver-contract.md#posting")
     async def test_what_is_posted_before_run_or_after_it_is_unsent(self) -> None:

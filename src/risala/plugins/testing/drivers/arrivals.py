@@ -1,0 +1,197 @@
+"""Checks of what reaches the carrier: each segment once, as it is, and at its place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Final
+
+import trio
+
+from risala.plugins.contract import Accepted, Alphabet, Outcome, Segment
+from risala.plugins.testing.drivers.base import CarrierGot, DriverSuite, segment
+from risala.plugins.testing.drivers.stage import DriverStage
+from risala.plugins.testing.suite import NotApplicable, NotShown, PluginFaultError, check
+
+ONCE: Final = "test_each_segment_arrives_once"
+
+
+class DriverArrivalChecks(DriverSuite):
+    """What the carrier gets of what it is sent."""
+
+    @check("driver-contract.md#driversubmit")
+    async def test_each_segment_arrives_once(self) -> None:
+        """The carrier gets each segment once, to its recipient and with its text."""
+        async with self.running(ONCE) as stage:
+            sent = [
+                segment("Crème à 5 € {ok} @£"),
+                segment("رمزك جاهز 😀", alphabet=Alphabet.UCS2, recipient="+22246123457"),
+                segment("Your code", urgent=True, recipient="+22226123458"),
+                segment("Again", attempt=2),
+            ]
+            for each in sent:
+                outcome = await stage.submit(each)
+                if not isinstance(outcome, Accepted):
+                    raise refused_kind(outcome, "a segment")
+            await self.look_at_arrivals(stage, sent)
+
+    async def look_at_arrivals(self, stage: DriverStage, sent: Sequence[Segment]) -> None:
+        """Compare what the carrier got since the driver was opened with what it was to get."""
+        await trio.sleep(self.quiet_s)
+        got = await self._all_got(ONCE, "segments")
+        expected = Counter((one.recipient, one.text) for one in sent)
+        found = Counter((one.recipient, one.text) for one in got)
+        if twice := [key for key in expected if found[key] > expected[key]]:
+            raise PluginFaultError(
+                ONCE,
+                f"{len(sent)} segments were submitted, and the carrier got the one to "
+                f"{twice[0][0]} {found[twice[0]]} times: a phone gets it as often, and the carrier "
+                "charges for each. Submit each segment once; repeating is the engine's.",
+            )
+        lacking = [key for key in expected if found[key] < expected[key]]
+        if lacking and len(got) < len(sent):
+            raise PluginFaultError(
+                ONCE,
+                f"{len(sent)} segments were accepted, but the carrier got {len(got)}. Accepted is "
+                "the carrier's word, and never a guess.",
+            )
+        if lacking:
+            to, text = lacking[0]
+            what = "another text" if any(one.recipient == to for one in got) else "other recipients"
+            raise PluginFaultError(
+                ONCE,
+                f"A segment to {to} of {len(text)} characters reached the carrier with {what}. Its "
+                "recipient and its text arrive as they are.",
+            )
+
+    @check("driver-contract.md#segment")
+    async def test_parts_arrive(self) -> None:
+        """Parts of long messages arrive each with its text, its place and its message's own
+        reference."""
+        name = "test_parts_arrive"
+        first = [_part("msg_conformance_first", 7, one) for one in (1, 2, 3)]
+        other = [_part("msg_conformance_other", 40_008, one) for one in (1, 2, 3)]
+        async with self.running(name) as stage:
+            sent = [part for both in zip(first, other, strict=True) for part in both]
+            for each in sent:
+                await stage.accepted(each)
+            await trio.sleep(self.quiet_s)
+            got = await self.shown(
+                "parts", name, "carrier_got (with number, total and reference)", self._parts_got
+            )
+            by_text = {one.text: one for one in got}
+            for each in sent:
+                _look_at_part(name, each, by_text.get(each.text))
+            ours = {by_text[one.text].reference for one in first}
+            others = {by_text[one.text].reference for one in other}
+            if len(ours) != 1 or len(others) != 1 or ours == others:
+                raise PluginFaultError(
+                    name,
+                    "The references of two messages' parts reached the carrier as "
+                    f"{_words(ours)} and {_words(others)}: they are the same in all parts of one "
+                    "message, and another in the next one. Take Segment.reference.",
+                )
+
+    async def _parts_got(self) -> Sequence[CarrierGot]:
+        got = await self.carrier_got()
+        if not got:
+            raise _nothing()
+        if all(one.number is None and one.total is None for one in got):
+            raise NotImplementedError
+        return got
+
+    @check("driver-contract.md#capabilities")
+    async def test_the_sender_arrives(self) -> None:
+        """``alphanumeric_sender``: the carrier gets the sender, recipient and text as they are."""
+        name = "test_the_sender_arrives"
+        async with self.running(name) as stage:
+            needs(stage.capabilities.alphanumeric_sender, "alphanumeric_sender")
+            sent = segment("Bonjour", sender="SHOP 24")
+            await stage.accepted(sent)
+            got = await self.latest(name, "alphanumeric_sender")
+            for field in ("sender", "recipient", "text"):
+                if getattr(got, field) != getattr(sent, field):
+                    shown = "" if field == "text" else f": {getattr(got, field)!r}"
+                    raise PluginFaultError(
+                        name,
+                        f"The carrier got another {field} than the segment's{shown}. "
+                        "capabilities.alphanumeric_sender says that a name reaches it as it is.",
+                    )
+
+    async def latest(self, name: str, claim: str) -> CarrierGot:
+        """What the carrier got last."""
+        got = await self.shown(claim, name, "carrier_got", self.carrier_got)
+        if not got:
+            raise _nothing()
+        return got[-1]
+
+    async def _all_got(self, name: str, claim: str) -> Sequence[CarrierGot]:
+        got = await self.shown(claim, name, "carrier_got", self.carrier_got)
+        if not got:
+            raise _nothing()
+        return got
+
+    async def carrier_has_any(self) -> bool:
+        """Whether the carrier got anything, where the stand-in shows what it got."""
+        try:
+            return bool(await self.shown("segments", ONCE, "carrier_got", self.carrier_got))
+        except NotShown:
+            return False
+
+    async def seen_once(self, stage: DriverStage, sent: Sequence[Segment]) -> None:
+        """The same as :meth:`look_at_arrivals`, where the stand-in shows what it got."""
+        with suppress(NotShown):  # that it does not is told by the check whose matter it is
+            await self.look_at_arrivals(stage, sent)
+
+
+def needs(claimed: bool, claim: str) -> None:
+    """Go on only where the driver claims it."""
+    if not claimed:
+        raise NotApplicable(f"capabilities.{claim} is False")
+
+
+def _nothing() -> PluginFaultError:
+    return PluginFaultError(
+        ONCE,
+        "submit answered Accepted, but the carrier got nothing. Accepted is the carrier's word, "
+        "and never a guess.",
+    )
+
+
+def refused_kind(outcome: Outcome, kind: str) -> PluginFaultError:
+    """Something was not accepted that every driver takes."""
+    return PluginFaultError(
+        "test_takes_every_kind_of_segment",
+        f"submit answered {type(outcome).__name__}({outcome.raw!r}) to {kind}, which every "
+        "carrier's driver has to bring there.",
+    )
+
+
+def _part(message_id: str, reference: int, number: int) -> Segment:
+    return segment(
+        f"Part {number} of {message_id}",
+        message_id=message_id,
+        number=number,
+        total=3,
+        reference=reference,
+    )
+
+
+def _look_at_part(name: str, sent: Segment, got: CarrierGot | None) -> None:
+    if got is None:
+        raise PluginFaultError(
+            name,
+            f"The text of part {sent.number} of {sent.total} did not reach the carrier, though it "
+            "was accepted. Each part has a text of its own, Segment.text.",
+        )
+    if (got.number, got.total) != (sent.number, sent.total):
+        raise PluginFaultError(
+            name,
+            f"Part {sent.number} of {sent.total} reached the carrier as part {got.number} of "
+            f"{got.total}: the phone joins them by that.",
+        )
+
+
+def _words(values: Iterable[object]) -> str:
+    return ", ".join(sorted(map(str, values))) or "none"
