@@ -222,7 +222,7 @@ class SaysUnsentForSilence(Sound):
         return Unsent("TIMEOUT") if self.carrier.mute else await super().submit(segment)
 
 
-@planted("test_a_delivery_is_told_as_one")
+@planted("test_a_delivery_is_a_delivery")
 class MapsDeliveredWrongly(Sound):
     """The carrier's word for delivered is mapped to a failure."""
 

@@ -39,9 +39,9 @@ class DriverClaimChecks(DriverArrivalChecks):
             await self._receipt(stage, name)
 
     @check("driver-contract.md#receiptstate")
-    async def test_a_delivery_is_told_as_one(self) -> None:
+    async def test_a_delivery_is_a_delivery(self) -> None:
         """``receipts``: what the carrier delivered is told as DELIVERED, of its own recipient."""
-        name = "test_a_delivery_is_told_as_one"
+        name = "test_a_delivery_is_a_delivery"
         async with self.running(name) as stage:
             needs(stage.capabilities.receipts, "receipts")
             sent = segment()
