@@ -213,7 +213,7 @@ class SignIn:
         found = letting_in.request_of(conn, hashed)
         if found is None or found.attempts >= ATTEMPTS_MAX:
             return Denied(0)
-        if _is_over(found, entry.now_ms):
+        if entry.now_ms >= found.expires_at:
             return self._wrong(conn, entry, found, FailureReason.EXPIRED, Denied(0))
         if not entry.known_browser:
             refusal = self.limits.refusal(conn, found.kind, found.email, entry.now_ms)
