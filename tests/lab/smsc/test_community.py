@@ -87,6 +87,17 @@ async def test_the_last_bind_alone_gets_what_comes(open_exchange):
         await it.wait_until(lambda: it.inbound_texts() == ["Hello"])
 
 
+async def test_a_deaf_bind_is_bound_again(open_exchange):
+    """It answers all that it is asked, and brings nothing until it is bound again."""
+    driver = {"quiet_s": 0.5, "enquire_link_s": 0.1}
+    async with open_exchange({"smsc": {"deaf_binds": 1}}, driver=driver) as it:
+        ids = await it.send("one", "two")
+        assert await it.settle(ids) == Counter(delivered=2)
+        it.assert_honest(ids)
+        assert len(it.of(Bound)) >= 2
+        assert "binding again" in " ".join(line.text for line in it.lane().trace)
+
+
 async def test_silence_for_unknown_and_expired(open_exchange):
     smsc = {"silent_states": ["UNKNOWN", "EXPIRED"]}
     states = {"UNKNOWN": 40, "EXPIRED": 30, "DELIVERED": 30}

@@ -44,6 +44,8 @@ from risala.plugins.contract import Health, HealthState
 
 _UNBIND_S: Final = 2.0
 """How long a stop waits for the carrier to say goodbye."""
+_LOOK_S: Final = 0.05
+"""How often a link that is to be bound again is looked at for answers that are still to come."""
 _STABLE_S: Final = 10.0
 """After a link that was bound for this long, the wait before the next connection is the shortest
 one; a link that ended sooner counts as one more failure."""
@@ -125,6 +127,7 @@ class Channel:
         self._trace = trace
         self._rng = rng
         self._hurry = trio.Event()
+        self._renew = trio.Event()
         self._bound_at = math.inf
         self._limits = LinkLimits(
             settings.response_timeout_s, settings.enquire_link_s, settings.window_max
@@ -152,6 +155,10 @@ class Channel:
         """End the wait before the next connection, where there is one."""
         self._hurry.set()
 
+    def bind_again(self) -> None:
+        """Unbind once what was asked is answered, and bind again."""
+        self._renew.set()
+
     async def use(self, stream: trio.abc.Stream, first: First | None = None) -> Health:
         """Bind on this stream and stay until the link ends; the health to tell then.
 
@@ -163,6 +170,7 @@ class Channel:
             LinkError: the bind got no answer.
             TlsError: TLS was why the connection broke.
         """
+        self._renew = trio.Event()
         link = Link(stream, SmppSession(SmppRole.ESME), self._handler, self._limits, self._wire)
         fault: BindRefusedError | LinkError | None = None
         async with trio.open_nursery() as nursery:
@@ -171,8 +179,10 @@ class Channel:
                 if first is not None:
                     await first(link)
                 await self._bind(link)
-                await link.wait_leaving()
-                if link.reason is None:
+                await self._wait_over(link)
+                if self._renew.is_set():
+                    await self._let_go(link)
+                elif link.reason is None:
                     self.link = None
                     self.set_health(Health(HealthState.DOWN, f"{self.peer} takes its leave."))
                 await link.wait_ended()
@@ -189,6 +199,29 @@ class Channel:
         if fault is not None:
             raise fault
         return Health(HealthState.DOWN, f"The link to {self.peer} ended: {link.reason}.")
+
+    async def _wait_over(self, link: Link) -> None:
+        """Return when nothing more can be asked on the link, or when it is to be bound again."""
+        async with trio.open_nursery() as nursery:
+
+            async def until(wait: Callable[[], Awaitable[None]]) -> None:
+                await wait()
+                nursery.cancel_scope.cancel()
+
+            nursery.start_soon(until, link.wait_leaving)
+            nursery.start_soon(until, self._renew.wait)
+
+    async def _let_go(self, link: Link) -> None:
+        """End a link of our own will: nothing more is asked on it, and what was asked has the time
+        of an answer."""
+        self.link = None
+        self.set_health(Health(HealthState.DOWN, f"Binding again at {self.peer}."))
+        with trio.move_on_after(self._settings.submit_timeout_s):
+            while link.session.outstanding and link.reason is None:  # noqa: ASYNC110 - none tells
+                await trio.sleep(_LOOK_S)
+        with trio.move_on_after(_UNBIND_S):
+            await link.unbind()
+        link.end("it is bound again")
 
     def _tls_fault(self, link: Link) -> TlsError | None:
         """The fault of TLS that explains why a link broke; None where TLS does not.

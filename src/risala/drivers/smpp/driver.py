@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 import trio
 
@@ -15,10 +16,11 @@ from risala.drivers.smpp.inbox import SmppInbox
 from risala.drivers.smpp.link import Link, LinkError, LinkHandler, NotSentError
 from risala.drivers.smpp.outbind import OutbindListener
 from risala.drivers.smpp.protocol.fields import FieldError
-from risala.drivers.smpp.protocol.pdu import Pdu, QuerySmResp, SubmitSmResp
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, Pdu, QuerySmResp, SubmitSmResp
 from risala.drivers.smpp.protocol.receipt import other_forms, query_receipt
 from risala.drivers.smpp.protocol.status import refusal
 from risala.drivers.smpp.protocol.submit import query_sm, submit_sm
+from risala.drivers.smpp.quiet import QuietWatch
 from risala.drivers.smpp.settings import SmppSettings
 from risala.plugins.contract import (
     Accepted,
@@ -44,6 +46,9 @@ _KINDS = {
 }
 
 _accepted = quickly(Accepted)
+_BROUGHT: Final = (DeliverSm.command_id, DataSm.command_id)
+_QUIET_LOOKS: Final = 10
+"""How often in ``quiet_s`` it is looked whether a carrier is quiet."""
 
 
 def _wall_ms() -> int:
@@ -117,6 +122,7 @@ class SmppDriver:
         self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
+        self._quiet = QuietWatch(settings.quiet_s if asks_for_receipts(settings) else 0.0)
         self._told_by: Channel | None = None
 
     # -- submitting --------------------------------------------------------------------------
@@ -225,6 +231,7 @@ class SmppDriver:
             return _accepted(response.message_id, "ESME_ROK", None, True)
         if isinstance(response, SubmitSmResp):
             self._habits.accepted(response, segment, has_reference=has_reference)
+            self._quiet.accepted(trio.current_time())
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None
             return _accepted(response.message_id, "ESME_ROK", load)
         # generic_nack with command_status 0: the carrier did not take it, and does not say why.
@@ -274,11 +281,25 @@ class SmppDriver:
         context.health(self._channels[0].health if self._channels else waiting)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._inbox.run)
+            if settings.quiet_s:
+                nursery.start_soon(self._watch_quiet)
             for channel in self._channels:
                 nursery.start_soon(channel.run)
             if settings.outbind is not None:
                 listener = OutbindListener(settings.outbind, self, self._guest, context.trace)
                 nursery.start_soon(listener.run)
+
+    async def _watch_quiet(self) -> None:
+        """Bind receiving links again that have brought nothing for too long."""
+        while True:
+            await trio.sleep(self.settings.quiet_s / _QUIET_LOOKS)
+            if not self._quiet.is_due(trio.current_time()):
+                continue
+            self._quiet.bound_again(trio.current_time())
+            again = [one for one in self._channels if one.kind.receives and one.link is not None]
+            self._learnt("No receipt and no message came for long: binding again.")
+            for channel in again:
+                channel.bind_again()
 
     def _channel(self, kind: BindKind, handler: LinkHandler | None = None) -> Channel:
         assert self._context is not None
@@ -323,6 +344,8 @@ class SmppDriver:
             "links": len(bound),
             **self._habits.details,
         }
+        if self._quiet.attention:
+            details["attention"] = self._quiet.attention
         text = "Bound."
         if not any(one.kind.receives for one in bound):
             text = "Bound to send, but not to receive: receipts wait at the carrier."
@@ -341,6 +364,8 @@ class SmppDriver:
 
     def on_request(self, link: Link, request: Pdu) -> None:
         assert self._inbox is not None
+        if request.command_id in _BROUGHT and self._quiet.came():
+            self._learnt("Receipts or messages come again.")
         self._inbox.deliver(link, request)
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:

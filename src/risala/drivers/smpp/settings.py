@@ -96,6 +96,9 @@ class SmppSettings(BaseModel):
     """Seconds for the answer to a submit in transaction mode: paging, the transfer and the
     network's own repetitions are in it."""
     enquire_link_s: Seconds = 30.0
+    quiet_s: Annotated[float, Field(ge=0, le=86400)] = 1800.0
+    """Seconds without any receipt or message, though receipts are awaited, until receiving links
+    are bound again; then twice as long each time. 0: never."""
     reconnect_first_s: Seconds = 1.0
     reconnect_max_s: Seconds = 60.0
     bind_refused_wait_s: Seconds = 300.0
