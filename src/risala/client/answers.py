@@ -213,6 +213,8 @@ class WebhookEndpoint:
     notify: str | None = None
     signature_header: str | None = None
     """Where its events carry a signature ``t=<unix>,v1=<hex>`` too; None: nowhere."""
+    signature_key: str | None = None
+    """The key of that signature: ``text`` (the secret as it is shown) or ``decoded``."""
     disabled_reason: str | None = None
     failing_since: datetime | None = None
     old_secret_until: datetime | None = None

@@ -171,6 +171,7 @@ def wished(
     headers: Mapping[str, str] | None,
     notify: str | None,
     signature_header: str | None,
+    signature_key: str | None,
 ) -> dict[str, object]:
     """The members of an endpoint that can be set."""
     return {
@@ -180,6 +181,7 @@ def wished(
         "headers": None if headers is None else dict(headers),
         "notify": notify,
         "signatureHeader": signature_header,
+        "signatureKey": signature_key,
     }
 
 

@@ -314,11 +314,14 @@ class Risala:
         headers: Mapping[str, str] | None = None,
         notify: str | None = None,
         signature_header: str | None = None,
+        signature_key: str | None = None,
     ) -> answers.WebhookEndpoint:
         """Make an endpoint. Its ``secret`` is told here and never again. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
-        wished = calls.wished(url, types, description, headers, notify, signature_header)
+        wished = calls.wished(
+            url, types, description, headers, notify, signature_header, signature_key
+        )
         call = calls.do_once("/api/webhooks/create", answers.WebhookEndpoint, **wished)
         return self._caller.ask(call)
 
@@ -332,10 +335,13 @@ class Risala:
         headers: Mapping[str, str] | None = None,
         notify: str | None = None,
         signature_header: str | None = None,
+        signature_key: str | None = None,
         enabled: bool | None = None,
     ) -> answers.WebhookEndpoint:
         """Change what is given of an endpoint."""
-        wished = calls.wished(url, types, description, headers, notify, signature_header)
+        wished = calls.wished(
+            url, types, description, headers, notify, signature_header, signature_key
+        )
         call = calls.read_one(
             "/api/webhooks/update", answers.WebhookEndpoint,
             endpointId=endpoint_id, enabled=enabled, **wished,

@@ -152,7 +152,7 @@ class Webhook:
         return event(octets)
 
     def verify_signed(self, body: bytes | str, signature: str) -> WebhookEvent:
-        """The same by a header ``t=<unix>,v1=<hex>``."""
+        """The same by a header ``t=<unix>,v1=<hex>``, whichever form of the secret is its key."""
         parts = [each.strip().partition("=") for each in signature.split(",")]
         times = [value for name, _, value in parts if name == "t"]
         if len(times) != 1:
@@ -161,7 +161,7 @@ class Webhook:
         self._check_time(at)
         octets = _octets(body)
         given = [_unhexed(value) for name, _, value in parts if name == "v1"]
-        self._check(f"{at}.".encode() + octets, self._secrets, given)
+        self._check(f"{at}.".encode() + octets, (*self._secrets, *self._keys), given)
         return event(octets)
 
     def _check_time(self, at: str) -> None:

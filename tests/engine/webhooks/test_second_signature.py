@@ -74,6 +74,27 @@ async def test_each_call_is_signed_once_more_and_has_the_ids_other_name(open_hou
         assert HEADER not in call.headers
 
 
+async def test_its_key_is_the_decoded_secret_where_the_endpoint_says_so(open_house, quick):
+    async with open_house() as house:
+        endpoint, secret = await house.endpoint(signature_header=HEADER, signature_key="decoded")
+        await house.happen()
+        await house.outbound.wait_calls(1)
+        _, call = house.outbound.calls[0]
+        at, marks = parts(call.headers[HEADER])
+        key = base64.b64decode(secret.removeprefix("whsec_"))
+        told = at.encode() + b"." + call.body
+        assert marks == [hmac.new(key, told, hashlib.sha256).hexdigest()]
+        changed = await house.perform("webhook.update", endpoint_id=endpoint, signature_key="text")
+        assert changed["endpoint"]["signatureKey"] == "text"
+        await house.happen()
+        await house.outbound.wait_calls(2)
+        _, call = house.outbound.calls[1]
+        at, marks = parts(call.headers[HEADER])
+        assert marks == [mark(secret, at, call.body)]
+        with pytest.raises(Invalid):
+            await house.perform("webhook.update", endpoint_id=endpoint, signature_key="hex")
+
+
 async def test_both_secrets_sign_while_the_old_one_does(open_house, quick):
     async with open_house() as house:
         endpoint, old = await house.endpoint(signature_header=HEADER)

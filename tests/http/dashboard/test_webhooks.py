@@ -93,6 +93,11 @@ async def test_the_header_of_a_second_signature(owner, gateway):
     await owner.submit(form, PAGE, {**fields, "signature_header": "X-Shop-Signature"})
     (made,) = asked(gateway, "webhook.create")
     assert made["signature_header"] == "X-Shop-Signature"
+    assert made["signature_key"] == "text"
+    form = await owner.get(f"{PAGE}/new")
+    decoded = {**fields, "signature_header": "X-Shop-Signature", "signature_decoded": "yes"}
+    await owner.submit(form, PAGE, decoded)
+    assert asked(gateway, "webhook.create")[1]["signature_key"] == "decoded"
     gateway.endpoints["whe_1"]["signatureHeader"] = "X-Shop-Signature"
     form = await owner.get(ONE)
     assert 'value="X-Shop-Signature"' in form.text

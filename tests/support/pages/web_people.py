@@ -166,6 +166,7 @@ def key(number: int, **changes: Any) -> dict[str, Any]:
         "allowedAddresses": None,
         "oldLast4": None,
         "oldUntil": None,
+        "withoutId": False,
         **changes,
     }
 
@@ -340,6 +341,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
         "failingSince": None,
         "oldSecretUntil": None,
         "signatureHeader": None,
+        "signatureKey": "text",
         "createdAt": iso(AT_MS - 10**9),
         "updatedAt": iso(AT_MS - 10**9),
         **changes,

@@ -104,7 +104,13 @@ class Accounts:
             until = key.old_until or 0
         addresses = None if key.allowed_addresses is None else ranges_of(key.allowed_addresses)
         principal = Principal(
-            key.organization_id, key.id, key.type, key.mode, key.allowed_origins, addresses
+            key.organization_id,
+            key.id,
+            key.type,
+            key.mode,
+            key.allowed_origins,
+            addresses,
+            without_id=key.without_id,
         )
         known = self._keys[digest] = _KnownKey(key, principal, until)
         if len(self._keys) > KEYS_CACHED_MAX:
@@ -228,6 +234,7 @@ class Accounts:
         allowed_origins: tuple[str, ...] | None = None,
         allowed_addresses: tuple[str, ...] | None = None,
         *,
+        without_id: bool = False,
         by: Signature | None = None,
     ) -> CreatedKey:
         """Create a key; its value exists only in the answer.
@@ -252,6 +259,7 @@ class Accounts:
             last_used_at=None,
             allowed_origins=allowed_origins,
             allowed_addresses=allowed_addresses,
+            without_id=without_id,
         )
         digest = _digest(value)
         made = await self._journal.commit(signed(by, lambda conn: rows.add_key(conn, key, digest)))

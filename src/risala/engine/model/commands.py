@@ -82,6 +82,8 @@ class Principal:
     """Addresses that the key may be used from; None: any."""
     face: str | None = None
     """The face other than the API that it came in by: the key is then one of its credentials."""
+    without_id: bool = False
+    """The answer of a send by the key has no ``messageId``, for clients that refuse it."""
 
 
 class CutPart(NamedTuple):
@@ -298,6 +300,8 @@ class ApiKey:
     """The end of the value that it had before, which still holds; None: there is none."""
     old_until: int | None = None
     """Until when that value holds, UTC epoch milliseconds."""
+    without_id: bool = False
+    """The answer of a send by it has no ``messageId``, for clients that refuse it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,6 +159,7 @@ def key_wire(key: ApiKey) -> dict[str, Any]:
         ),
         "oldLast4": key.old_last4,
         "oldUntil": maybe_iso(key.old_until),
+        "withoutId": key.without_id,
     }
 
 

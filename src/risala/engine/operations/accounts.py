@@ -89,6 +89,8 @@ class CreateKey(OfOrganization):
     name: MaybeText = None
     allowed_origins: Origins = None
     allowed_addresses: Addresses = None
+    without_id: MaybeFlag = None
+    """The answer of a send by it has no `messageId`, for clients that refuse it."""
 
 
 class OfKey(Arguments):
@@ -226,6 +228,7 @@ async def _key_create(call: Call[CreateKey]) -> CreatedKey:
         given.name,
         given.allowed_origins,
         given.allowed_addresses,
+        without_id=bool(given.without_id),
         by=call.sign(traces.key),
     )
 

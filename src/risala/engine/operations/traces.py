@@ -121,6 +121,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
             "enabled": found.enabled,
             "allowedOrigins": None if origins is None else list(origins),
             "allowedAddresses": None if addresses is None else list(addresses),
+            "withoutId": found.without_id,
             "last4": found.last4,
             "oldUntil": maybe_iso(found.old_until),
         },
@@ -206,6 +207,7 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Seen | None:
         "types": list(found.types),
         "headers": sorted(found.headers),
         "signatureHeader": found.signature_header,
+        "signatureKey": found.signature_key,
         "notify": found.notify,
         "enabled": found.enabled,
     }

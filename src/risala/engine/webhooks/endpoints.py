@@ -19,7 +19,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.journal.webhooks.endpoints import Endpoint, packed
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.rules.webhooks.sign import new_secret
+from risala.engine.rules.webhooks.sign import KEY_FORMS, new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
 
@@ -58,6 +58,8 @@ class Wish:
     notify: str | None = None
     signature_header: str | None = None
     """Empty: there is to be none."""
+    signature_key: str | None = None
+    """Of :data:`risala.engine.rules.webhooks.sign.KEY_FORMS`."""
 
     def __repr__(self) -> str:
         return "Wish(…)"
@@ -107,6 +109,7 @@ class Endpoints:
             created_at=now_ms,
             updated_at=now_ms,
             signature_header=wish.signature_header or None,
+            signature_key=wish.signature_key or KEY_FORMS[0],
         )
         made = await self._recorder.journal.commit(
             signed(by, lambda conn: webhooks.add(conn, new, secret))
@@ -142,6 +145,8 @@ class Endpoints:
             values["notify"] = wish.notify or None
         if wish.signature_header is not None:
             values["signature_header"] = wish.signature_header or None
+        if wish.signature_key is not None:
+            values["signature_key"] = wish.signature_key
         now_ms = self._recorder.clock.now_ms()
         return await self._recorder.journal.commit(
             signed(by, lambda conn: webhooks.change(conn, endpoint_id, values, now_ms))
@@ -244,6 +249,9 @@ def _faults(wish: Wish) -> Iterator[FieldFault]:
         yield FieldFault("notify", "invalid_address", "`notify` is one e-mail address.")
     if (found := _headers_fault(wish.headers or {})) is not None:
         yield found
+    if wish.signature_key is not None and wish.signature_key not in KEY_FORMS:
+        text = "`signature_key` is `text` or `decoded`."
+        yield FieldFault("signature_key", "invalid", text)
     if wish.signature_header and not is_free_header(wish.signature_header):
         text = "`signature_header` is the name of a header field that is nobody else's."
         yield FieldFault("signature_header", "invalid_header", text)

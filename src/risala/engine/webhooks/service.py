@@ -160,7 +160,7 @@ class Webhooks:
             body, headers = attempt.body, attempt.headers
             if attempt.signature_header is not None:
                 body = with_sms_id(body)
-                other = stamped(body, attempt.secrets, now_ms)
+                other = stamped(body, attempt.secrets, now_ms, key=attempt.signature_key)
                 headers = {**headers, attempt.signature_header: other}
             headers = {
                 **headers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from risala.engine.model.answers import without_id
 from risala.engine.model.clock import Clock
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api.bodies import parse_get, parse_send
@@ -20,7 +21,8 @@ def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: KeyDoor) -
         principal = door.secret(request)
         command = parse_send(await read_body(request), clock.now_ms())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
-        return PlainAnswer(await gateway.send_message(principal, command))
+        answer = await gateway.send_message(principal, command)
+        return PlainAnswer(without_id(answer) if principal.without_id else answer)
 
     async def get(request: PlainRequest) -> PlainAnswer:
         principal = door.secret(request)

@@ -71,6 +71,7 @@ def _wish(form: SentForm) -> dict[str, object]:
         "description": form.text("description"),
         "notify": form.text("notify"),
         "signature_header": form.text("signature_header"),
+        "signature_key": "decoded" if form.ticked("signature_decoded") else "text",
     }
     headers: dict[str, str] = {}
     for line in form.lines("headers"):
@@ -157,6 +158,7 @@ async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]
 def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
     """What can be changed of an endpoint, as it is stored."""
     words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint["types"]]
+    is_decoded = endpoint["signatureKey"] == "decoded"
     return {
         "url": StoredField(words("Address"), endpoint["url"]),
         "description": StoredField(words("What it is for"), endpoint["description"]),
@@ -165,6 +167,11 @@ def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
         ),
         "signature_header": StoredField(
             words("Header of a second signature"), endpoint["signatureHeader"] or ""
+        ),
+        "signature_decoded": StoredField(
+            words("Its key is the decoded secret, not its text"),
+            "yes" if is_decoded else "",
+            words("yes") if is_decoded else words("no"),
         ),
         "types": StoredField(words("Events"), "\n".join(types), ", ".join(types)),
     }

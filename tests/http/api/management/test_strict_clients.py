@@ -18,6 +18,7 @@ from risala.http.api.openapi.document import document
 
 HOUR_MS = 3_600_000
 HEADER = "X-Service-Signature"
+TO = "+22236123456"
 
 
 class SmsRecord(BaseModel):
@@ -148,11 +149,35 @@ def run(script, answers):
     return done.stdout.split()
 
 
+async def test_a_key_may_be_answered_without_the_id(bureau):
+    """For a client whose class of the answer knows no ``messageId``: it threw after the charge."""
+    made = await bureau.perform(
+        "key.create", organization_id=bureau.organization_id, type="secret", without_id=True
+    )
+    assert made["key"]["withoutId"] is True
+    body = {"to": TO, "body": "Hello", "idempotencyKey": "order-4711"}
+    whole = await bureau.ask("/api/sms", body)
+    assert whole["messageId"]
+    for _ in range(2):
+        answer = await bureau.client.post(
+            "/api/sms", json=body, headers={"x-api-key": made["value"]}
+        )
+        found = await answer.get_json()
+        assert found == {name: each for name, each in whole.items() if name != "messageId"}
+        assert [*found] == ["accepted", "idempotencyKey", "organizationId", "from"]
+    assert (await bureau.ask("/api/sms", body)) == whole
+
+
 async def test_the_second_signature_is_set_by_programs(bureau):
     body = {"url": "https://example.com/events", "signatureHeader": HEADER}
     made = await bureau.ask("/api/webhooks/create", body)
     assert made["signatureHeader"] == HEADER
+    assert made["signatureKey"] == "text"
     this = {"endpointId": made["id"]}
+    found = await bureau.ask("/api/webhooks/update", {**this, "signatureKey": "decoded"})
+    assert found["signatureKey"] == "decoded"
+    (listed,) = (await bureau.ask("/api/webhooks/list", {}))["items"]
+    assert listed["signatureKey"] == "decoded"
     found = await bureau.ask("/api/webhooks/update", {**this, "signatureHeader": ""})
     assert found["signatureHeader"] is None
     assert await bureau.refused("/api/webhooks/update", {**this, "signatureHeader": "host"}) == [

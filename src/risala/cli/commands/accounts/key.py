@@ -53,6 +53,11 @@ def key() -> None:
     multiple=True,
     help="Only from here, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
 )
+@click.option(
+    "--without-id",
+    is_flag=True,
+    help="Answer a send without messageId, for clients that refuse it.",
+)
 @common
 def key_create(
     options: Options,
@@ -62,6 +67,7 @@ def key_create(
     name: str | None,
     origins: tuple[str, ...],
     addresses: tuple[str, ...],
+    without_id: bool,
 ) -> None:
     """Make a key and print its value, once.
 
@@ -80,6 +86,7 @@ def key_create(
             name=name,
             allowed_origins=list(origins) or None,
             allowed_addresses=list(addresses) or None,
+            without_id=without_id or None,
         )
 
     made = options.run(work)

@@ -55,6 +55,12 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
             help='A header for a second signature, "t=…,v1=…", and smsId beside messageId;'
             " empty: none.",
         ),
+        click.option(
+            "--signature-key",
+            type=click.Choice(("text", "decoded")),
+            help="The key of that signature: the secret as it is shown (the default), or what its"
+            " base64 stands for.",
+        ),
         click.option("--notify", metavar="MAIL", help="Who is told when it has to be disabled."),
         click.option(
             "--header",
@@ -93,6 +99,7 @@ def webhook_create(
     description: str | None,
     notify: str | None,
     signature_header: str | None,
+    signature_key: str | None,
 ) -> None:
     """Make an endpoint and print its secret, once.
 
@@ -116,6 +123,7 @@ def webhook_create(
             description=description,
             notify=notify,
             signature_header=signature_header,
+            signature_key=signature_key,
         )
 
     _tell_secret(options, options.run(work))
@@ -207,6 +215,7 @@ def _fields(shown: Json) -> Json:
         "description": shown["description"] or None,
         "notify": shown["notify"],
         "signature header": shown["signatureHeader"],
+        "signature key": shown["signatureKey"] if shown["signatureHeader"] else None,
         "created": output.moment(shown["createdAt"]),
     }
 
@@ -232,6 +241,7 @@ def webhook_update(
     description: str | None,
     notify: str | None,
     signature_header: str | None,
+    signature_key: str | None,
 ) -> None:
     """Change what is given; the rest stays. Types and headers replace those it had.
 
@@ -245,6 +255,7 @@ def webhook_update(
         "description": description,
         "notify": notify,
         "signature_header": signature_header,
+        "signature_key": signature_key,
     }
     if all(value is None for value in changes.values()):
         text = "Say what to change; `risala webhook update --help` has the options."

@@ -44,6 +44,7 @@ _KEYS: Final = Rows(
     enabled=bool,
     allowed_origins=_texts,
     allowed_addresses=_texts,
+    without_id=bool,
 )
 _KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
 _KEY_BY_OLD_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
@@ -167,6 +168,7 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
             "created_at": key.created_at,
             "allowed_origins": _json(key.allowed_origins),
             "allowed_addresses": _json(key.allowed_addresses),
+            "without_id": key.without_id,
         }
     )
     return key

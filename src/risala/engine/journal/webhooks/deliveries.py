@@ -39,6 +39,7 @@ class WebhookAttempt:
     headers: Mapping[str, str]
     secrets: tuple[str, ...]
     signature_header: str | None = None
+    signature_key: str = "text"
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
@@ -95,6 +96,7 @@ class _Begun:
     previous_until: int | None
     enabled: int
     signature_header: str | None
+    signature_key: str
 
 
 _BEGUN_ROWS: Final = Rows(
@@ -157,6 +159,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         json.loads(begun.headers),
         secrets,
         begun.signature_header,
+        begun.signature_key,
     )
 
 

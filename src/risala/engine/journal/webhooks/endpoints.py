@@ -22,7 +22,7 @@ FAILING_MS: Final = 5 * 24 * 3_600_000
 
 _TABLE: Final = "webhook_endpoints"
 _CHANGEABLE: Final = frozenset(
-    {"url", "description", "types", "headers", "notify", "signature_header"}
+    {"url", "description", "types", "headers", "notify", "signature_header", "signature_key"}
 )
 
 
@@ -46,6 +46,9 @@ class Endpoint:
     updated_at: int
     signature_header: str | None = None
     """The header of a second signature, ``t=…,v1=…``; None: there is only the scheme's own."""
+    signature_key: str = "text"
+    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, the octets
+    that its base64 stands for."""
 
 
 def _types(text: str) -> tuple[str, ...]:
@@ -144,6 +147,7 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
             "headers": packed(new.headers),
             "notify": new.notify,
             "signature_header": new.signature_header,
+            "signature_key": new.signature_key,
             "secret": secret,
             "created_at": new.created_at,
             "updated_at": new.created_at,

@@ -74,6 +74,9 @@ class Wished(Arguments):
     notify: MaybeAnyText = None
     signature_header: MaybeAnyText = None
     """The header of a second signature, `t=…,v1=…`; empty: there is none."""
+    signature_key: MaybeText = None
+    """The key of that signature: `text`, the secret as it is shown, or `decoded`, what its base64
+    stands for."""
 
     @property
     def wish(self) -> Wish:
@@ -84,6 +87,7 @@ class Wished(Arguments):
             self.headers,
             self.notify,
             self.signature_header,
+            self.signature_key,
         )
 
 

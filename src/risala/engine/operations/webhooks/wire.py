@@ -25,6 +25,7 @@ def endpoint_wire(endpoint: Endpoint) -> dict[str, Any]:
         "failingSince": maybe_iso(endpoint.failing_since),
         "oldSecretUntil": maybe_iso(endpoint.previous_until),
         "signatureHeader": endpoint.signature_header,
+        "signatureKey": endpoint.signature_key,
         "createdAt": iso(endpoint.created_at),
         "updatedAt": iso(endpoint.updated_at),
     }

@@ -19,6 +19,8 @@ SECRET_BYTES: Final = 32
 SECRET_BYTES_MIN: Final = 24
 SECRET_BYTES_MAX: Final = 64
 """The scheme asks for so many."""
+KEY_FORMS: Final = ("text", "decoded")
+"""What of a secret is the key of the other signature."""
 
 
 def new_secret() -> str:
@@ -35,16 +37,23 @@ def is_secret(text: str) -> bool:
     return text.startswith(PREFIX) and SECRET_BYTES_MIN <= len(found) <= SECRET_BYTES_MAX
 
 
-def stamped(body: str, keys: Sequence[str], now_ms: int) -> str:
+def stamped(body: str, keys: Sequence[str], now_ms: int, *, key: str = "text") -> str:
     """The other signature, for who comes from a hosted service: ``t=…,v1=…``, the time in seconds
     and HMAC-SHA256 in hex of time, dot and body; one ``v1`` for each key, the newest first.
 
-    The key is the whole secret as it is shown, as text: so the snippets for it have it.
+    Args:
+        key: of :data:`KEY_FORMS`. ``text``: the whole secret as it is shown, so the snippets for it
+            have it. ``decoded``: what its base64 stands for, so that service's clients have it.
     """
+    octets = _decoded if key == "decoded" else str.encode
     at = str(now_ms // 1000)
     told = f"{at}.{body}".encode()
-    marks = [hmac.new(key.encode(), told, hashlib.sha256).hexdigest() for key in keys]
+    marks = [hmac.new(octets(each), told, hashlib.sha256).hexdigest() for each in keys]
     return ",".join([f"t={at}", *(f"v1={mark}" for mark in marks)])
+
+
+def _decoded(secret: str) -> bytes:
+    return base64.b64decode(secret.removeprefix(PREFIX))
 
 
 def with_sms_id(body: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
@@ -80,6 +80,15 @@ SignatureHeader = Annotated[
 ]
 
 
+SignatureKey = Annotated[
+    Literal["text", "decoded"],
+    Field(
+        description="The key of that signature: the secret as it is shown, or the octets that its"
+        " base64 after `whsec_` stands for.",
+    ),
+]
+
+
 class _EndpointBody(RequestBody):
     types: Types | None = None
     description: Description | None = None
@@ -88,6 +97,7 @@ class _EndpointBody(RequestBody):
     signature_header: Annotated[
         SignatureHeader | None, Field(alias="signatureHeader", examples=["X-Service-Signature"])
     ] = None
+    signature_key: Annotated[SignatureKey | None, Field(alias="signatureKey")] = None
 
     @property
     def wished(self) -> dict[str, Any]:

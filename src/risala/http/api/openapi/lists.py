@@ -138,6 +138,8 @@ class EndpointAnswer(AnswerModel):
     """Until then the secret before this one signs too."""
     signature_header: Annotated[str | None, Field(alias="signatureHeader")]
     """The header field of a second signature, `t=…,v1=…`; null: there is none."""
+    signature_key: Annotated[Literal["text", "decoded"], Field(alias="signatureKey")]
+    """The key of that signature: the secret as it is shown, or what its base64 stands for."""
     created_at: Annotated[Instant, Field(alias="createdAt")]
     updated_at: Annotated[Instant, Field(alias="updatedAt")]
 

@@ -26,7 +26,12 @@ from risala.engine.journal.store.schema.receipts import RECEIPTS, RESENDS
 from risala.engine.journal.store.schema.retention import RETENTION
 from risala.engine.journal.store.schema.slim import make_slim
 from risala.engine.journal.store.schema.slim_views import make_views
-from risala.engine.journal.store.schema.webhooks import EVENT_CURSORS, MOVING_HERE, WEBHOOKS
+from risala.engine.journal.store.schema.webhooks import (
+    EVENT_CURSORS,
+    HOSTED_CLIENTS,
+    MOVING_HERE,
+    WEBHOOKS,
+)
 
 migrations = Migrations("risala")
 
@@ -529,3 +534,8 @@ def m039_carrier_gates(db: Database) -> None:
 @migrations()
 def m040_slow_failures(db: Database) -> None:
     _script(db, SLOW_FAILURES)
+
+
+@migrations()
+def m041_hosted_clients(db: Database) -> None:
+    _script(db, HOSTED_CLIENTS)

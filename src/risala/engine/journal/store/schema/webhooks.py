@@ -11,6 +11,14 @@ ALTER TABLE organizations ADD COLUMN lean_answers INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE webhook_endpoints ADD COLUMN signature_header TEXT
 """
 
+HOSTED_CLIENTS: Final = """
+-- The key of the second signature: the secret as it is shown, or what its base64 stands for.
+ALTER TABLE webhook_endpoints ADD COLUMN signature_key TEXT NOT NULL DEFAULT 'text'
+  CHECK (signature_key IN ('text', 'decoded'));
+-- 1: the answer of a send by this key has no messageId.
+ALTER TABLE api_keys ADD COLUMN without_id INTEGER NOT NULL DEFAULT 0;
+"""
+
 WEBHOOKS: Final = """
 CREATE TABLE webhook_endpoints (
   id TEXT PRIMARY KEY,
