@@ -64,6 +64,8 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         await house.gateway.send_code(house.principal, SendCode("+22236123457"))
         await house.perform("org.set", organization_id=house.organization_id, low_balance="999")
         await house.send(metadata={"order": "77"})
+        later = await house.send(send_at=house.gateway.services.recorder.clock.now_ms() + 3_600_000)
+        await house.perform("message.cancel", message_id=later)
         await house.perform("inbound.route", organization_id=house.organization_id)
         await driver.context.inbound(Inbound("+22236123456", "1234", "Vote 7", 0, ("mo1",)))
         denied = {"reason": "name_in_use"}
