@@ -115,6 +115,8 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/exports.py": READER,  # how much there will be
     f"{JOURNAL}/upkeep/number_figures.py": READER,
     f"{JOURNAL}/upkeep/restore.py": FILE,
+    f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
+    f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
     f"{JOURNAL}/upkeep/retention.py": BULK,
     f"{JOURNAL}/upkeep/taken_along.py": READER,
     f"{JOURNAL}/upkeep/audit_before.py": READER,

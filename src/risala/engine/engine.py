@@ -33,8 +33,9 @@ from risala.engine.gateway import Gateway
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.webhooks import deliveries as webhook_log
-from risala.engine.model.errors import Draining
+from risala.engine.model.errors import Draining, EngineError
 from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, in_words
 from risala.engine.overview import Running, statistics
 from risala.engine.payments.desk import Desk
@@ -189,7 +190,13 @@ async def open_engine(
             commands.close()
             with trio.move_on_after(settings.engine.drain_s, shield=True):
                 await people.sessions.flush_touched()
-                await engine.drain()
+                await _end_in_order(engine, core)
+
+
+async def _end_in_order(engine: Engine, core: Core) -> None:
+    await engine.drain()
+    with suppress(EngineError):  # then a restore takes this end for a crash
+        await core.journal.commit(partial(set_aside.stopped, now_ms=core.seams.clock.now_ms()))
 
 
 async def _start_chores(core: Core, gateway: Gateway) -> None:

@@ -10,6 +10,7 @@ import structlog
 from risala.config.model import CarrierSection, OnUncertain
 from risala.engine.journal.messages import deadlines
 from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -19,7 +20,8 @@ ROWS_AT_ONCE: Final = 500
 
 
 async def clear_up(journal: Journal, clock: Clock, carriers: Sequence[CarrierSection]) -> None:
-    """Settle the attempts that a crash cut short."""
+    """Settle the attempts that a crash cut short; from now on the service may send."""
+    await journal.commit(set_aside.runs)
     by_name = {carrier.name: carrier for carrier in carriers}
 
     def policy(carrier: str, kind: str) -> OnUncertain:

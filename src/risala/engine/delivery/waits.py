@@ -10,7 +10,7 @@ import trio
 from risala.engine.delivery.lane.declining import declines
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate
-from risala.engine.journal.rows import DueRow
+from risala.engine.journal.rows import HELD_DUE_AT, DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait
 from risala.engine.rules.router import UNSERVED, Router
@@ -103,6 +103,8 @@ def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -
     """What is known of it whether a service runs or not."""
     if not is_active:
         return {"wait": Wait.SUSPENDED.value}
+    if row.due_at >= HELD_DUE_AT:
+        return {"wait": Wait.RESTORED.value}
     if send_at is not None and now_ms < send_at:
         return {"wait": Wait.SCHEDULED.value, "until": send_at}
     if row.route == UNSERVED:

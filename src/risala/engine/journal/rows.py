@@ -8,6 +8,10 @@ from typing import Final, NamedTuple
 from risala.engine.model.lines import Line
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
 
+HELD_DUE_AT: Final = 253_370_764_800_000
+"""Due so far ahead (the year 9999, the last that ISO 8601 writes plainly), a message is held until
+somebody decides: no message may be scheduled for more than a month ahead."""
+
 
 class NewMessage(NamedTuple):
     """Everything that an accepted message brings into the journal, decided beforehand.

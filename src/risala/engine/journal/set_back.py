@@ -6,11 +6,14 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from risala.engine.journal.rows import HELD_DUE_AT
+
 # What waits because so much time has to pass. Not what somebody wished for an hour of the day (a
 # scheduled message is due when it was asked for), nor a message's validity: it merely lasts longer.
 _SHIFTS: Final = (
     "UPDATE message SET due_at = due_at - :by WHERE status = 0 AND due_at > :now"
-    " AND (send_at IS NULL OR due_at <> send_at)",
+    " AND (send_at IS NULL OR due_at <> send_at)"
+    " AND due_at < :held",
     "UPDATE message SET resolve_at = resolve_at - :by WHERE resolve_at > :now",
     "UPDATE verifications SET expires_at = expires_at - :by"
     " WHERE status = 'pending' AND expires_at > :now",
@@ -36,5 +39,6 @@ def follow(conn: sqlite3.Connection, by_ms: int, now_ms: int) -> int:
     already stays as it is.
     """
     return sum(
-        conn.execute(statement, {"by": by_ms, "now": now_ms}).rowcount for statement in _SHIFTS
+        conn.execute(statement, {"by": by_ms, "now": now_ms, "held": HELD_DUE_AT}).rowcount
+        for statement in _SHIFTS
     )

@@ -91,9 +91,15 @@ class Kind(IntEnum):
     """A carrier serves the recipient's number again."""
     RESTORED_WAITS = 27
     """It was restored from a backup, and is sent when it was scheduled: the database that was set
-    aside shows that it had not left."""
+    aside shows that it had not left, or the operator said so."""
     CODE_ENTERED = 28
     """The code that the message carries was entered, which proves that it arrived."""
+    RESTORED_HELD = 29
+    """It was restored from a backup, and is held until the operator decides: whether it was
+    canceled since is not known."""
+    RESTORED_GOES_ON = 30
+    """It was restored from a backup, and goes on: the database that was set aside had been stopped
+    in order, and shows that it had not left."""
 
 
 class Wait(StrEnum):
@@ -122,6 +128,8 @@ class Wait(StrEnum):
     """``carrier`` failed too often in a row and is left alone ``until`` then."""
     TURN = "turn"
     """For messages that are before it."""
+    RESTORED = "restored"
+    """For the operator, who decides what a restored database holds."""
     STOPPING = "stopping"
     """For the next start: the service is stopping, or not running."""
 

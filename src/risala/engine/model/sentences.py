@@ -89,6 +89,8 @@ def _waits(told: Told) -> str:
             return f"It waits: {carrier} sends no faster."
         case Wait.FAULTS:
             return f"It waits: {carrier} failed too often and is left alone{until}."
+        case Wait.RESTORED:
+            return "It is held: the database was restored, and the operator decides."
         case Wait.STOPPING:
             return "It waits: the service is not running."
         case _:
@@ -249,6 +251,10 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     Kind.ANSWER_LATE: _late_answer,
     Kind.RESTORED_SENDS: lambda _: "Restored from a backup: it is sent now, and may arrive twice.",
     Kind.RESTORED_WAITS: lambda _: "Restored from a backup: it is sent when it was scheduled.",
+    Kind.RESTORED_HELD: lambda _: (
+        "Restored from a backup: it is held until the operator lets it go or ends it."
+    ),
+    Kind.RESTORED_GOES_ON: lambda _: "Restored from a backup: it had not left, and goes on.",
     Kind.RESTORED_UNCERTAIN: lambda _: (
         "Restored from a backup: what became of it at the carrier is not known."
     ),

@@ -37,7 +37,7 @@ from risala.engine.operations.console import (
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.kept import choices, deletion, erasing, exporting, retention
+from risala.engine.operations.kept import choices, deletion, erasing, exporting, restored, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
@@ -92,6 +92,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         erasing,
         deletion,
         exporting,
+        restored,
         own_account,
         members,
         users,

@@ -208,6 +208,7 @@ class Takeover:
                 "entriesBehind": taken.entries_behind,
                 "ended": taken.restored.ended,
                 "kept": taken.restored.kept,
+                "held": taken.restored.held,
                 "epoch": None if taken.lease is None else taken.lease.epoch,
                 "primaryDeclaredDead": primary_is_dead,
             },

@@ -344,31 +344,104 @@ class TestRestore:
     ):
         ids, now_ms = await self.scheduled(open_house, tmp_path)
         report = put_back(tmp_path / "copy", tmp_path / "risala.db", stamp=lambda: Stamp(now_ms))
-        assert (report.ended, report.kept, report.scheduled) == (2, 0, 1)
+        assert (report.ended, report.kept, report.scheduled, report.canceled) == (1, 0, 1, 1)
+        assert report.held == 0
         driver = FakeDriver(delivers=True)
         async with open_house(drivers={"fake": driver}) as house:
             await house.wait_status(ids["waits"], "delivered")
             texts = [sentence(entry) for entry in house.gateway.show_message(ids["waits"])[1]]
             assert "Restored from a backup: it is sent when it was scheduled." in texts
-            for name in ("canceled", "sent"):
-                assert house.gateway.show_message(ids[name])[0].error_code == "RESTORED"
+            assert house.gateway.show_message(ids["sent"])[0].error_code == "RESTORED"
+            assert house.status(ids["canceled"]) == "canceled"
             assert [segment.text for segment in driver.submitted] == ["waits"]
             assert (await house.gateway.perform("audit", {}))["clean"]
 
-    @pytest.mark.parametrize("lost", ["gone", "no database", "another"])
-    async def test_what_nobody_can_prove_ends(self, open_house, quick, tmp_path, lost):
+    async def held(
+        self, open_house, tmp_path: Path, lost: str = "gone"
+    ) -> tuple[dict[str, str], RestoreReport]:
+        """Restored where the database that was there proves nothing of what is to come."""
         ids, now_ms = await self.scheduled(open_house, tmp_path)
         database = tmp_path / "risala.db"
-        if lost == "gone":
-            for part in ("", "-wal", "-shm"):
-                (tmp_path / f"risala.db{part}").unlink(missing_ok=True)
-        elif lost == "no database":
+        if lost == "no database":
             database.write_bytes(b"x" * 5000)
         else:
-            with closing(sqlite3.connect(database)) as conn, conn:
-                conn.execute("DELETE FROM message WHERE id = ?", (ids["waits"],))
+            for part in ("", "-wal", "-shm"):
+                (tmp_path / f"risala.db{part}").unlink(missing_ok=True)
+        if lost == "another":
+            open_writer(database, schema.migrate).close()
         report = put_back(tmp_path / "copy", database, stamp=lambda: Stamp(now_ms))
-        assert (report.ended, report.scheduled) == (3, 0)
+        return ids, report
+
+    @pytest.mark.parametrize("lost", ["gone", "no database", "another"])
+    async def test_what_nobody_can_prove_is_held_and_listed(
+        self, open_house, quick, tmp_path, lost
+    ):
+        ids, report = await self.held(open_house, tmp_path, lost)
+        assert (report.ended, report.scheduled, report.held) == (1, 0, 2)
+        assert {each.id for each in report.held_first} == {ids["waits"], ids["canceled"]}
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            told = house.gateway.show_message(ids["waits"])[1]
+            assert "held until the operator" in sentence(told[-2])
+            assert sentence(told[-1]).startswith("It is held: the database was restored")
+            await trio.sleep(3 * 3600)
+            assert driver.submitted == []
+            assert house.status(ids["waits"]) == "pending"
+
+    async def test_what_is_held_is_let_go(self, open_house, quick, tmp_path):
+        ids, _ = await self.held(open_house, tmp_path)
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            await house.gateway.perform("message.cancel", {"message_id": ids["canceled"]})
+            found = await house.gateway.perform("restored.list", {})
+            assert [each["messageId"] for each in found["messages"]] == [ids["waits"]]
+            assert await house.gateway.perform("restored.release", {}) == {"count": 1}
+            assert (await house.gateway.perform("restored.list", {}))["count"] == 0
+            await house.wait_status(ids["waits"], "delivered")
+            assert [segment.text for segment in driver.submitted] == ["waits"]
+
+    async def test_or_is_ended_and_refunded(self, open_house, quick, tmp_path):
+        ids, _ = await self.held(open_house, tmp_path)
+        async with open_house(drivers={"fake": FakeDriver(delivers=True)}) as house:
+            assert await house.gateway.perform("restored.end", {}) == {"count": 2}
+            for name in ("waits", "canceled"):
+                assert house.gateway.show_message(ids[name])[0].error_code == "RESTORED"
+            assert (await house.gateway.perform("audit", {}))["clean"]
+
+    async def test_an_old_database_of_this_machine_proves_nothing(
+        self, open_house, quick, tmp_path
+    ):
+        """As that of a standby which was the primary once."""
+        async with open_house() as house:
+            back_up(tmp_path / "risala.db", tmp_path / "old", silent)
+            now_ms = house.gateway.services.recorder.clock.now_ms()
+            await house.send("later", send_at=now_ms + 7_200_000)
+            back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+        for part in ("", "-wal", "-shm"):
+            (tmp_path / f"risala.db{part}").unlink(missing_ok=True)
+        shutil.copy(tmp_path / "old", tmp_path / "risala.db")
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db", stamp=lambda: Stamp(now_ms))
+        assert (report.scheduled, report.held) == (0, 1)
+
+    @pytest.mark.parametrize("in_order", [True, False])
+    async def test_what_is_due_goes_on_where_it_was_provably_not_tried(
+        self, open_house, quick, tmp_path, in_order
+    ):
+        async with open_house(drivers={"fake": FakeDriver(delivers=True)}) as house:
+            await house.gateway.perform("carriers.pause", {"carrier": "fake"})
+            waits = await house.send("waits")
+            back_up(tmp_path / "risala.db", tmp_path / "copy", silent)
+        if not in_order:  # as after `kill -9`, which leaves no mark
+            with closing(sqlite3.connect(tmp_path / "risala.db")) as conn, conn:
+                conn.execute("DELETE FROM meta WHERE key = 'stopped_in_order_at'")
+        report = put_back(tmp_path / "copy", tmp_path / "risala.db")
+        assert (report.ended, report.proved) == ((0, 1) if in_order else (1, 0))
+        driver = FakeDriver(delivers=True)
+        async with open_house(drivers={"fake": driver}) as house:
+            await house.gateway.perform("carriers.resume", {"carrier": "fake"})
+            await house.wait_status(waits, "delivered" if in_order else "failed")
+            assert len(driver.submitted) == in_order
+            assert (await house.gateway.perform("audit", {}))["clean"]
 
     async def test_the_database_that_was_there_stays_beside_it(self, open_house, quick, tmp_path):
         ids = await self.backed_up(open_house, tmp_path)

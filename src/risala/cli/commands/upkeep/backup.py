@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output, progress
+from risala.cli.show import output, progress, restored
 
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service
@@ -104,7 +105,12 @@ async def _refuse_of_the_ill(service: Service) -> None:
 
 
 @click.command()
-@click.argument("file", type=_FILE)
+@click.argument("file", type=_FILE, required=False)
+@click.option(
+    "--held", "decision", flag_value="list", help="List what a restore holds; no FILE is given."
+)
+@click.option("--release", "decision", flag_value="release", help="Let what a restore holds go on.")
+@click.option("--end", "decision", flag_value="end", help="End and refund what a restore holds.")
 @click.option(
     "--resend-pending",
     is_flag=True,
@@ -116,15 +122,49 @@ async def _refuse_of_the_ill(service: Service) -> None:
     help="Restore even books that do not agree, or a file whose checksum is another.",
 )
 @common
-def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> None:
+def restore(
+    options: Options, file: Path | None, decision: str | None, resend_pending: bool, force: bool
+) -> None:
     """Put the backup FILE in the place of the database, while the service does not run.
 
     The database that is there stays beside it. Messages that waited when the backup was made may
-    have been sent since: they end as failed, refunded, unless --resend-pending is given.
+    have been sent since: they end as failed, refunded, unless --resend-pending is given, or the
+    database that is there proves that they were not tried. What is scheduled for later goes on;
+    where that database cannot be read it is held until --release or --end, also while the service
+    runs.
 
     \b
-    Example: risala restore /var/backups/risala/today.db
+    Examples:
+      risala restore /var/backups/risala/today.db
+      risala restore --held
     """
+    if (file is None) is (decision is None):
+        raise click.UsageError("Give a FILE, or one of --held, --release and --end.")
+    if file is None:
+        _decide(options, str(decision))
+    else:
+        _put_back(options, file, resend_pending, force)
+
+
+def _decide(options: Options, decision: str) -> None:
+    """List, let go or end what a restore holds."""
+
+    async def work(session: GatewaySession) -> dict[str, Any]:
+        return await session.perform(f"restored.{decision}")
+
+    found = options.run(work)
+    if output.show(options.json, found):
+        return
+    count = output.counted(found["count"], "message")
+    if decision == "list":
+        restored.tell_held(found["messages"])
+    elif decision == "release":
+        output.said(f"{count} let go: sent when it is time.")
+    else:
+        output.said(f"{count} ended and refunded.")
+
+
+def _put_back(options: Options, file: Path, resend_pending: bool, force: bool) -> None:
     settings = options.data_settings(creates=True)
     if not file.is_file():
         raise CommandRefused(f"There is no file {file}.")
@@ -132,9 +172,7 @@ def restore(options: Options, file: Path, resend_pending: bool, force: bool) -> 
     payload = {
         "path": str(report.database),
         "setAside": None if report.set_aside is None else str(report.set_aside),
-        "ended": report.ended,
-        "kept": report.kept,
-        "scheduled": report.scheduled,
+        **restored.payload(report),
         "checksumRight": report.checked,
         **_books(report.audit),
     }
@@ -152,15 +190,7 @@ def _tell_restored(file: Path, report: RestoreReport) -> None:
         )
     if report.set_aside is not None:
         click.echo(f"The database that was there is now {report.set_aside}.")
-    if report.ended:
-        click.echo(f"{report.ended} messages that were on their way failed and are refunded.")
-    if report.scheduled:
-        click.echo(
-            f"{output.counted(report.scheduled, 'message')} scheduled for later:"
-            " sent when it is time, as the database that was there shows."
-        )
-    if report.kept:
-        click.echo(f"{report.kept} messages that were on their way go on; some may arrive twice.")
+    restored.tell(report)
 
 
 def _restore(

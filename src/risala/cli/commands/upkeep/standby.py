@@ -11,7 +11,7 @@ import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output, progress
+from risala.cli.show import output, progress, restored
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -205,8 +205,7 @@ def _payload(taken: Taken) -> dict[str, Any]:
         "sinceMs": max(0, taken.at - taken.position.at) if taken.position.at else None,
         "behindMs": taken.behind_ms,
         "entriesBehind": taken.entries_behind,
-        "ended": taken.restored.ended,
-        "kept": taken.restored.kept,
+        **restored.payload(taken.restored),
         "epoch": None if taken.lease is None else taken.lease.epoch,
         "clean": taken.restored.audit.clean,
     }
@@ -233,11 +232,4 @@ def _tell(taken: Taken) -> None:
             f"{taken.entries_behind} entries of its ledger (charges, refunds, top-ups) "
             "are not in the copy."
         )
-    if taken.restored.ended:
-        click.echo(
-            f"{taken.restored.ended} messages that were on their way failed and are refunded."
-        )
-    if taken.restored.kept:
-        click.echo(
-            f"{taken.restored.kept} messages that were on their way go on; some may arrive twice."
-        )
+    restored.tell(taken.restored)

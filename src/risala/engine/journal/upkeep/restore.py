@@ -9,25 +9,28 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import Counter
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from risala.engine.journal.messages import timeline
-from risala.engine.journal.messages.endings import fail
-from risala.engine.journal.rows import Stamp
+from risala.engine.journal.messages.endings import cancel, fail
+from risala.engine.journal.rows import HELD_DUE_AT, Stamp
 from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.lock import StorageUnusable, claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
-from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.journal.upkeep import backup, checksum, restore_hold
+from risala.engine.journal.upkeep import set_aside as aside
+from risala.engine.journal.upkeep.restore_hold import HeldMessage
+from risala.engine.journal.upkeep.set_aside import SetAside, Shown
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.lines import Kind, Line
-from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
@@ -35,6 +38,7 @@ ROWS_AT_ONCE: Final = 500
 _TABLES: Final = {"organizations", "messages", "ledger"}
 
 _RESENT: Final = Line(Kind.RESTORED_SENDS)
+_GOES_ON: Final = Line(Kind.RESTORED_GOES_ON)
 _WAITS: Final = Line(Kind.RESTORED_WAITS)
 _UNCERTAIN: Final = Line(Kind.RESTORED_UNCERTAIN)
 
@@ -50,6 +54,14 @@ class RestoreReport:
     """Messages left to be sent, or to be settled by their carrier's policy."""
     scheduled: int
     """Messages that are sent when they were scheduled, after the restore."""
+    proved: int
+    """Messages that go on because they were provably not tried since the backup."""
+    canceled: int
+    """Messages that were canceled after the backup, and are again."""
+    held: int
+    """Messages scheduled for later that wait until the operator decides."""
+    held_first: tuple[HeldMessage, ...]
+    """The earliest of those."""
     audit: AuditReport
     checked: bool
     """There was a checksum beside the backup, and it is right."""
@@ -98,21 +110,37 @@ def restore(
             before = backup.audit_with(conn, progress)
             if before.faults and not even_unclean:
                 raise UncleanBackup(source, before.faults)
-            with closing(_Untouched(database)) as untouched:
-                settle = _keep if resend_pending else _end
-                count, scheduled = _settle(conn, settle, untouched, stamp, progress)
+            with closing(SetAside(database, conn)) as set_aside:
+                settling = _Settling(conn, set_aside, resend_pending=resend_pending)
+                settling.run(stamp, progress)
+            held = tuple(restore_hold.held(conn))
+            conn.execute("begin immediate")
+            aside.runs(conn)  # the mark in the backup is of another time
+            conn.execute("commit")
             after = backup.audit_with(conn, progress)
             if after.faults and not before.faults:
                 raise UncleanBackup(source, after.faults)
-        set_aside = _swap(copy, database, stamp().now_ms)
+        moved_to = _swap(copy, database, stamp().now_ms)
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(source, error)) from error
     except OSError as error:
         raise StorageUnusable(f"{database} cannot be replaced: {error.strerror}.") from error
     finally:
         backup.remove(copy)
-    ended, kept = (0, count) if resend_pending else (count, 0)
-    return RestoreReport(database, set_aside, ended, kept, scheduled, after, checked)
+    counts = settling.counts
+    return RestoreReport(
+        database,
+        moved_to,
+        ended=counts["ended"],
+        kept=counts["kept"],
+        scheduled=counts["scheduled"],
+        proved=counts["proved"],
+        canceled=counts["canceled"],
+        held=counts["held"],
+        held_first=held,
+        audit=after,
+        checked=checked,
+    )
 
 
 def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
@@ -145,36 +173,78 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
         backup.check(conn, source, progress)
 
 
-def _settle(
-    conn: sqlite3.Connection,
-    settle: Callable[[sqlite3.Connection, MessageState, Stamp], None],
-    untouched: _Untouched,
-    stamp: Callable[[], Stamp],
-    progress: backup.Progress,
-) -> tuple[int, int]:
-    """See to each message that was on its way; how many were settled, and how many wait for a time
-    that is still to come."""
-    (total,) = conn.execute("SELECT count(*) FROM message WHERE status IN (0, 1)").fetchone()
-    done = last = scheduled = 0
-    while True:
-        progress("settling messages", done, total)
-        rows = conn.execute(
-            "SELECT key FROM message WHERE status IN (0, 1) AND key > ? ORDER BY key LIMIT ?",
-            (last, ROWS_AT_ONCE),
-        ).fetchall()
-        if not rows:
-            return done - scheduled, scheduled
-        conn.execute("begin immediate")
-        for (last,) in rows:
-            message, now = load_key(conn, last), stamp()
-            if _is_to_come(message, now.now_ms) and untouched.shows(message):
-                scheduled += 1
-                entry = TimelineEntry(now.now_ms, message.status, _WAITS)
-                timeline.append(conn, message.key, entry)
-            else:
-                settle(conn, message, now)
-        conn.execute("commit")
-        done += len(rows)
+class _Settling:
+    """Sees to each message that was on its way when the backup was made."""
+
+    def __init__(
+        self, conn: sqlite3.Connection, set_aside: SetAside, *, resend_pending: bool
+    ) -> None:
+        self._conn = conn
+        self._set_aside = set_aside
+        self._resends = resend_pending
+        self.counts: Counter[str] = Counter()
+
+    def run(self, stamp: Callable[[], Stamp], progress: backup.Progress) -> None:
+        conn = self._conn
+        (total,) = conn.execute("SELECT count(*) FROM message WHERE status IN (0, 1)").fetchone()
+        done = last = 0
+        while True:
+            progress("settling messages", done, total)
+            rows = conn.execute(
+                "SELECT key FROM message WHERE status IN (0, 1) AND key > ? ORDER BY key LIMIT ?",
+                (last, ROWS_AT_ONCE),
+            ).fetchall()
+            if not rows:
+                return
+            conn.execute("begin immediate")
+            for (last,) in rows:
+                message, now = load_key(conn, last), stamp()
+                self.counts[self._see_to(message, now)] += 1
+            conn.execute("commit")
+            done += len(rows)
+
+    def _see_to(self, message: MessageState, now: Stamp) -> str:
+        """What became of it: the name of a field of :class:`RestoreReport`."""
+        shown = Shown.TRIED
+        if message.status is Status.PENDING:
+            shown = self._set_aside.shows(message)
+        if shown is Shown.CANCELED:
+            cancel(self._conn, message.id, now)
+            return "canceled"
+        if message.due_at >= HELD_DUE_AT:
+            if not self._resends and shown is not Shown.TRIED:
+                return "held"  # as it was in the backup
+            self._put_back(message)
+        if _is_to_come(message, now.now_ms):
+            return self._later(message, shown, now)
+        if self._resends:
+            self._note(message, _RESENT if message.status is Status.PENDING else _UNCERTAIN, now)
+            return "kept"
+        if shown is Shown.UNTOUCHED and self._set_aside.stopped_in_order:
+            self._note(message, _GOES_ON, now)
+            return "proved"
+        fail(self._conn, message, Cause.RESTORED, now)
+        return "ended"
+
+    def _later(self, message: MessageState, shown: Shown, now: Stamp) -> str:
+        if shown is Shown.UNTOUCHED or self._resends:
+            self._note(message, _WAITS, now)
+            return "scheduled"
+        if shown is Shown.UNKNOWN:
+            restore_hold.hold(self._conn, message, now)
+            return "held"
+        fail(self._conn, message, Cause.RESTORED, now)
+        return "ended"
+
+    def _put_back(self, message: MessageState) -> None:
+        assert message.send_at is not None
+        message.due_at = message.send_at
+        self._conn.execute(
+            "UPDATE message SET due_at = ? WHERE key = ?", (message.due_at, message.key)
+        )
+
+    def _note(self, message: MessageState, line: Line, now: Stamp) -> None:
+        timeline.append(self._conn, message.key, TimelineEntry(now.now_ms, message.status, line))
 
 
 def _is_to_come(message: MessageState, now_ms: int) -> bool:
@@ -185,42 +255,6 @@ def _is_to_come(message: MessageState, now_ms: int) -> bool:
         and message.send_at is not None
         and message.send_at > now_ms
     )
-
-
-class _Untouched:
-    """What the database that is about to be set aside knows of scheduled messages."""
-
-    def __init__(self, database: Path) -> None:
-        self._conn: sqlite3.Connection | None = None
-        with suppress(sqlite3.Error, OSError, StorageUnusable):
-            if database.exists():
-                self._conn = open_reader(database)
-
-    def close(self) -> None:
-        if self._conn is not None:
-            self._conn.close()
-
-    def shows(self, message: MessageState) -> bool:
-        """Whether it shows that a message has neither left nor been canceled; False also where it
-        cannot be read, or has no such message."""
-        if self._conn is None:
-            return False
-        query = "SELECT id, status, attempts, send_at FROM message WHERE key = ?"
-        try:
-            found = self._conn.execute(query, (message.key,)).fetchone()
-        except sqlite3.Error:
-            return False  # it is damaged: what it does not show is not known
-        pending = STATUSES.number(Status.PENDING)
-        return found is not None and tuple(found) == (message.id, pending, 0, message.send_at)
-
-
-def _end(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
-    fail(conn, message, Cause.RESTORED, stamp)
-
-
-def _keep(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
-    line = _RESENT if message.status is Status.PENDING else _UNCERTAIN
-    timeline.append(conn, message.key, TimelineEntry(stamp.now_ms, message.status, line))
 
 
 def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Final
 
@@ -14,7 +14,7 @@ from risala.engine.journal.people.mails import MailStanding
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
-from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep import backup_note, restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
@@ -57,6 +57,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
             yield clock_finding(conn, patient.now_ms)
             yield _queue(conn, patient)
             yield _unserved(conn)
+            yield from _restored(restore_hold.count(conn))
             yield _mails(mails.standing(conn))
             yield from _backup(conn, patient)
             yield _alerts(alerts.open_count(conn))
@@ -125,6 +126,17 @@ def _unserved(conn: sqlite3.Connection) -> Finding:
         " `prefixes` or `networks`."
     )
     return Finding("numbers", Grade.WARN, text)
+
+
+def _restored(count: int) -> Iterator[Finding]:
+    """Of what a restore holds; nothing is said where it holds nothing."""
+    if count:
+        words = "1 message is" if count == 1 else f"{count} messages are"
+        text = (
+            f"{words} held since a restore: see `risala restore --held`, then"
+            " `risala restore --release` or `--end`."
+        )
+        yield Finding("restored", Grade.WARN, text)
 
 
 def _mails(found: MailStanding) -> Finding:

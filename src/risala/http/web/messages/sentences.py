@@ -26,6 +26,10 @@ _PLAIN: Final = {
     "RECEIPT_AGAIN": N_("Another receipt that says the same; it changes nothing."),
     "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
     "RESTORED_WAITS": N_("Restored from a backup: it is sent when it was scheduled."),
+    "RESTORED_HELD": N_(
+        "Restored from a backup: it is held until the operator lets it go or ends it."
+    ),
+    "RESTORED_GOES_ON": N_("Restored from a backup: it had not left, and goes on."),
     "RESTORED_UNCERTAIN": N_(
         "Restored from a backup: what became of it at the carrier is not known."
     ),
@@ -35,6 +39,7 @@ _PLAIN: Final = {
 _WAITS: Final = {
     "unserved": N_("It waits: no enabled carrier serves this number."),
     "suspended": N_("It is held: the organization is suspended."),
+    "restored": N_("It is held: the database was restored, and the operator decides."),
     "paused": N_("It waits: {carrier} is paused."),
     "throttled": N_("It waits: {carrier} sends no faster."),
     "stopping": N_("It waits: the service is not running."),

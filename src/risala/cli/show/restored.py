@@ -1,0 +1,65 @@
+"""What a restore or a takeover did with the messages that were on their way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from risala.cli.show import output
+
+if TYPE_CHECKING:
+    from risala.engine.journal.upkeep.restore import RestoreReport
+
+SHOWN_MAX: Final = 20
+"""Held messages that are told after a restore; `risala restore --held` has all."""
+
+
+def payload(report: RestoreReport) -> dict[str, Any]:
+    """As JSON tells it."""
+    from risala.engine.operations.kept.restored import held_wire
+
+    return {
+        "ended": report.ended,
+        "kept": report.kept,
+        "scheduled": report.scheduled,
+        "proved": report.proved,
+        "canceled": report.canceled,
+        "held": report.held,
+        "heldMessages": [held_wire(each) for each in report.held_first],
+    }
+
+
+def tell(report: RestoreReport) -> None:
+    """In words; nothing of what there was none of."""
+    for count, words in (
+        (report.ended, "that may have been sent since: failed and refunded."),
+        (
+            report.proved,
+            "due, and not tried since, as the old database shows: sent now.",
+        ),
+        (report.scheduled, "scheduled for later: sent when it is time."),
+        (report.canceled, "canceled since, as the old database shows: canceled again."),
+        (report.kept, "that were on their way: they go on, and some may arrive twice."),
+        (report.held, "scheduled for later, and perhaps canceled since: held."),
+    ):
+        if count:
+            click.echo(f"{output.counted(count, 'message')} {words}")
+    if report.held:
+        tell_held(payload(report)["heldMessages"][:SHOWN_MAX])
+        output.warned(
+            "Decide on those that are held: `risala restore --release` lets them go, each when it "
+            "is time; `risala restore --end` ends and refunds them; `risala restore --held` lists "
+            "all."
+        )
+
+
+def tell_held(messages: list[dict[str, Any]]) -> None:
+    output.table(
+        ("Held", "Organization", "To", "Is due"),
+        (
+            (each["messageId"], each["organizationId"], each["to"], output.moment(each["sendAt"]))
+            for each in messages
+        ),
+        empty="No message is held since a restore.",
+    )

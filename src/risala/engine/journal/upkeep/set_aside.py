@@ -1,0 +1,96 @@
+"""What the database that a restore sets aside proves about the messages of the backup."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.state import MessageState
+from risala.engine.journal.store import meta
+from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.journal.store.opening import open_reader
+from risala.engine.model.numbers import STATUSES
+from risala.engine.model.states import Status
+
+_STOPPED: Final = "stopped_in_order_at"
+_LAST_ROWS: Final = (
+    "SELECT seq, organization, amount, balance_after FROM entry ORDER BY seq DESC LIMIT 1",
+    "SELECT key, id FROM message ORDER BY key DESC LIMIT 1",
+)
+"""Of rows that are never deleted: a database that has the backup's last ones goes on from there."""
+_SAME_ROWS: Final = (
+    "SELECT seq, organization, amount, balance_after FROM entry WHERE seq = ?",
+    "SELECT key, id FROM message WHERE key = ?",
+)
+
+
+def runs(conn: sqlite3.Connection) -> None:
+    """A unit: the service runs from now on, and may send."""
+    meta.remove(conn, _STOPPED)
+
+
+def stopped(conn: sqlite3.Connection, now_ms: int) -> None:
+    """A unit: the service has stopped in order, and nothing of it is with a carrier unwritten."""
+    meta.put(conn, _STOPPED, str(now_ms))
+
+
+class Shown(Enum):
+    """What is known of a message since the backup was made."""
+
+    UNTOUCHED = "untouched"
+    """It was neither tried nor canceled."""
+    CANCELED = "canceled"
+    TRIED = "tried"
+    """It was tried, or has ended otherwise."""
+    UNKNOWN = "unknown"
+
+
+class SetAside:
+    """The database that was there, as far as it can be read."""
+
+    def __init__(self, database: Path, backup: sqlite3.Connection) -> None:
+        self._conn: sqlite3.Connection | None = None
+        self.stopped_in_order = False
+        """Whether the service had ended in order: no attempt was made that is not in it."""
+        with suppress(sqlite3.Error, OSError, StorageUnusable):
+            if database.exists():
+                self._conn = open_reader(database)
+                if not _goes_on_from(backup, self._conn):
+                    self.close()
+                else:
+                    self.stopped_in_order = meta.get(self._conn, _STOPPED) is not None
+
+    def close(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+            self._conn = None
+
+    def shows(self, message: MessageState) -> Shown:
+        """What it shows of a message that is pending in the backup."""
+        if self._conn is None:
+            return Shown.UNKNOWN
+        query = "SELECT id, status, attempts, send_at FROM message WHERE key = ?"
+        try:
+            found = self._conn.execute(query, (message.key,)).fetchone()
+        except sqlite3.Error:
+            return Shown.UNKNOWN  # it is damaged: what it does not show is not known
+        if found is None or found[0] != message.id:
+            return Shown.UNKNOWN
+        if found[1] == STATUSES.number(Status.CANCELED):
+            return Shown.CANCELED
+        pending = STATUSES.number(Status.PENDING)
+        same = tuple(found[1:]) == (pending, message.attempts, message.send_at)
+        return Shown.UNTOUCHED if same else Shown.TRIED
+
+
+def _goes_on_from(backup: sqlite3.Connection, found: sqlite3.Connection) -> bool:
+    """Whether a database has what the backup has last: an older one, or that of another machine,
+    proves nothing."""
+    for last, same in zip(_LAST_ROWS, _SAME_ROWS, strict=True):
+        row = backup.execute(last).fetchone()
+        if row is not None and found.execute(same, row[:1]).fetchone() != row:
+            return False
+    return True
