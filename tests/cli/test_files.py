@@ -32,11 +32,11 @@ def test_backup_and_restore_say_what_they_did(data, risala, tmp_path):
     assert "1 organization, 1 message, 2 ledger entries" in done.stdout
     done = risala("restore", "copy.db")
     assert done.exit_code == 0
-    assert "1 messages that were on their way failed and are refunded." in done.stdout
+    assert "1 message that may have been sent since: failed and refunded." in done.stdout
     assert "risala.db.before-restore-" in done.stdout
     assert json.loads(risala("org", "show", "--json").stdout)["balance"] == "10.00"
     done = risala("restore", "copy.db", "--resend-pending")
-    assert "1 messages that were on their way go on" in done.stdout
+    assert "1 message on the way when the copy was made: sent, and may arrive twice." in done.stdout
     assert json.loads(risala("org", "show", "--json").stdout)["balance"] == "9.50"
     assert risala("audit").exit_code == 0
 

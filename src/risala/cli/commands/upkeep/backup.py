@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output, progress, restored
+from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service

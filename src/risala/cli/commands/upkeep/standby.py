@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
-from risala.cli.show import output, progress, restored
+from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.config.model import Settings

@@ -40,7 +40,7 @@ def tell(report: RestoreReport) -> None:
         ),
         (report.scheduled, "scheduled for later: sent when it is time."),
         (report.canceled, "canceled since, as the old database shows: canceled again."),
-        (report.kept, "that were on their way: they go on, and some may arrive twice."),
+        (report.kept, "on the way when the copy was made: sent, and may arrive twice."),
         (report.held, "scheduled for later, and perhaps canceled since: held."),
     ):
         if count:
@@ -48,7 +48,7 @@ def tell(report: RestoreReport) -> None:
     if report.held:
         tell_held(payload(report)["heldMessages"][:SHOWN_MAX])
         output.warned(
-            "Decide on those that are held: `risala restore --release` lets them go, each when it "
+            "Decide on what is held: `risala restore --release` lets them go, each when it "
             "is time; `risala restore --end` ends and refunds them; `risala restore --held` lists "
             "all."
         )
