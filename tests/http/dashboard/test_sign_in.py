@@ -4,6 +4,13 @@ import pytest
 
 from risala.engine.model.errors import Forbidden, RateLimited, Unavailable
 from risala.engine.model.people import SessionKind
+from risala.http.web.forms import (
+    UNSENT_AGE_MAX_MS,
+    UNSENT_CHARACTERS_MAX,
+    UNSENT_MAX,
+    SentForm,
+    UnsentForms,
+)
 from web_people import CODE
 
 
@@ -213,3 +220,40 @@ async def test_the_typed_address_of_signing_out_asks_first(owner, stranger, gate
 
 async def test_an_address_that_is_no_text_is_refused(stranger):
     assert (await stranger.get("/sign-in?next=%ff")).status == 400
+
+
+async def test_what_was_written_when_the_session_ended_is_kept(owner, gateway):
+    """The form is not done; whoever is back on the same browser sees it and sends it."""
+    form = await owner.get("/app/org_1/messages/new")
+    token = owner.cookies.pop("risala")
+    wrote = {"to": "36123456", "body": "Votre commande\nest <prête>."}
+    owner.headers["sec-fetch-site"] = "same-origin"
+    page = await owner.submit(form, "/app/org_1/messages/new", wrote)
+    assert page.location == "/sign-in?next=%2Fapp%2Fagain"
+    assert "Your session had ended" in (await owner.get(page.location)).text
+    assert "Votre commande" not in (await owner.get("/app/again")).text
+    owner.cookies["risala"] = token
+    page = await owner.get("/app/again")
+    assert "Votre commande\nest &lt;prête&gt;.</textarea>" in page.text
+    assert page.field("form_token") not in form.text
+    assert not [name for name, _ in gateway.done if name == "send"]
+    assert '<form class="row" method="post" action="/app/org_1/messages/new">' in page.text
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site", None])
+async def test_nobody_lays_down_a_form_for_others(owner, site):
+    token = owner.cookies.pop("risala")
+    more = {} if site is None else {"sec_fetch_site": site}
+    page = await owner.post("/app/org_1/messages/new", {"body": "Evil"}, **more)
+    assert page.location == "/sign-in"
+    owner.cookies["risala"] = token
+    assert (await owner.get("/app/again")).location == "/app"
+
+
+def test_forms_that_are_kept_are_few_short_and_soon_gone():
+    unsent = UnsentForms()
+    names = [unsent.keep("/x", SentForm({"a": (str(n),)}), 0) for n in range(UNSENT_MAX + 1)]
+    assert unsent.find(names[0], 0) is None
+    assert unsent.find(names[1], UNSENT_AGE_MAX_MS)
+    assert unsent.find(names[1], UNSENT_AGE_MAX_MS + 1) is None
+    assert unsent.keep("/x", SentForm({"a": ("x" * UNSENT_CHARACTERS_MAX,)}), 0) is None

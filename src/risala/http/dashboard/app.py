@@ -35,7 +35,7 @@ from risala.http.dashboard.verify import sessions as verify_sessions
 from risala.http.dashboard.verify import settings as verify_settings
 from risala.http.dashboard.verify import trying
 from risala.http.web.app import WebApp
-from risala.http.web.entry import outbox, reader, sign_in
+from risala.http.web.entry import outbox, reader, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.routes import PageRoute
@@ -45,6 +45,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *sign_in.routes("", sign_up=True),
     *reader.routes(""),
     *outbox.routes(""),
+    *unsent.routes(""),
     *(
         route
         for page in (

@@ -10,6 +10,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.told import What
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending, verifying
+from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.routes import PageRoute
@@ -27,6 +28,7 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page(
         "start/show.html",
         await _values(visit),
+        offers_language=offers_language(visit, await visit.perform_here("verify.config")),
         live_at=visit.at("start/live"),
         number=number,
         key_begins="sk_test_" if is_test else "sk_live_",

@@ -27,7 +27,7 @@ from risala.http.operator.system import alerts as system_alerts
 from risala.http.operator.system import facts as system
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
-from risala.http.web.entry import outbox, reader, sign_in
+from risala.http.web.entry import outbox, reader, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
 from risala.http.web.routes import PageRoute
@@ -74,6 +74,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
     *sign_in.routes(ROOT, sign_up=False),
     *reader.routes(ROOT),
     *outbox.routes(ROOT),
+    *unsent.routes(ROOT),
     *(route for page in PAGES for route in page.ROUTES),
 )
 FACE: Final = WebFace(

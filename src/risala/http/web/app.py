@@ -38,11 +38,19 @@ from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.doors import Way, door_of, is_own_form
+from risala.http.web.entry import unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.formats import Formats
-from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, form_of, read_form, unmasked
+from risala.http.web.forms import (
+    MARK_FIELD,
+    ONCE_FIELD,
+    UnsentForms,
+    form_of,
+    read_form,
+    unmasked,
+)
 from risala.http.web.languages import language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
@@ -94,6 +102,7 @@ class WebApp(JsonApp):
             ClientAddresses(settings.http.trusted_proxies),
             Templates(face.templates),
             OnceKeys(),
+            UnsentForms(),
             self.live,
             Downloads(),
             face,
@@ -135,7 +144,7 @@ class WebApp(JsonApp):
         try:
             if visit.door.way is Way.PLAIN:
                 return self._leave(visit, await visit.page("plain_http.html", status=403))
-            if (turned := self._turned_away(route, visit)) is not None:
+            if (turned := await self._turned_away(route, visit)) is not None:
                 return self._leave(visit, turned)
             if route.access.roles:
                 visit = await self._enter(visit, arguments["org"])
@@ -207,15 +216,15 @@ class WebApp(JsonApp):
             return chosen
         return preferred(request.accept_languages) if session is None else session.user.language
 
-    def _turned_away(self, route: PageRoute, visit: Visit) -> TrioResponse | None:
-        """Where somebody is sent who has to sign in first."""
+    async def _turned_away(self, route: PageRoute, visit: Visit) -> TrioResponse | None:
+        """Where somebody is sent who has to sign in first; what they wrote is kept meanwhile."""
         if route.access is PageAccess.PUBLIC:
             return None
         is_console = route.access is PageAccess.OPERATOR
         if visit.session is not None and (visit.user.operator or not is_console):
             return None
         if route.method == "POST":
-            return visit.go(self.site.face.sign_in)
+            return await unsent.turn_away(visit)
         query = visit.request.query_string.decode("latin-1")
         target = visit.request.path + (f"?{query}" if query else "")
         return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))

@@ -63,6 +63,11 @@ class Door:
         """Of a browser that somebody has signed in on; it stays when they sign out."""
         return self._named("-known")
 
+    @property
+    def unsent_cookie(self) -> str:
+        """Of a browser whose form came after the session had ended."""
+        return self._named("-unsent")
+
     def _named(self, use: str) -> str:
         name = f"{_COOKIES[self.kind]}{use}"
         # The prefix binds a cookie to this host, to https and to the whole path: no other host of

@@ -7,6 +7,7 @@ import binascii
 import re
 import secrets
 import unicodedata
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,6 +21,12 @@ MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
 FIELDS_MAX: Final = 200
 """More than any form of ours has; what a body may hold of them is bounded by its size."""
+UNSENT_AGE_MAX_MS: Final = 30 * 60_000
+"""Longer than a code by e-mail takes; then nobody sees any more what was written."""
+UNSENT_MAX: Final = 200
+"""Forms that are kept; one more takes the place of the oldest."""
+UNSENT_CHARACTERS_MAX: Final = 20_000
+"""Of one form: a long message to many numbers. All together are some 16 MB at most."""
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -138,3 +145,46 @@ def unmasked(shown: str) -> str:
         return ""
     found = bytes(a ^ b for a, b in zip(both[:half], both[half:], strict=True))
     return found.decode("ascii", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class UnsentForm:
+    """A form that was sent after the session had ended."""
+
+    path: str
+    """Where it was sent."""
+    fields: tuple[tuple[str, str], ...] = field(repr=False)
+    """Name and value, without the marks of the page that it came from."""
+    at_ms: int
+
+
+class UnsentForms:
+    """The forms, by a name that one browser alone has. All on one loop."""
+
+    def __init__(self) -> None:
+        self._forms: OrderedDict[str, UnsentForm] = OrderedDict()
+
+    def keep(self, path: str, form: SentForm, now_ms: int) -> str | None:
+        """The name of what was kept; None: it is too long, and is not."""
+        marks = (MARK_FIELD, ONCE_FIELD)
+        fields = tuple(
+            (name, value)
+            for name, values in form.fields.items()
+            if name not in marks
+            for value in values
+        )
+        if sum(len(name) + len(value) for name, value in fields) > UNSENT_CHARACTERS_MAX:
+            return None
+        name = secrets.token_urlsafe(16)
+        self._forms[name] = UnsentForm(path, fields, now_ms)
+        while len(self._forms) > UNSENT_MAX:
+            self._forms.popitem(last=False)
+        return name
+
+    def find(self, name: str, now_ms: int) -> UnsentForm | None:
+        """What is kept by a name; None: nothing, or it is too old."""
+        found = self._forms.get(name)
+        if found is None or now_ms - found.at_ms <= UNSENT_AGE_MAX_MS:
+            return found
+        del self._forms[name]
+        return None

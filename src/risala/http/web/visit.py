@@ -34,7 +34,7 @@ from risala.http.web.face import NavGroup, Rail, WebFace, address_of
 from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
-from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, masked
+from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, UnsentForms, masked
 from risala.http.web.languages import Words
 from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
@@ -76,6 +76,7 @@ class Site:
     addresses: ClientAddresses
     templates: Templates
     once: OnceKeys
+    unsent: UnsentForms
     live: LiveStreams
     downloads: Downloads
     face: WebFace

@@ -136,3 +136,21 @@ async def test_a_viewer_sees_and_does_not_do(reader_as):
     assert "Developers and owners" in page.text
     assert "form_token" not in page.text.partition("<main")[2]
     assert ">Save<" not in page.text
+
+
+@pytest.mark.parametrize(("path", "back"), [(PAGE, PAGE), ("/app/org_1/start", "/app/org_1/start")])
+async def test_codes_get_their_language_in_one_press(owner, gateway, path, back):
+    """As long as nobody chose: then they would go out in English."""
+    page = await owner.get(path)
+    assert "Codes go out in English where a request names no language." in page.text
+    fields = {"language": "fr", "back": page.field("back")}
+    page = await owner.submit(page, f"{PAGE}/language", fields)
+    assert page.location == back
+    assert saved(gateway)[-1]["language"] == "fr"
+    assert set(saved(gateway)[-1]) == {"organization_id", "language"}
+    gateway.verify["settings"]["language"] = "fr"
+    assert "Codes go out in English" not in (await owner.get(path)).text
+
+
+async def test_who_may_not_choose_is_not_asked(reader_as):
+    assert "Codes go out in English" not in (await reader_as(Role.VIEWER).get(PAGE)).text

@@ -55,6 +55,20 @@ async def save(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("verify/settings"), SAVED)
 
 
+async def choose_language(visit: Visit) -> TrioResponse:
+    """The language of codes for which none is asked, in one press."""
+    language = visit.form.text("language")
+    await visit.perform_here("verify.config", language=language)
+    back = "start" if visit.form.text("back") == "start" else "verify/settings"
+    return visit.go(visit.at(back), SAVED)
+
+
+def offers_language(visit: Visit, found: dict[str, Any]) -> bool:
+    """Whether codes go out in English only because nobody chose, and the reader may choose."""
+    settings = found["settings"]
+    return visit.may("developer") and not (settings["language"] or settings["template"])
+
+
 def _asked(form: SentForm, stored: dict[str, Any]) -> dict[str, object]:
     """The settings of a form; what stands there as it is built in is no setting."""
     built_in = stored["builtIn"]
@@ -156,6 +170,7 @@ async def _values(
         ],
         "numbers": {name: given.text(name, stored[name].value) for name in found["bounds"]},
         "lists": {name: given.text(name, stored[name].value) for name in _LISTS},
+        "offers_language": error is None and offers_language(visit, found),
         "chosen_language": given.text("language", stored["language"].value),
         "language_choices": [
             ("", visit.words("None: the text without a language")),
@@ -173,4 +188,10 @@ _SETTINGS: Final = "/app/<org>/verify/settings"
 ROUTES: Final = (
     PageRoute(path=_SETTINGS, view=show, access=PageAccess.VIEWER),
     PageRoute(path=_SETTINGS, view=save, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(
+        path=f"{_SETTINGS}/language",
+        view=choose_language,
+        access=PageAccess.DEVELOPER,
+        method="POST",
+    ),
 )

@@ -17,6 +17,7 @@ from risala.engine.model.people import CodeAsked, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import safe_next
+from risala.http.web.entry import unsent
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.languages import N_
 from risala.http.web.refusals import TOP, faults_of
@@ -149,7 +150,8 @@ def _link(visit: Visit) -> LinkView | None:
 
 
 def _target(visit: Visit) -> str | None:
-    return safe_next(visit.form.text("next"), (visit.face.home,))
+    places = (visit.face.home, unsent.place(visit.face.root))
+    return safe_next(visit.form.text("next"), places)
 
 
 async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> TrioResponse:
@@ -158,7 +160,12 @@ async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> Trio
 
 def _email_values(visit: Visit, target: str | None) -> dict[str, object]:
     digits = SIGN_IN_DIGITS[visit.face.kind]
-    return {"email": visit.form.text("email"), "next": target, "digits": digits}
+    return {
+        "email": visit.form.text("email"),
+        "next": target,
+        "digits": digits,
+        "has_unsent": _has_unsent(visit, target),
+    }
 
 
 def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str, object]:
@@ -169,8 +176,14 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
         "digits": SIGN_IN_DIGITS[asked.kind],
         "again_in_s": max(0, -(-(asked.again_at - now_ms) // 1000)),
         "has_outbox": has_outbox(visit),
+        "has_unsent": _has_unsent(visit, target),
         "lasts_ms": max(60_000, asked.expires_at - now_ms),
     }
+
+
+def _has_unsent(visit: Visit, target: str | None) -> bool:
+    """Whether they come back to a form that they sent in vain."""
+    return target == unsent.place(visit.face.root) and unsent.kept(visit) is not None
 
 
 def routes(root: str, *, sign_up: bool) -> tuple[PageRoute, ...]:
