@@ -38,14 +38,14 @@ from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
 from risala.http.web.doors import Way, door_of, is_own_form
-from risala.http.web.entry import unsent
 from risala.http.web.facade import WebGateway
-from risala.http.web.face import WebFace, address_of
+from risala.http.web.face import WebFace, address_of, again_path
 from risala.http.web.files.downloads import Downloads
 from risala.http.web.formats import Formats
 from risala.http.web.forms import (
     MARK_FIELD,
     ONCE_FIELD,
+    UNSENT_AGE_MAX_MS,
     UnsentForms,
     form_of,
     read_form,
@@ -70,6 +70,7 @@ _HEADERS: Final = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-store",
 }
+_UNSENT_DAYS: Final = UNSENT_AGE_MAX_MS / 86_400_000
 _ONLY_HTTPS: Final = ("strict-transport-security", "max-age=31536000")
 """RFC 6797: for a year the browser asks this host by https alone. Not for its subdomains, which may
 be somebody else's."""
@@ -224,10 +225,32 @@ class WebApp(JsonApp):
         if visit.session is not None and (visit.user.operator or not is_console):
             return None
         if route.method == "POST":
-            return await unsent.turn_away(visit)
+            return await self._keep_unsent(visit)
         query = visit.request.query_string.decode("latin-1")
         target = visit.request.path + (f"?{query}" if query else "")
         return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
+
+    async def _keep_unsent(self, visit: Visit) -> TrioResponse:
+        """Send somebody who posted without a session to sign in, and then back to what they wrote.
+
+        Raises:
+            Problem: it is no form.
+        """
+        request, door, face = visit.request, visit.door, self.site.face
+        # Nobody else may lay something down here for a reader to send: a browser that says nothing
+        # is not believed, as there is no mark to prove it.
+        is_ours = request.headers.get("sec-fetch-site") == "same-origin" or (
+            bool(door.origin) and request.headers.get("origin", "").lower() == door.origin
+        )
+        if visit.session is not None or not is_ours:
+            return visit.go(face.sign_in)
+        form, now_ms = await read_form(request), self.site.clock.now_ms()
+        name = self.site.unsent.keep(request.path, form, now_ms)
+        if name is None:
+            return visit.go(face.sign_in)
+        reply = visit.go(f"{face.sign_in}?" + urlencode({"next": again_path(face.root)}))
+        door.set_cookie(reply, door.unsent_cookie, name, days=_UNSENT_DAYS)
+        return reply
 
     async def _enter(self, visit: Visit, organization_id: str) -> Visit:
         """The visit of a member.

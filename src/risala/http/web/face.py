@@ -62,6 +62,11 @@ class WebFace:
         return f"{self.root}/sign-in"
 
 
+def again_path(root: str) -> str:
+    """Where somebody comes back to what they wrote when their session had ended."""
+    return f"{root or '/app'}/again"
+
+
 def address_of(settings: Settings, kind: SessionKind) -> str | None:
     """Where people find the pages of a kind; None: the operator has not said it."""
     http = settings.http

@@ -17,8 +17,9 @@ from risala.engine.model.people import CodeAsked, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
 from risala.http.web.doors import safe_next
-from risala.http.web.entry import unsent
 from risala.http.web.entry.outbox import has_outbox
+from risala.http.web.entry.unsent import find_unsent
+from risala.http.web.face import again_path
 from risala.http.web.languages import N_
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.routes import PageRoute
@@ -150,7 +151,7 @@ def _link(visit: Visit) -> LinkView | None:
 
 
 def _target(visit: Visit) -> str | None:
-    places = (visit.face.home, unsent.place(visit.face.root))
+    places = (visit.face.home, again_path(visit.face.root))
     return safe_next(visit.form.text("next"), places)
 
 
@@ -183,7 +184,7 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
 
 def _has_unsent(visit: Visit, target: str | None) -> bool:
     """Whether they come back to a form that they sent in vain."""
-    return target == unsent.place(visit.face.root) and unsent.kept(visit) is not None
+    return target == again_path(visit.face.root) and find_unsent(visit) is not None
 
 
 def routes(root: str, *, sign_up: bool) -> tuple[PageRoute, ...]:
