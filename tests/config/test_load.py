@@ -281,3 +281,12 @@ def test_any_environment_loads_or_is_explained(environ):
     else:
         return
     assert explained.faults
+
+
+def test_a_table_that_there_is_not_is_answered_with_those_that_there_are(tmp_path):
+    (tmp_path / "risala.toml").write_text("[server]\nport = 1\n")
+    with pytest.raises(ConfigError) as error:
+        load_settings(tmp_path / "risala.toml")
+    told = str(error.value)
+    assert "server: there is no such table; there are alerts, carriers, " in told
+    assert ", http, " in told

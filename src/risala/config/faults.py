@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Final
 
 from pydantic_core import ErrorDetails
 
@@ -94,12 +94,20 @@ def wanted_at(path: Sequence[str | int]) -> str:
     return f"{words}, in {unit}" if unit in ("seconds", "bytes") else words
 
 
+NEAR: Final = 0.6
+"""How alike two names are where one is taken for a slip of the other (1: the same)."""
+NEAR_TABLE: Final = 0.8
+"""Of tables: `server` is none, and no slip of `service` either; there the whole list helps more."""
+
+
 def unknown(path: Sequence[str | int], also: Iterable[str] = ()) -> str:
     """The sentence for a key that the model lacks, with the nearest one that it has."""
     *parent, name = path
     node = schema.node_at(parent)
     known = [*(schema.names_in(node) if node else ()), *also]
-    near = get_close_matches(str(name), known, n=1)
+    near = get_close_matches(str(name), known, n=1, cutoff=NEAR if parent else NEAR_TABLE)
     if near:
         return f'there is no such setting; did you mean "{near[0]}"?'
+    if not parent:
+        return f"there is no such table; there are {', '.join(sorted(known))}"
     return "there is no such setting; take it away"
