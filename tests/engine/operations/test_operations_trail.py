@@ -400,6 +400,7 @@ class World:
 OF_BANKS = ("payment.texts", "payment.dismiss_text", "payment.reconcile")
 """What a bank writes is no organization's."""
 LAST = (
+    "message.erase",
     "sender.deny",
     "webhook.disable",
     "webhook.enable",
