@@ -26,14 +26,14 @@ test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
 test-shuffled: ## all tests in an order of its own, which is told; SEED=… for one again
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
-PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev
+PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw
 .PHONY: peers
 peers: ## programs of others that the tests talk to: Debian packages, got where we are root
-	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
+	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \
-	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the simulators and the SMPP server, to run the quick starts' programs, as proxies, and to make a machine go wrong; sudo apt-get install $(PEERS)" >&2
+	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the simulators and the SMPP server, to run the quick starts' programs, as proxies, as a GSM network, and to make a machine go wrong; sudo apt-get install $(PEERS)" >&2
 
 WORLDS ?= 500
 LENGTH = $(if $(HOURS),--hours $(HOURS),--worlds $(WORLDS))
