@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
+from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid, NotFound
 from risala.engine.model.times import iso
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
 
@@ -232,3 +232,18 @@ async def test_stored_text_is_text(owner, gateway):
         page = await owner.get(path)
         assert page.status == 200
         assert "<script>alert" not in page.text
+
+
+async def test_a_trial_is_seen_to_arrive(owner, short_streams):
+    """The newest deliveries follow by themselves; a page further back stays as it is."""
+    page = await owner.get(ONE)
+    assert f'hx-sse:connect="{ONE}/live?state="' in page.text
+    page = await owner.get(f"{ONE}/live?state=")
+    assert 'id="deliveries" hx-swap-oob="outerMorph"' in page.text
+    assert "evt_2" in page.text
+    assert "hx-sse:connect" not in (await owner.get(f"{ONE}?before=2")).text
+
+
+async def test_no_stream_of_an_endpoint_that_is_not_there(owner, gateway):
+    gateway.refuse = NotFound("There is no such endpoint.")
+    assert (await owner.get(f"{PAGE}/whe_9/live")).status == 404

@@ -10,6 +10,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.times import iso
+from risala.engine.model.told import What
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
@@ -116,6 +117,16 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page("webhooks/one.html", await _look(visit))
 
 
+async def live(visit: Visit) -> TrioResponse:
+    """The newest deliveries, drawn anew: one that waits is seen to arrive."""
+    await visit.perform_here("webhook.show", endpoint_id=_id(visit))  # before the stream: or 404
+
+    async def draw(_: object) -> str:
+        return await visit.drawn("webhooks/pieces.html", await _look(visit))
+
+    return visit.live(draw, What.EVENTS, by_time=True)
+
+
 async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of one endpoint."""
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
@@ -140,6 +151,7 @@ async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]
         "state": state,
         "deliveries": [{**each, "took": _took(each)} for each in page["deliveries"]],
         "pager": pager,
+        "live_at": None if newer else visit.at(f"webhooks/{_id(visit)}/live", state=state),
         "share": _share(standing["lastDays"]),
         "opened": await _opened(visit, event_id) if event_id else None,
         "since": iso(visit.formats.now_ms - 86_400_000)[:16],
@@ -302,6 +314,7 @@ ROUTES: Final = (
     _acting("/app/<org>/webhooks", create, once=True),
     PageRoute(path="/app/<org>/webhooks/new", view=show_new, access=PageAccess.DEVELOPER),
     PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
     _acting(_ONE, update),
     _acting(f"{_ONE}/enable", enable),
     _acting(f"{_ONE}/disable", disable),
