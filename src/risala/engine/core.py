@@ -18,11 +18,12 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.journal.accounts import balances
 from risala.engine.journal.messages import verifications
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.server_key import ServerKeys
+from risala.engine.journal.store.store import Store
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory
@@ -68,6 +69,7 @@ class Core:
     settings: Settings
     seams: Seams
     journal: Journal
+    repositories: Repositories
     accounts: Accounts
     credentials: Credentials
     requests: RequestLog
@@ -122,6 +124,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                         settings,
                         seams,
                         journal,
+                        Repositories.open(Store.open(journal)),
                         accounts,
                         credentials,
                         requests,
@@ -157,7 +160,7 @@ async def start_owners(core: Core) -> Owners:
     )
     billing = await core.supervisor.start(
         "billing",
-        lambda: Billing(core.journal, core.seams.clock, partial(balances.standing, reader)),
+        lambda: Billing(core.repositories.ledger, core.seams.clock),
         mailbox_max=mailbox_max,
     )
     return Owners(limits, billing)

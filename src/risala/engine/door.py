@@ -82,6 +82,7 @@ async def open_door(
             settings=settings,
             recorder=recorder,
             reader=reader,
+            repositories=core.repositories,
             ids=ids,
             accounts=core.accounts,
             credentials=core.credentials,
@@ -92,7 +93,7 @@ async def open_door(
             sessions=sessions,
             people=people,
             requests=core.requests,
-            payments=desk_of(core, owners, recorder, outside, lines, people.mail_is_owed, sessions),
+            payments=desk_of(core, owners, outside, lines, people.mail_is_owed, sessions),
             delivery=delivery(intake),
             preparing=outside.preparing,
             birth=Birth(
@@ -157,7 +158,6 @@ def people_of(
 def desk_of(
     core: Core,
     owners: Owners,
-    recorder: Recorder,
     outside: Outside,
     lines: BankLines,
     owed: Callable[[], None],
@@ -168,8 +168,9 @@ def desk_of(
     return Desk(
         DeskSources(
             settings=core.settings,
-            recorder=recorder,
-            reader=reader,
+            clock=clock,
+            payments=core.repositories.payments,
+            bank_texts=core.repositories.bank_texts,
             ids=core.seams.ids,
             accounts=core.accounts,
             billing=owners.billing,

@@ -136,7 +136,7 @@ async def open_engine(
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
-        outward = build_outward(settings, recorder, outside, core.derived)
+        outward = build_outward(settings, recorder, core.repositories, outside, core.derived)
         people = people_of(core, owners, recorder, outside, outward.post.look)
         commands = DriverCommands(board.lanes)
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs

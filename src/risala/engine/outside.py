@@ -20,6 +20,7 @@ from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.clock import ClockJumps
 from risala.engine.people.letters import Letters
 from risala.engine.people.post import Post, keep_tidy
@@ -166,12 +167,16 @@ def console_url(settings: Settings, outside: Outside) -> str:
 
 
 def build_outward(
-    settings: Settings, recorder: Recorder, outside: Outside, derived: Derived
+    settings: Settings,
+    recorder: Recorder,
+    repositories: Repositories,
+    outside: Outside,
+    derived: Derived,
 ) -> Outward:
     """Build the parts; nothing runs yet."""
     journal = recorder.journal
     pages = (public_url(settings, outside), console_url(settings, outside))
-    letters = Letters(journal.reader(), derived, *pages)
+    letters = Letters(journal.reader(), repositories, derived, *pages)
     post = Post(recorder, journal.reader(), letters, outside.mailer)
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:

@@ -24,6 +24,7 @@ from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.rows import DueRow
 from risala.engine.journal.shipping.standing import ShippingStanding
 from risala.engine.journal.store.server_key import ServerKeys
@@ -179,6 +180,7 @@ class Services:
     settings: Settings
     recorder: Recorder
     reader: sqlite3.Connection
+    repositories: Repositories
     ids: IdSource
     accounts: Accounts
     credentials: Credentials

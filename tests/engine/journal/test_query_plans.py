@@ -39,7 +39,6 @@ from risala.engine.journal.pages.inbound import ReceivedFilter
 from risala.engine.journal.pages.lists import MessageFilter
 from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
-from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import (
@@ -54,6 +53,7 @@ from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.kept import KeptDays
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.paging import Steps
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import all_rules

@@ -278,7 +278,7 @@ async def test_a_payment_is_found_by_the_number_that_paid(open_bank, quick):
         await bank.reconcile()
         payment = await bank.shop.begin()
         values = {"payer_number": NUMBER, "payer_checked_at": 1}
-        change = bank.house.gateway.payments._cashier.change
+        change = bank.house.gateway.services.repositories.payments.change
         await change(payment["id"], values)
         await bank.paid()
         done = await bank.shop.show(payment)

@@ -15,7 +15,6 @@ import web_kept
 import web_messages
 import web_requests
 import web_verify
-from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.people import (
@@ -31,6 +30,7 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
+from risala.engine.model.records.payments import PaymentState
 from risala.engine.model.times import iso
 from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS

@@ -11,13 +11,10 @@ that send, and still nothing is spent twice.
 
 from __future__ import annotations
 
-import sqlite3
 from contextlib import suppress
-from functools import partial
-from typing import Final
 
 from risala.engine.actors.actor import Decider, Later, MailboxFull, Ref
-from risala.engine.billing.accounts import HeldMoney, Look
+from risala.engine.billing.accounts import HeldMoney
 from risala.engine.billing.claims import (
     Adjust,
     BillingMessage,
@@ -28,26 +25,20 @@ from risala.engine.billing.claims import (
     Settle,
     TopUp,
 )
-from risala.engine.journal.accounts import ledger
-from risala.engine.journal.payments import references, texts
+from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.rows import Entered
-from risala.engine.journal.store.signature import signed
-from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Draining, OutcomeUnknown
-
-BY_HAND: Final = "topup"
-"""Who settled a bank's text whose reference was entered by hand."""
 
 
 class Billing(Decider[BillingMessage]):
     """The actor; see the module's text."""
 
-    def __init__(self, journal: Journal, clock: Clock, look: Look) -> None:
-        self._journal = journal
+    def __init__(self, ledger: LedgerRepository, clock: Clock) -> None:
+        self._ledger = ledger
         self._clock = clock
-        self._money = HeldMoney(look)
+        self._money = HeldMoney(ledger.balance_on)
 
     def decide(self, message: BillingMessage) -> object:
         match message:
@@ -66,30 +57,21 @@ class Billing(Decider[BillingMessage]):
         return None
 
     async def _credit(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
-        if isinstance(message, CreditPayment):
-            unit = message.unit
-        else:
-            unit = signed(message.by, partial(_enter, message, self._clock.now_ms()))
         try:
-            entry = await self._journal.commit(unit)
+            entry = await self._enter(message)
         except OutcomeUnknown:
             self._money.doubt(message.organization_id)
             raise
         self._money.enter(Entered(entry.organization_id, entry.seq, entry.balance_after))
         return entry
 
-
-def _enter(message: TopUp | Adjust, at: int, conn: sqlite3.Connection) -> LedgerEntry:
-    given = (message.organization_id, message.amount, message.reference, at)
-    if isinstance(message, Adjust):
-        return ledger.adjust(conn, *given, note=message.note)
-    references.refuse_credited(conn, references.BY_HAND, message.reference)
-    entry = ledger.top_up(conn, *given, note=message.note)
-    references.enter(conn, references.BY_HAND, message.reference, entry.seq)
-    key = references.key_of(message.reference)
-    if key is not None:
-        texts.settle(conn, key, None, None, BY_HAND, at)
-    return entry
+    async def _enter(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
+        if isinstance(message, CreditPayment):
+            return await self._ledger.credit(message.credit, by=message.by)
+        given = (message.organization_id, message.amount, message.reference, self._clock.now_ms())
+        if isinstance(message, Adjust):
+            return await self._ledger.adjust(*given, note=message.note, by=message.by)
+        return await self._ledger.top_up(*given, note=message.note, by=message.by)
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:

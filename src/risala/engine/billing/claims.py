@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.transaction import Unit
-from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.records.bank_texts import TextCredit
+from risala.engine.model.records.payments import PaymentCredit
 
 
 class Reserve(NamedTuple):
@@ -71,11 +71,12 @@ class TopUp:
 
 @dataclass(frozen=True, slots=True)
 class CreditPayment:
-    """Credit a payment by a unit of its own, which writes it down as well; answers as
+    """Credit a payment, which is written down in the same transaction; answers as
     :class:`TopUp` does."""
 
     organization_id: str
-    unit: Unit[LedgerEntry]
+    credit: PaymentCredit | TextCredit
+    by: Signature | None = None
 
 
 @dataclass(frozen=True, slots=True)

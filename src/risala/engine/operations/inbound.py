@@ -13,8 +13,8 @@ from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import InboundRoute
 from risala.engine.journal.pages import inbound
 from risala.engine.journal.pages.inbound import Received, ReceivedFilter
-from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

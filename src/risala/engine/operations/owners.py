@@ -6,7 +6,6 @@ from typing import Protocol
 
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages import reads, verifications
-from risala.engine.journal.payments import payments
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import NotFound
 from risala.engine.services import Services
@@ -103,7 +102,7 @@ def of_verification(services: Services, given: NamesVerification) -> str:
 
 def of_payment(services: Services, given: NamesPayment) -> str:
     """The organization of a payment. Raises ``NotFound``."""
-    return payments.payment(services.reader, given.payment_id).organization_id
+    return services.repositories.payments.payment(given.payment_id).organization_id
 
 
 def of_endpoint(services: Services, given: NamesEndpoint) -> str:

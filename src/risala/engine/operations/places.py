@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages.stretch import Place
+from risala.engine.model.records.paging import Place
 from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)

@@ -10,8 +10,8 @@ from pydantic import PlainValidator
 from risala.engine.journal.pages import figures, sessions
 from risala.engine.journal.pages.figures import Funnel
 from risala.engine.journal.pages.sessions import SessionFilter
-from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.model.commands import VerificationView
+from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import structlog
 
-from risala.engine.journal.payments import payments, references
-from risala.engine.journal.payments.stored import StoredPayment
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records.payments import StoredPayment
 from risala.engine.payments.cashier import Cashier
 from risala.engine.payments.forms import key_of
 from risala.engine.payments.sources import DeskSources
@@ -57,7 +56,7 @@ class Callbacks:
         if found is None:
             return
         if report.needs_operator:
-            await self._cashier.change(found.id, {"by_operator": True})
+            await self._have.payments.change(found.id, {"by_operator": True})
             return
         await self._cashier.apply(found, report.result)
 
@@ -68,15 +67,15 @@ class Callbacks:
             NotFound: none fits, or several.
         """
         if report.payment_id is not None:
-            found = payments.payment(self._have.reader, report.payment_id)
+            found = self._have.payments.payment(report.payment_id)
             if found.method == name:
                 return found
         elif isinstance(report.result, PaymentSettled):
             key = key_of("reference", report.result.reference)
-            fitting = payments.matching(self._have.reader, name, key)
+            fitting = self._have.payments.matching(name, key)
             if len(fitting) == 1:
                 return fitting[0]
-            if references.is_credited(self._have.reader, report.result.provider, key):
+            if self._have.payments.is_credited(report.result.provider, key):
                 return None
         log.error("payment.unmatched", method=name)
         raise NotFound("There is no such payment.")
@@ -96,7 +95,7 @@ class Callbacks:
         except ValueError:
             raise Invalid("card", "no_test_card", "It is no card of the sandbox.") from None
         await self.take(found.method, told)
-        return payments.payment(self._have.reader, payment_id)
+        return self._have.payments.payment(payment_id)
 
     def playable(self, payment_id: str) -> StoredPayment:
         """A payment whose checkout is a page of ours.
@@ -104,7 +103,7 @@ class Callbacks:
         Raises:
             NotFound: there is none of this id.
         """
-        found = payments.payment(self._have.reader, payment_id)
+        found = self._have.payments.payment(payment_id)
         if not isinstance(self._have.methods.get(found.method), Played):
             raise NotFound("There is no such payment.")
         return found

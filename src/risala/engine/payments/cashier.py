@@ -1,28 +1,30 @@
 """The cashier: takes a payment one step further, and credits what came, once.
 
-What a method says, or an operator, or a signed callback, goes through one unit of work that credits
+What a method says, or an operator, or a signed callback, goes through one transaction that credits
 the ledger and writes the payment down together. So whatever is repeated, reordered or killed
 credits once.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 import trio
 
 from risala.engine.billing.claims import CreditPayment
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import PaymentState, StoredPayment
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
 from risala.engine.model.money import money
+from risala.engine.model.records.payments import (
+    PaymentChange,
+    PaymentCredit,
+    PaymentState,
+    StoredPayment,
+)
 from risala.engine.payments.forms import key_of
 from risala.engine.payments.sources import DeskSources
 from risala.engine.payments.steps import of_progress, to_method
@@ -42,7 +44,6 @@ log = structlog.get_logger(__name__)
 _NO_ANSWER: Final = "The payment's provider does not answer. Try again."
 
 Step = Callable[[Payment], Awaitable[Progress]]
-Unit = Callable[[sqlite3.Connection], StoredPayment]
 
 
 class MethodSilent(Unavailable):
@@ -112,10 +113,13 @@ class Cashier:
         """
         if isinstance(progress, PaymentSettled):
             return await self._settle(found, progress)
-        offer, now_ms = self._have.methods[found.method].offer, self._have.now_ms()
-        asks_payer = self._have.codes.are_sent
-        unit = partial(of_progress, found, progress, offer, now_ms, polls, asks_payer)
-        return self.watch(await self.commit(unit))
+        stored, now_ms = self._have.payments, self._have.now_ms()
+        if isinstance(progress, PaymentRefused):
+            cause, why = progress.cause, dict(progress.text)
+            return self.watch(await stored.decline(found.id, cause=cause, why=why, at=now_ms))
+        offer, asks_payer = self._have.methods[found.method].offer, self._have.codes.are_sent
+        change = of_progress(found, progress, offer, now_ms, polls, asks_payer)
+        return self.watch(await stored.change(found.id, change))
 
     async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
         """Credit what a provider says was paid, where it is what was asked for.
@@ -132,7 +136,7 @@ class Cashier:
                 # wrong here.
                 log.error("payment.conflict", payment_id=found.id, reason=str(error))
             else:
-                return payments.payment(self._have.reader, found.id)
+                return self._have.payments.payment(found.id)
         elif found.state is PaymentState.CONFIRMED:
             return found
         else:
@@ -142,8 +146,12 @@ class Cashier:
                 asked=f"{money(found.amount)} {found.currency}",
                 paid=f"{money(settled.amount)} {settled.currency}",
             )
-        values = {"by_operator": True, "reference": settled.reference, "poll_at": None}
-        return await self.commit(lambda conn: payments.change(conn, found.id, values))
+        change: PaymentChange = {
+            "by_operator": True,
+            "reference": settled.reference,
+            "poll_at": None,
+        }
+        return await self._have.payments.change(found.id, change)
 
     async def credit(
         self,
@@ -157,8 +165,7 @@ class Cashier:
         Raises:
             Conflict: the reference was credited already.
         """
-        unit = partial(
-            payments.credit,
+        given = PaymentCredit(
             payment_id=found.id,
             provider=settled.provider,
             reference=settled.reference,
@@ -168,13 +175,15 @@ class Cashier:
             by=who,
             at=self._have.now_ms(),
         )
-        return await self.enter(found.organization_id, signed(by, unit))
+        return await self.enter(CreditPayment(found.organization_id, given, by))
 
-    async def enter(
-        self, organization_id: str, unit: Callable[[sqlite3.Connection], LedgerEntry]
-    ) -> LedgerEntry:
-        """Have billing credit an organization by a unit that writes its payment down as well."""
-        entry: LedgerEntry = await self._have.billing.ask(CreditPayment(organization_id, unit))
+    async def enter(self, credit: CreditPayment) -> LedgerEntry:
+        """Have billing credit an organization.
+
+        Raises:
+            Conflict: the reference was credited already.
+        """
+        entry: LedgerEntry = await self._have.billing.ask(credit)
         self._have.owed()
         return entry
 
@@ -183,13 +192,3 @@ class Cashier:
         if found.poll_at is not None:
             self._have.polls.expect(found.poll_at)
         return found
-
-    async def change(
-        self, payment_id: str, values: dict[str, Any], by: Signature | None = None
-    ) -> StoredPayment:
-        """Change an open payment."""
-        unit: Unit = partial(payments.change, payment_id=payment_id, values=values)
-        return await self.commit(signed(by, unit))
-
-    async def commit(self, unit: Unit) -> StoredPayment:
-        return await self._have.recorder.journal.commit(unit)

@@ -7,16 +7,15 @@ Each step is stored before it is shown. A method is only asked what it knows; th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import structlog
 import trio
 
-from risala.engine.journal.payments import payments, references
-from risala.engine.journal.payments.stored import PaymentState, StoredPayment
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Invalid, NotFound, Unavailable
 from risala.engine.model.money import minor_units
+from risala.engine.model.records.payments import PaymentChange, PaymentState, StoredPayment
 from risala.engine.payments.callbacks import Callbacks
 from risala.engine.payments.cashier import Cashier
 from risala.engine.payments.ear import Ear
@@ -67,7 +66,7 @@ class Desk:
 
     def payment(self, payment_id: str) -> StoredPayment:
         """One payment. Raises ``NotFound``."""
-        return payments.payment(self._have.reader, payment_id)
+        return self._have.payments.payment(payment_id)
 
     def payer(self, found: StoredPayment) -> PayerStanding:
         """Whether the payer's number is known, and shown to be the customer's."""
@@ -131,9 +130,7 @@ class Desk:
             Conflict: too many are under way.
         """
         open_max = self._have.settings.payments.open_max
-        stored = await self._cashier.commit(
-            signed(by, lambda conn: payments.add(conn, drafted, open_max))
-        )
+        stored = await self._have.payments.add(drafted, open_max, by=by)
         try:
             return await self.go_on(stored.id)
         except Unavailable:
@@ -170,17 +167,17 @@ class Desk:
             method = self._cashier.method(found)
             given = entered_of(found.asks, entered)
             asked, reference = reference_of(found.asks, given)
-            values: dict[str, Any] = {
+            change: PaymentChange = {
                 "entered": {**found.entered, **given},
                 "claimed_at": now_ms,
             }
             if reference is not None:
                 key = key_of(asked, reference)
                 self._refuse_used(found, asked, key)
-                values |= {"reference": reference, "reference_key": key}
+                change |= {"reference": reference, "reference_key": key}
             if (number := payer_of(found.asks, given)) is not None:
-                values["payer_number"] = number
-            claimed = await self._cashier.change(payment_id, values, by)
+                change["payer_number"] = number
+            claimed = await self._have.payments.change(payment_id, change, by=by)
             if isinstance(method, Claimed):
                 claimed = await self._cashier.step(claimed, method.claim)
             claimed = await self.payers.begin(claimed)
@@ -188,11 +185,11 @@ class Desk:
         return claimed
 
     def _refuse_used(self, found: StoredPayment, asked: str, key: str) -> None:
-        reader, path = self._have.reader, f"entered.{asked}"
-        if references.is_credited(reader, found.method, key):
+        stored, path = self._have.payments, f"entered.{asked}"
+        if stored.is_credited(found.method, key):
             text = "This reference was credited already."
             raise Invalid(path, "reference_used", text)
-        for each in payments.matching(reader, found.method, key):
+        for each in stored.matching(found.method, key):
             if each.id != found.id and each.organization_id == found.organization_id:
                 text = "This reference waits for confirmation already."
                 raise Invalid(path, "reference_waits", text)
@@ -246,14 +243,10 @@ class Desk:
             NotFound: there is no such payment.
             Conflict: it is credited.
         """
-        at = self._have.now_ms()
-        unit = signed(
-            by,
-            lambda conn: payments.refuse(
-                conn, payment_id, cause=OPERATOR, why={"en": reason}, by=who, at=at
-            ),
+        why, at = {"en": reason}, self._have.now_ms()
+        refused = await self._have.payments.refuse(
+            payment_id, cause=OPERATOR, why=why, who=who, at=at, by=by
         )
-        refused = await self._cashier.commit(unit)
         self._have.owed()
         return refused
 
@@ -276,7 +269,7 @@ class Desk:
     async def run(self) -> None:
         """Ask again about payments that a crash has cut off before their method answered."""
         after = ""
-        while cut_off := payments.begun(self._have.reader, BEGUN_AT_ONCE, after):
+        while cut_off := self._have.payments.begun(BEGUN_AT_ONCE, after):
             for each in cut_off:
                 after = each.id
                 try:

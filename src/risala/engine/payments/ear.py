@@ -2,28 +2,33 @@
 
 One task reads the texts in the order in which they came, since the balance that each tells goes on
 from the one before it. Each is a row before it is read, so that what a crash cuts off is read by
-the next start; what was read is decided by units that look at the rows again.
+the next start; what was read is decided by
+transactions that look at the rows again.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 import structlog
 
-from risala.engine.journal.payments import payments, reading, texts
-from risala.engine.journal.payments.reading import Read, Withheld
-from risala.engine.journal.payments.references import key_of
-from risala.engine.journal.payments.told import MAY_YET, BankText, TextState, TextWhy
+from risala.engine.billing.claims import CreditPayment
 from risala.engine.journal.store.patient import patiently
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.transaction import Unit
-from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.journal.store.signature import Signature
+from risala.engine.model.errors import NotFound
+from risala.engine.model.records.bank_texts import (
+    MAY_YET,
+    BankText,
+    Read,
+    TextCredit,
+    TextWhy,
+    Withheld,
+)
 from risala.engine.payments.cashier import Cashier
 from risala.engine.payments.sources import DeskSources
+from risala.engine.rules.paying.bank_texts import DAY_MS
+from risala.engine.rules.paying.references import comparable
 from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind, TextReading
 from risala.sms.message import Inbound
 
@@ -64,6 +69,7 @@ class LineStanding:
 class Ear:
     def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
         self._have = sources
+        self._texts = sources.bank_texts
         self._cashier = cashier
         self._currency = sources.settings.service.currency
 
@@ -80,19 +86,18 @@ class Ear:
         Raises:
             Unavailable: the disk does not take it.
         """
-        while found := texts.unread(self._have.reader, READ_AT_ONCE):
+        while found := self._texts.unread(READ_AT_ONCE):
             for each in found:
                 await self._read(each)
-        for each in texts.waiting(self._have.reader, MAY_YET, LOOKED_AGAIN_MAX):
+        for each in self._texts.waiting(MAY_YET, LOOKED_AGAIN_MAX):
             await self._settle(each)
 
     async def _read(self, stored: BankText) -> None:
         found = self._heard(stored)
         if found is None:
-            await self._commit(lambda conn: reading.leave(conn, stored.id, TextWhy.NO_METHOD))
+            await self._texts.leave(stored.id, TextWhy.NO_METHOD)
             return
-        at = self._have.now_ms()
-        read = await self._commit(lambda conn: reading.read(conn, stored.id, found, at))
+        read = await self._texts.read(stored.id, found, self._have.now_ms())
         log.info("payment.text", method=read.method, state=read.state.value, why=read.why)
 
     def _heard(self, stored: BankText) -> Read | None:
@@ -124,27 +129,21 @@ class Ear:
         if caps is None:
             await self._put_off(stored, TextWhy.BY_OPERATOR.value)
             return
-        payment_id = reading.whose(self._have.reader, stored)
+        payment_id = self._texts.payment_of(stored)
         if not payment_id.startswith("pay_"):
             await self._put_off(stored, payment_id)
             return
         provider, at = stored.method, self._have.now_ms()
-        unit = partial(reading.credit, text_id=stored.id, provider=provider, caps=caps, at=at)
-        organization_id = self._organization_of(payment_id)
+        credit = TextCredit(text_id=stored.id, provider=provider, caps=caps, at=at)
+        organization_id = self._have.payments.payment(payment_id).organization_id
         try:
-            await self._cashier.enter(organization_id, unit)
+            await self._cashier.enter(CreditPayment(organization_id, credit))
         except Withheld as error:
             await self._put_off(stored, error.why)
 
-    def _organization_of(self, payment_id: str) -> str:
-        return payments.payment(self._have.reader, payment_id).organization_id
-
     async def _put_off(self, stored: BankText, why: str) -> None:
         if why != stored.why:
-            await self._commit(lambda conn: reading.put_off(conn, stored.id, why))
-
-    async def _commit(self, unit: Unit[BankText]) -> BankText:
-        return await self._have.recorder.journal.commit(unit)
+            await self._texts.put_off(stored.id, why)
 
     # -- the operator's
 
@@ -155,20 +154,19 @@ class Ear:
         )
 
     def _standing(self, name: str, method: HearsTexts) -> LineStanding:
-        reader = self._have.reader
-        since = self._have.now_ms() - reading.DAY_MS
-        known, last = texts.balance(reader, name), texts.newest(reader, name)
-        moved = texts.last_moved(reader, name)
+        texts, since = self._texts, self._have.now_ms() - DAY_MS
+        known, last = texts.balance(name), texts.newest(name)
+        moved = texts.last_moved(name)
         return LineStanding(
             method=name,
             carrier=method.carrier,
             caps=method.caps,
-            credited=texts.credited_by_itself(reader, name, since),
+            credited=texts.credited_by_itself(name, since),
             balance=None if known is None else known.balance,
             balance_at=None if known is None else known.at,
             balance_said_by=None if known is None else known.said_by,
             continues=None if moved is None else moved.continues,
-            open=texts.count_open(reader, name),
+            open=texts.count_open(name),
             last_at=None if last is None else last.received_at,
         )
 
@@ -180,9 +178,7 @@ class Ear:
         """
         if method not in self._have.lines.listeners:
             raise NotFound("No such payment method hears texts of its bank.")
-        at = self._have.now_ms()
-        unit = partial(texts.set_balance, method=method, amount=balance, at=at, said_by=who)
-        await self._have.recorder.journal.commit(signed(by, unit))
+        await self._texts.set_balance(method, balance, self._have.now_ms(), who, by=by)
 
     async def dismiss(self, text_id: str, who: str, by: Signature) -> BankText:
         """An operator says that nothing is to be done about a text.
@@ -191,15 +187,7 @@ class Ear:
             NotFound: there is no such text.
             Conflict: it is credited.
         """
-        at = self._have.now_ms()
-
-        def unit(conn: sqlite3.Connection) -> BankText:
-            if texts.text(conn, text_id).state is TextState.CREDITED:
-                raise Conflict("The text is credited already.")
-            values = {"state": TextState.DISMISSED.value, "decided_by": who, "decided_at": at}
-            return texts.change(conn, text_id, values)
-
-        return await self._commit(signed(by, unit))
+        return await self._texts.dismiss(text_id, who, self._have.now_ms(), by=by)
 
 
 def _asked(
@@ -209,7 +197,7 @@ def _asked(
     ours."""
     try:
         found = method.heard(message)
-        key = None if found.settled is None else key_of(found.settled.reference)
+        key = None if found.settled is None else comparable(found.settled.reference)
         if found.kind is TextKind.CREDIT:
             if found.settled is None or key is None or found.settled.amount <= 0:
                 raise ValueError("a credit has a reference and an amount")

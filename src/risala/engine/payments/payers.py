@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import StoredPayment
 from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
+from risala.engine.model.records.payments import PaymentChange, StoredPayment
 from risala.engine.payments.cashier import Cashier
 from risala.engine.payments.forms import payer_number
 from risala.engine.payments.sources import CodeStanding, DeskSources
@@ -78,7 +77,7 @@ class Payers:
             return await self._send(claimed, claimed.payer_number, None)
         except (Refusal, Unavailable) as error:
             log.warning("payment.payer", payment_id=claimed.id, reason=str(error))
-            return payments.payment(self._have.reader, claimed.id)
+            return self._have.payments.payment(claimed.id)
 
     async def send(self, payment_id: str, number: str | None, by: Signature) -> StoredPayment:
         """Send another code, to another number where it was mistyped.
@@ -91,7 +90,7 @@ class Payers:
             Unavailable: no code can be sent now.
         """
         async with self._cashier.turn(payment_id):
-            found = payments.payment(self._have.reader, payment_id)
+            found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_codes >= CODES_MAX:
                 raise Conflict("No more codes are sent for this payment: we check it by hand.")
@@ -101,14 +100,14 @@ class Payers:
 
     async def _send(self, found: StoredPayment, number: str, by: Signature | None) -> StoredPayment:
         # Counted first: a crash in between costs a code, never one too many.
-        values: dict[str, Any] = {
+        change: PaymentChange = {
             "payer_number": number,
             "payer_codes": found.payer_codes + 1,
             "payer_session": None,
         }
-        await self._cashier.change(found.id, values, by)
+        await self._have.payments.change(found.id, change, by=by)
         session_id = await self._have.codes.send(number, found.language)
-        return await self._cashier.change(found.id, {"payer_session": session_id})
+        return await self._have.payments.change(found.id, {"payer_session": session_id})
 
     async def check(self, payment_id: str, code: str, by: Signature) -> StoredPayment:
         """Judge a code that the customer typed.
@@ -120,15 +119,15 @@ class Payers:
             Unavailable: not now.
         """
         async with self._cashier.turn(payment_id):
-            found = payments.payment(self._have.reader, payment_id)
+            found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_session is None:
                 raise Conflict("No code was sent for this payment: ask for one.")
             approved = await self._have.codes.judge(found.payer_session, code)
             if not approved and not self._was_approved(found.payer_session):
                 raise Invalid("code", "wrong_code", "This is not the code.")
-            values = {"payer_checked_at": self._have.now_ms()}
-            checked = await self._cashier.change(payment_id, values, by)
+            change: PaymentChange = {"payer_checked_at": self._have.now_ms()}
+            checked = await self._have.payments.change(payment_id, change, by=by)
         self._have.lines.texts.ring()
         return checked
 

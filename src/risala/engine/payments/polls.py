@@ -7,11 +7,10 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import StoredPayment
 from risala.engine.journal.store.patient import patiently
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Unavailable
+from risala.engine.model.records.payments import StoredPayment
 from risala.engine.payments.cashier import Cashier, MethodSilent
 from risala.engine.payments.sources import DeskSources
 from risala.engine.rules.paying.polling import EVERY_MIN_MS, PolledSoFar, next_poll
@@ -40,19 +39,19 @@ class Polls:
         Raises:
             Unavailable: the disk does not take the answers.
         """
-        while due := payments.to_poll(self._have.reader, self._have.now_ms(), AT_ONCE):
+        while due := self._have.payments.to_poll(self._have.now_ms(), AT_ONCE):
             failed: list[Unavailable] = []
             async with trio.open_nursery() as nursery:
                 for each in due:
                     nursery.start_soon(self._poll_one, each.id, failed)
             if failed:
                 raise failed[0]
-        return payments.next_poll(self._have.reader)
+        return self._have.payments.next_poll()
 
     async def _poll_one(self, payment_id: str, failed: list[Unavailable]) -> None:
         try:
             async with self._cashier.turn(payment_id):
-                found = payments.payment(self._have.reader, payment_id)
+                found = self._have.payments.payment(payment_id)
                 if found.poll_at is not None and found.poll_at <= self._have.now_ms():
                     await self._poll(found)
         except Unavailable as error:
@@ -67,11 +66,11 @@ class Polls:
             Unavailable: its provider does not answer.
         """
         async with self._cashier.turn(payment_id):
-            found = payments.payment(self._have.reader, payment_id)
+            found = self._have.payments.payment(payment_id)
             method = self._cashier.method(found)
             if not found.is_open or not isinstance(method, Polled):
                 raise Conflict("There is nobody to ask about this payment.")
-            await self._cashier.commit(signed(by, lambda conn: payments.payment(conn, payment_id)))
+            await self._have.payments.note_asked(payment_id, by=by)
             return await self._cashier.step(found, method.poll, polls=found.polls)
 
     async def _poll(self, found: StoredPayment) -> None:
@@ -79,7 +78,7 @@ class Polls:
         method: object = self._have.methods.get(found.method)
         polls = found.polls + 1
         if not isinstance(method, Polled):
-            await self._cashier.change(found.id, {"poll_at": None})
+            await self._have.payments.change(found.id, {"poll_at": None})
             return
         try:
             after = await self._cashier.step(found, method.poll, polls=polls)
@@ -87,10 +86,10 @@ class Polls:
             after = await self._put_off(found, polls)
         if after.is_open and after.poll_at is None and after.expires_at is None:
             # Nobody will ever tell: the operator sees it.
-            await self._cashier.change(found.id, {"by_operator": True})
+            await self._have.payments.change(found.id, {"by_operator": True})
 
     async def _put_off(self, found: StoredPayment, polls: int) -> StoredPayment:
         every = found.poll_every or EVERY_MIN_MS
         so_far = PolledSoFar(found.begun_at, found.expires_at, every, polls)
         at = next_poll(so_far, self._have.now_ms())
-        return await self._cashier.change(found.id, {"poll_at": at, "polls": polls})
+        return await self._have.payments.change(found.id, {"poll_at": at, "polls": polls})

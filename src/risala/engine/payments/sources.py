@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,7 +12,8 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource
 from risala.engine.payments.lines import BankLines
 from risala.plugins.payment import PaymentMethod
@@ -53,8 +53,9 @@ class PayerCodes(Protocol):
 @dataclass(frozen=True, slots=True)
 class DeskSources:
     settings: Settings
-    recorder: Recorder
-    reader: sqlite3.Connection
+    clock: Clock
+    payments: PaymentRepository
+    bank_texts: BankTextRepository
     ids: IdSource
     accounts: Accounts
     billing: Ref[BillingMessage]
@@ -70,7 +71,7 @@ class DeskSources:
     lines: BankLines
 
     def now_ms(self) -> int:
-        return self.recorder.clock.now_ms()
+        return self.clock.now_ms()
 
 
 @dataclass(frozen=True, slots=True)

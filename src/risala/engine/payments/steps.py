@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import sqlite3
-from typing import Any
-
 import structlog
 
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
+from risala.engine.model.records.payments import (
+    AskedField,
+    PaymentChange,
+    PaymentState,
+    StoredPayment,
+)
 from risala.engine.rules.paying.polling import PolledSoFar, next_poll
+from risala.engine.rules.paying.references import comparable
 from risala.plugins.payment import (
     Confirmation,
     Payment,
     PaymentOffer,
     PaymentPending,
-    PaymentRefused,
-    normalised_reference,
 )
 
 log = structlog.get_logger(__name__)
@@ -40,26 +40,20 @@ def to_method(found: StoredPayment, public_url: str) -> Payment:
 
 def of_progress(
     found: StoredPayment,
-    progress: PaymentPending | PaymentRefused,
+    progress: PaymentPending,
     offer: PaymentOffer,
     now_ms: int,
     polls: int,
     asks_payer: bool,
-    conn: sqlite3.Connection,
-) -> StoredPayment:
-    """The unit of work that writes down what a method answered. One that is decided stays so.
+) -> PaymentChange:
+    """What of a payment changes by what its method answered.
 
     Args:
         polls: how often its provider was asked.
         asks_payer: whether payers' numbers are asked for: somebody sends codes to them.
     """
-    if isinstance(progress, PaymentRefused):
-        if not payments.payment(conn, found.id).is_open:
-            return payments.payment(conn, found.id)
-        cause, why = progress.cause, dict(progress.text)
-        return payments.refuse(conn, found.id, cause=cause, why=why, by=None, at=now_ms)
-    values: dict[str, Any] = {
-        "state": PaymentState.WAITING.value,
+    change: PaymentChange = {
+        "state": PaymentState.WAITING,
         "by_operator": progress.confirmation is Confirmation.OPERATOR,
         "instructions": dict(progress.instructions),
         "checkout_url": _link(found, progress.checkout_url, offer),
@@ -72,26 +66,20 @@ def of_progress(
         **_polled(found, progress, now_ms, polls),
     }
     if progress.reference is not None:
-        values["reference"] = progress.reference
-        values["reference_key"] = _key(progress.reference)
-    return payments.change(conn, found.id, values)
+        change["reference"] = progress.reference
+        # None: no report can be matched by it, and the operator decides.
+        change["reference_key"] = comparable(progress.reference)
+    return change
 
 
 def _polled(
     found: StoredPayment, progress: PaymentPending, now_ms: int, polls: int
-) -> dict[str, Any]:
+) -> PaymentChange:
     if progress.poll_after_s is None or progress.poll_after_s < 0:
         return {"poll_at": None, "polls": polls, "poll_every": None}
     every = round(progress.poll_after_s * 1000)
     at = next_poll(PolledSoFar(found.begun_at, progress.expires_at_ms, every, polls), now_ms)
     return {"poll_at": at, "polls": polls, "poll_every": every}
-
-
-def _key(reference: str) -> str | None:
-    try:
-        return normalised_reference(reference)
-    except ValueError:
-        return None  # no report can be matched by it: the operator decides
 
 
 def _link(found: StoredPayment, url: str | None, offer: PaymentOffer) -> str | None:

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.alerts import alerts
-from risala.engine.journal.payments import payments
 from risala.engine.journal.people import letting_in, members
 from risala.engine.journal.people.mails import MailKind, OwedMail
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
@@ -54,9 +54,15 @@ def words_in(language: Language) -> Words:
 
 class Letters:
     def __init__(
-        self, reader: sqlite3.Connection, derived: Derived, public_url: str, console_url: str
+        self,
+        reader: sqlite3.Connection,
+        repositories: Repositories,
+        derived: Derived,
+        public_url: str,
+        console_url: str,
     ) -> None:
         self._reader = reader
+        self._repositories = repositories
         self._derived = derived
         self._url = public_url
         self._console_url = console_url
@@ -142,7 +148,7 @@ class Letters:
         }
 
     def _payment(self, owed: OwedMail, _: Words) -> Values:
-        found = payments.payment(self._reader, owed.details["payment"])
+        found = self._repositories.payments.payment(owed.details["payment"])
         organization = accounts.organization(self._reader, found.organization_id)
         return {
             "organization": _named(organization),

@@ -12,11 +12,12 @@ from prometheus_client.core import Metric
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
-from risala.engine.journal.payments import counts
-from risala.engine.journal.payments.stored import PaymentState
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.people.sign_in_failures import FailureReason
+from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.upkeep import backup_note
+from risala.engine.model.records.payments import PaymentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.families import gauge
@@ -28,7 +29,9 @@ _OPEN = (PaymentState.BEGUN, PaymentState.WAITING)
 _DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 
 
-def of_journal(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
+def of_journal(
+    reader: sqlite3.Connection, repositories: Repositories, now_ms: int
+) -> Iterator[Metric]:
     """What waits, what is wrong, and how payments stand."""
     unserved = waiting.unserved(reader, UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
@@ -39,7 +42,7 @@ def of_journal(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
     raised = alerts.open_counts(reader)
     text = "Alerts that are open, by their kind."
     yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
-    yield from _payments(reader, now_ms)
+    yield from _payments(repositories.payments, now_ms)
     owed = behind.webhooks(reader, now_ms)
     text = "Deliveries of webhooks that have been owed for a minute; not counted beyond 1000."
     yield gauge("webhook_deliveries_behind", text, [({}, owed.count)])
@@ -61,13 +64,13 @@ def of_journal(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
     )
 
 
-def _payments(reader: sqlite3.Connection, now_ms: int) -> Iterator[Metric]:
-    known = counts.open_payments(reader)
+def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:
+    known = payments.count_open()
     text = "Payments that nobody has decided yet, by their state; not counted beyond 10000."
     yield gauge(
         "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
     )
-    today = counts.payments_of_day(reader, now_ms)
+    today = payments.count_of_day(now_ms)
     text = "Payments begun in the last 24 hours, by their state now; not counted beyond 10000."
     yield gauge(
         "payments_last_day", text, [({"state": state.value}, today.get(state, 0)) for state in _DAY]

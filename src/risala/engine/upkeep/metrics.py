@@ -91,7 +91,7 @@ class _Engine(Collector):
         reader, now_ms = parts.reader, parts.recorder.clock.now_ms()
         try:
             return [
-                *house_metrics.of_journal(reader, now_ms),
+                *house_metrics.of_journal(reader, parts.repositories, now_ms),
                 house_metrics.held_receipts(reader, carriers),
                 *house_metrics.of_machine(Path(parts.settings.storage.data_dir), now_ms),
             ]

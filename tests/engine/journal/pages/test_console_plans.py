@@ -5,8 +5,8 @@ import re
 from risala.engine.journal.pages import behind, organizations, requests, users
 from risala.engine.journal.pages.organizations import OrganizationFilter
 from risala.engine.journal.pages.requests import SenderRequestFilter
-from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.pages.users import UserFilter
+from risala.engine.model.records.paging import Steps
 
 GROWING = re.compile(r"SCAN (message|webhook_delivery|mails|members|m|u)\b")
 ALL_STEPS = (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",)))

@@ -6,7 +6,7 @@ import pytest
 
 from risala.engine.journal.pages import deliveries
 from risala.engine.journal.pages.deliveries import DeliverySum
-from risala.engine.journal.pages.stretch import Steps
+from risala.engine.model.records.paging import Steps
 
 STATES = ("delivered", "failed", "delivered", "pending")
 

@@ -6,7 +6,7 @@ import pytest
 
 from risala.engine.journal.pages import sessions
 from risala.engine.journal.pages.sessions import SessionFilter
-from risala.engine.journal.pages.stretch import Steps
+from risala.engine.model.records.paging import Steps
 
 NOW = 10_000
 STATES = ("approved", "expired", "pending", "canceled")

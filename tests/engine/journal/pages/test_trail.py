@@ -3,11 +3,11 @@
 import pytest
 
 from risala.engine.journal.pages import trail
-from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.upkeep.audit_log import Hand
 from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.records.paging import Steps
 
 AMINA = Caller("amina", Face.CONSOLE, Role.OPERATOR)
 OMAR = Caller("omar", Face.CLI, Role.OPERATOR)

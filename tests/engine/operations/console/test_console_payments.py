@@ -6,10 +6,10 @@ import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.journal.pages import payments
-from risala.engine.journal.pages.payments import PaymentFilter
-from risala.engine.journal.pages.stretch import Steps
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.payments import STATES, PaymentFilter
 from risala.engine.outside import Outside
 
 OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
@@ -70,7 +70,7 @@ async def test_each_is_told_with_what_its_decision_is_made_by(till, autojump_clo
 
 async def test_the_other_states_are_lists_of_their_own(till, autojump_clock):
     house, made = till
-    found = {state: ids(await do(house, status=state)) for state in payments.STATES}
+    found = {state: ids(await do(house, status=state)) for state in STATES}
     assert found == {
         "claimed": [made[0], made[3], made[4]],
         "open": [made[5]],
@@ -110,7 +110,7 @@ def test_what_waits_is_found_among_any_number_of_payments(book):
     for steps in (Steps(9), Steps(9, before=("x",)), Steps(9, after=("x",))):
         payments.queue(book.conn, PaymentFilter(), steps)
         payments.page(book.conn, PaymentFilter("open", "nasr"), steps)
-        for state in payments.STATES:
+        for state in STATES:
             payments.page(book.conn, PaymentFilter(state), steps)
     payments.first_claimed_at(book.conn)
     payments.is_entered(book.conn, "x")

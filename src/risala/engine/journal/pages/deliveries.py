@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.webhooks.history import DELIVERIES, DeliveryRow
+from risala.engine.model.records.paging import CursorPage, Place, Steps
 
 SUMMED_MAX: Final = 2000
 """Deliveries that one sum is made of, the latest: a few milliseconds."""
@@ -28,7 +29,7 @@ class DeliverySum:
 
 def page(
     conn: sqlite3.Connection, endpoint_id: str, state: str | None, steps: Steps
-) -> Stretch[DeliveryRow]:
+) -> CursorPage[DeliveryRow]:
     """One page of them; of one state, or of all."""
 
     walk = Walk(

@@ -6,9 +6,10 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.pages.stretch import Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.store.named import Rows
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.paging import CursorPage, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ class ReceivedFilter:
         return since, until
 
 
-def received(conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps) -> Stretch[Received]:
+def received(
+    conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
+) -> CursorPage[Received]:
     """Messages that came in, of one organization or of all, from one number or from any."""
     hit, given = wanted.hit()
     organization_id, sender = wanted.organization_id, wanted.sender
@@ -95,7 +98,7 @@ def received(conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps) -> 
 
 def opted_out(
     conn: sqlite3.Connection, organization_id: str, recipient: str | None, steps: Steps
-) -> Stretch[OptOut]:
+) -> CursorPage[OptOut]:
     """Numbers that want no messages of an organization; or whether one of them is one number."""
     where, mine, order = "organization_id = ?", (organization_id,), ("at", "recipient")
     if recipient is None:

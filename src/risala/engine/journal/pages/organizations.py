@@ -8,10 +8,11 @@ from typing import Final
 
 from risala.engine.journal.accounts import spending
 from risala.engine.journal.accounts.accounts import DELETED, ORGANIZATIONS
-from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Organization
+from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.rules.days import day_of
 
 OWNERS_SHOWN_MAX: Final = 3
@@ -63,7 +64,7 @@ def spellings(text: str) -> list[str]:
 
 def page(
     conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
-) -> Stretch[Organization]:
+) -> CursorPage[Organization]:
     """One page of the organizations that are wanted."""
     hit, given = wanted.hit()
     way = Walk("organizations", "1", (), hit, given, ("id",))

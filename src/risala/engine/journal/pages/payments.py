@@ -4,16 +4,15 @@ others the newest first."""
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.payments.payments import CLAIMED, PAYMENTS
-from risala.engine.journal.payments.stored import StoredPayment
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.payments import WAITING, PaymentFilter, StoredPayment
 
-WAITING: Final = "claimed"
 _STATES: Final = {
     WAITING: CLAIMED,
     "open": f"state IN ('begun', 'waiting') AND NOT ({CLAIMED})",
@@ -21,61 +20,52 @@ _STATES: Final = {
     "refused": "state = 'refused'",
     "all": "1",
 }
-STATES: Final = tuple(_STATES)
 _DECIDED: Final = ("confirmed", "refused", "all")
 """States that grow for ever: met on the way through the whole table, a bounded part of it."""
 _BEGINNING: Final = ("",)
 """Sorts before every id."""
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentFilter:
-    """Which payments a list is of."""
-
-    state: str = WAITING
-    """One of :data:`STATES`."""
-    search: str | None = None
-    """Part of the organization's name or id; None: whichever."""
-    key: str | None = None
-    """A reference as it is compared: only payments that have it."""
-    payment_id: str | None = None
-    """Only this one."""
-
-    def _hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that a payment on the way is wanted."""
-        conditions = [_STATES[self.state]] if self.state in _DECIDED else []
-        given: list[object] = []
-        if self.search is not None:
-            ways = ["organization_id LIKE ? ESCAPE '\\'"]
-            given.append(part(self.search))
-            for spelled in spellings(self.search):
-                ways.append(
-                    "organization_id IN (SELECT id FROM organizations"
-                    " WHERE organizations.name LIKE ? ESCAPE '\\')"
-                )
-                given.append(part(spelled))
-            conditions.append(f"({' OR '.join(ways)})")
-        return " AND ".join(conditions) or "1", tuple(given)
-
-    def way(self) -> Walk:
-        """The index on which they are met."""
-        hit, hit_given = self._hit()
-        conditions = [] if self.state in _DECIDED else [_STATES[self.state]]
-        given: list[object] = []
-        for column, value in (("id", self.payment_id), ("reference_key", self.key)):
-            if value is not None:
-                conditions.append(f"{column} = ?")
-                given.append(value)
-        where = " AND ".join(conditions) or "1"
-        return Walk("payments", where, tuple(given), hit, hit_given, ("id",))
+def _hit(wanted: PaymentFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that a payment on the way is wanted."""
+    conditions = [_STATES[wanted.state]] if wanted.state in _DECIDED else []
+    given: list[object] = []
+    if wanted.search is not None:
+        ways = ["organization_id LIKE ? ESCAPE '\\'"]
+        given.append(part(wanted.search))
+        for spelled in spellings(wanted.search):
+            ways.append(
+                "organization_id IN (SELECT id FROM organizations"
+                " WHERE organizations.name LIKE ? ESCAPE '\\')"
+            )
+            given.append(part(spelled))
+        conditions.append(f"({' OR '.join(ways)})")
+    return " AND ".join(conditions) or "1", tuple(given)
 
 
-def page(conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps) -> Stretch[StoredPayment]:
+def _way(wanted: PaymentFilter) -> Walk:
+    """The index on which they are met."""
+    hit, hit_given = _hit(wanted)
+    conditions = [] if wanted.state in _DECIDED else [_STATES[wanted.state]]
+    given: list[object] = []
+    for column, value in (("id", wanted.payment_id), ("reference_key", wanted.key)):
+        if value is not None:
+            conditions.append(f"{column} = ?")
+            given.append(value)
+    where = " AND ".join(conditions) or "1"
+    return Walk("payments", where, tuple(given), hit, hit_given, ("id",))
+
+
+def page(
+    conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
+) -> CursorPage[StoredPayment]:
     """One page of those that are wanted, the newest first."""
-    return stretch(conn, PAYMENTS, wanted.way(), steps, _place_of)
+    return stretch(conn, PAYMENTS, _way(wanted), steps, _place_of)
 
 
-def queue(conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps) -> Stretch[StoredPayment]:
+def queue(
+    conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
+) -> CursorPage[StoredPayment]:
     """The same with the oldest first: ``older`` leads on, ``newer`` back to where it begins."""
     if steps.after is None:
         found = page(conn, wanted, Steps(steps.limit, after=steps.before or _BEGINNING))
@@ -83,7 +73,7 @@ def queue(conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps) -> Stre
         found = page(conn, wanted, Steps(steps.limit, before=steps.after))
     is_first = steps.before is None and steps.after is None
     back = None if is_first else found.older
-    return Stretch(tuple(reversed(found.found)), back, found.newer, found.looked_to)
+    return CursorPage(tuple(reversed(found.found)), back, found.newer, found.looked_to)
 
 
 def _place_of(payment: StoredPayment) -> Place:

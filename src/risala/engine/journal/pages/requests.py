@@ -8,9 +8,10 @@ from typing import Final
 
 from risala.engine.journal.accounts.senders import SENDERS
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Sender
+from risala.engine.model.records.paging import CursorPage, Place, Steps
 
 WAITING: Final = "waiting"
 CLEARED: Final = "cleared"
@@ -65,7 +66,7 @@ def waiting(conn: sqlite3.Connection, wanted: SenderRequestFilter) -> list[Sende
     return [SENDERS.of(row) for row in rows]
 
 
-def page(conn: sqlite3.Connection, wanted: SenderRequestFilter, steps: Steps) -> Stretch[Sender]:
+def page(conn: sqlite3.Connection, wanted: SenderRequestFilter, steps: Steps) -> CursorPage[Sender]:
     """One page of those in another state, the newest first."""
     hit, given = wanted.hit()
     way = Walk("senders", _STATES[wanted.state], (), hit, given, ("id",))

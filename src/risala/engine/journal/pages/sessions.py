@@ -6,7 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal.messages.sessions import SESSIONS, VerificationRow
-from risala.engine.journal.pages.stretch import TIME_END, Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.rules.verification import SessionState
 
 
@@ -36,7 +37,9 @@ class SessionFilter:
         return "status = ?", (self.status,)
 
 
-def page(conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps) -> Stretch[VerificationRow]:
+def page(
+    conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps
+) -> CursorPage[VerificationRow]:
     """One page of the sessions that are wanted."""
     index, where = "verification_by_organization", "organization_id = ? AND mode = ?"
     given: tuple[object, ...] = (wanted.organization_id, wanted.mode)

@@ -9,17 +9,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, TypeVar
 
 from risala.engine.journal.store.named import Rows
+from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 
 T = TypeVar("T")
-Place = tuple[int | str, ...]
-"""Where one stands in an index: a row's values in its last columns."""
-
-TIME_END: Final = 2**63 - 1
-LOOKED_MAX: Final = 2000
-"""Rows that one page looks at: a few milliseconds, in which nothing else is done."""
 _BEYOND: Final = "~"
 """Sorts after all characters of ids and numbers."""
 
@@ -36,33 +31,12 @@ class Walk:
     """The condition that a row on the way is wanted; ``1``: each is."""
     hit_given: tuple[object, ...]
     order: tuple[str, ...]
-    """The columns that make a :data:`Place`: a time and an id, or an id alone."""
+    """The columns that make a place: a time and an id, or an id alone."""
     since: int = 0
     until: int = TIME_END
     """Where the first is a time: at or after, and before, in UTC epoch milliseconds."""
     ids: tuple[str | None, str | None] = (None, None)
     """Where the only one is an id: from the first on, and before the second; None: no bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """How far one goes, and from where."""
-
-    limit: int
-    before: Place | None = None
-    after: Place | None = None
-    looked_max: int = LOOKED_MAX
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch(Generic[T]):
-    """A page, and where the next ones begin; None: there are none."""
-
-    found: tuple[T, ...]
-    newer: Place | None
-    older: Place | None
-    looked_to: T | None
-    """So far it was looked, and what lies beyond is on the next page."""
 
 
 def stretch(
@@ -71,7 +45,7 @@ def stretch(
     way: Walk,
     steps: Steps,
     place_of: Callable[[T], Place],
-) -> Stretch[T]:
+) -> CursorPage[T]:
     """The newest rows, or those older than the place ``before``, or newer than ``after``."""
     upward = steps.after is not None
     beyond, given = _beyond(way, steps.after if upward else steps.before, upward=upward)
@@ -97,11 +71,11 @@ def stretch(
     onward = None if end is None else place_of(end)
     if steps.after is not None:
         older = place_of(kept[0]) if kept else _just_above(steps.after)
-        return Stretch(tuple(reversed(kept)), onward, older, reached)
+        return CursorPage(tuple(reversed(kept)), onward, older, reached)
     if steps.before is None:
-        return Stretch(tuple(kept), None, onward, reached)
+        return CursorPage(tuple(kept), None, onward, reached)
     newer = place_of(kept[0]) if kept else _just_below(steps.before)
-    return Stretch(tuple(kept), newer, onward, reached)
+    return CursorPage(tuple(kept), newer, onward, reached)
 
 
 def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:

@@ -6,8 +6,9 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import Final
 
-from risala.engine.journal.pages.stretch import TIME_END, Place, Steps, Stretch, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.upkeep.audit_log import LINES, AuditLine
+from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 
 FAMILY_END: Final = "."
 """An operation's name that ends so stands for all of its family: ``carriers.``."""
@@ -73,7 +74,7 @@ class TrailFilter:
         )
 
 
-def page(conn: sqlite3.Connection, wanted: TrailFilter, steps: Steps) -> Stretch[AuditLine]:
+def page(conn: sqlite3.Connection, wanted: TrailFilter, steps: Steps) -> CursorPage[AuditLine]:
     """One page of the lines that are wanted; places are times and numbers of lines."""
     way = wanted.way()
     if way.order == ("seq",):

@@ -6,10 +6,11 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Place, Steps, Walk, stretch
+from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.people.users import USERS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.people import User
+from risala.engine.model.records.paging import Place, Steps
 
 
 @dataclass(frozen=True, slots=True)

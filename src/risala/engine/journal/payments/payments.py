@@ -11,13 +11,19 @@ from typing import Any, Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.payments import references, texts
-from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment
 from risala.engine.journal.people import mails
 from risala.engine.journal.people.mails import MailKind
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.payments import (
+    AskedField,
+    PaymentChange,
+    PaymentCredit,
+    PaymentState,
+    StoredPayment,
+)
 
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"
@@ -146,54 +152,48 @@ def next_poll(conn: sqlite3.Connection) -> int | None:
     return found[0].poll_at if found else None
 
 
-def change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
+def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> StoredPayment:
     """Change an open payment; one that is confirmed or refused stays as it is."""
+    return _change(conn, payment_id, change)
+
+
+def _change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]) -> StoredPayment:
     if payment(conn, payment_id).is_open:
         writable(conn, _TABLE).update(payment_id, _row(values))
     return payment(conn, payment_id)
 
 
 def credit(
-    conn: sqlite3.Connection,
-    payment_id: str,
-    *,
-    provider: str,
-    reference: str,
-    key: str,
-    amount: int,
-    payer: str | None,
-    by: str | None,
-    at: int,
-    text_id: str | None = None,
+    conn: sqlite3.Connection, given: PaymentCredit, *, text_id: str | None = None
 ) -> LedgerEntry:
     """Credit a payment, once: with the ledger entry that it has, where it has one.
 
     Args:
-        by: who confirmed it; None: its provider.
         text_id: the bank's text by which alone it is credited.
 
     Raises:
         NotFound: there is none of this id.
         Conflict: the reference was credited already, by another one or by hand.
     """
-    found = payment(conn, payment_id)
+    found, at = payment(conn, given.payment_id), given.at
     if found.entry is not None:
         return ledger.entry(conn, found.entry)
-    references.refuse_credited(conn, provider, reference)
-    entry = ledger.top_up(conn, found.organization_id, amount, f"{provider} {reference}", at)
-    references.enter(conn, provider, reference, entry.seq)
+    references.refuse_credited(conn, given.provider, given.reference)
+    reference = f"{given.provider} {given.reference}"
+    entry = ledger.top_up(conn, found.organization_id, given.amount, reference, at)
+    references.enter(conn, given.provider, given.reference, entry.seq)
     writable(conn, _TABLE).update(
-        payment_id,
+        found.id,
         _row(
             {
                 "state": PaymentState.CONFIRMED.value,
-                "provider": provider,
-                "reference": reference,
-                "reference_key": key,
-                "paid": amount,
-                "payer": payer,
+                "provider": given.provider,
+                "reference": given.reference,
+                "reference_key": given.key,
+                "paid": given.amount,
+                "payer": given.payer,
                 "entry": entry.seq,
-                "decided_by": by,
+                "decided_by": given.by,
                 "decided_at": at,
                 "asks": (),
                 "cause": None,
@@ -202,8 +202,9 @@ def credit(
             }
         ),
     )
-    texts.settle(conn, key, found.method, payment_id, by or provider, at, text_id=text_id)
-    organization_id, told = found.organization_id, {"payment": payment_id}
+    by = given.by or given.provider
+    texts.settle(conn, given.key, found.method, found.id, by, at, text_id=text_id)
+    organization_id, told = found.organization_id, {"payment": found.id}
     mails.owe_owners(conn, organization_id, MailKind.PAYMENT_CONFIRMED, told, at)
     return entry
 
@@ -238,7 +239,21 @@ def refuse(
     if by is not None and found.is_open:  # what a provider declines is seen on the page
         organization_id, told = found.organization_id, {"payment": payment_id}
         mails.owe_owners(conn, organization_id, MailKind.PAYMENT_REFUSED, told, at)
-    return change(conn, payment_id, values)
+    return _change(conn, payment_id, values)
+
+
+def decline(
+    conn: sqlite3.Connection, payment_id: str, *, cause: str, why: Mapping[str, str], at: int
+) -> StoredPayment:
+    """Its provider says that no money comes of it. One that is decided stays as it is.
+
+    Raises:
+        NotFound: there is none of this id.
+    """
+    found = payment(conn, payment_id)
+    if not found.is_open:
+        return found
+    return refuse(conn, payment_id, cause=cause, why=why, by=None, at=at)
 
 
 def of_entries(conn: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, StoredPayment]:

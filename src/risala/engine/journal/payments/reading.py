@@ -7,41 +7,29 @@ again after a crash, the second finds what the first has done.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.journal.payments import payments, references, texts
-from risala.engine.journal.payments.told import BankText, TextState, TextWhy
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict
+from risala.engine.model.records.bank_texts import (
+    BankText,
+    Read,
+    TextCredit,
+    TextState,
+    TextWhy,
+    Withheld,
+)
+from risala.engine.model.records.payments import PaymentCredit
 from risala.engine.rules.paying import bank_texts
-from risala.engine.rules.paying.bank_texts import ToldPayment, over_caps
-from risala.plugins.payment_texts import CreditCaps, TextKind, TextReading
+from risala.engine.rules.paying.bank_texts import DAY_MS, ToldPayment, over_caps
+from risala.plugins.payment_texts import TextKind
 
-DAY_MS: Final = 86_400_000
 _UNMATCHED: Final = {
     TextKind.NO_PATTERN: TextWhy.NO_PATTERN,
     TextKind.FOREIGN_CENTRE: TextWhy.FOREIGN_CENTRE,
     TextKind.FOREIGN_SENDER: TextWhy.FOREIGN_SENDER,
 }
-
-
-class Withheld(Conflict):
-    """A text credits nothing by itself; ``why`` says why. Nothing was written."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What a method reads in a text."""
-
-    method: str
-    reading: TextReading
-    key: str | None
-    """The reference as it is compared."""
 
 
 def leave(conn: sqlite3.Connection, text_id: str, why: TextWhy) -> BankText:
@@ -94,7 +82,7 @@ def _continues(conn: sqlite3.Connection, found: Read) -> bool:
 
 
 def _known(conn: sqlite3.Connection, stored: BankText, found: Read) -> TextWhy | None:
-    """TextWhy there is nothing new in a text."""
+    """Why there is nothing new in a text."""
     settled = found.reading.settled
     if found.key is None or settled is None:
         return None
@@ -124,6 +112,19 @@ def whose(conn: sqlite3.Connection, stored: BankText) -> str:
     return bank_texts.owner_of(told, list({each.id: each for each in fitting}.values()))
 
 
+def dismiss(conn: sqlite3.Connection, text_id: str, by: str, at: int) -> BankText:
+    """An operator says that nothing is to be done about a text.
+
+    Raises:
+        NotFound: there is none of this id.
+        Conflict: it is credited.
+    """
+    if texts.text(conn, text_id).state is TextState.CREDITED:
+        raise Conflict("The text is credited already.")
+    values = {"state": TextState.DISMISSED.value, "decided_by": by, "decided_at": at}
+    return texts.change(conn, text_id, values)
+
+
 def put_off(conn: sqlite3.Connection, text_id: str, why: str) -> BankText:
     """A text waits for this reason from now on."""
     stored = texts.text(conn, text_id)
@@ -132,19 +133,13 @@ def put_off(conn: sqlite3.Connection, text_id: str, why: str) -> BankText:
     return texts.change(conn, text_id, {"why": why})
 
 
-def credit(
-    conn: sqlite3.Connection,
-    text_id: str,
-    provider: str,
-    caps: CreditCaps,
-    at: int,
-) -> LedgerEntry:
+def credit(conn: sqlite3.Connection, given: TextCredit) -> LedgerEntry:
     """Credit the payment that a text tells of, by the text alone.
 
     Raises:
         Withheld: it does not fit in every respect, or a cap is in the way.
     """
-    stored = texts.text(conn, text_id)
+    stored, at = texts.text(conn, given.text_id), given.at
     if stored.state is not TextState.WAITING or not stored.continues:
         raise Withheld(stored.why or TextWhy.BALANCE.value)
     payment_id = whose(conn, stored)
@@ -157,25 +152,24 @@ def credit(
     organization_id = payments.payment(conn, payment_id).organization_id
     since = at - DAY_MS
     over = over_caps(
-        caps,
+        given.caps,
         stored.amount,
         texts.credited_by_itself(conn, stored.method, since, organization_id),
         texts.credited_by_itself(conn, stored.method, since),
     )
     if over is not None:
         raise Withheld(over)
+    credited = PaymentCredit(
+        payment_id=payment_id,
+        provider=given.provider,
+        reference=stored.reference,
+        key=stored.reference_key,
+        amount=stored.amount,
+        payer=stored.payer,
+        by=None,
+        at=at,
+    )
     try:
-        return payments.credit(
-            conn,
-            payment_id,
-            provider=provider,
-            reference=stored.reference,
-            key=stored.reference_key,
-            amount=stored.amount,
-            payer=stored.payer,
-            by=None,
-            at=at,
-            text_id=text_id,
-        )
+        return payments.credit(conn, credited, text_id=given.text_id)
     except Conflict:
         raise Withheld(TextWhy.CREDITED_BEFORE.value) from None

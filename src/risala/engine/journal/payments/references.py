@@ -15,7 +15,7 @@ from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import money
 from risala.engine.model.times import iso
-from risala.plugins.payment import normalised_reference
+from risala.engine.rules.paying.references import comparable
 
 BY_HAND: Final = ""
 """In place of a provider: the reference was entered by hand, and may be anybody's."""
@@ -52,7 +52,7 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
     Raises:
         Conflict: it was credited.
     """
-    key = key_of(reference)
+    key = comparable(reference)
     if key is None:
         return  # nothing of it could be compared: it is taken as it is written
     where, given = "key = ?", [key]
@@ -63,16 +63,8 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
         raise Conflict(f"The reference {reference} was credited already: {_told(conn, first)}.")
 
 
-def key_of(reference: str) -> str | None:
-    """A reference as it is compared; None: nothing of it can be."""
-    try:
-        return normalised_reference(reference)
-    except ValueError:
-        return None
-
-
 def enter(conn: sqlite3.Connection, provider: str, reference: str, entry: int) -> None:
     """Know a reference again that is credited by this unit."""
-    key = key_of(reference)
+    key = comparable(reference)
     if key is not None:
         writable(conn, _TABLE).insert({"key": key, "provider": provider, "entry": entry})

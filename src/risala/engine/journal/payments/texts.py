@@ -10,10 +10,10 @@ import sqlite3
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from risala.engine.journal.payments.told import AccountBalance, BankText, TextState, TextWhy
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.bank_texts import AccountBalance, BankText, TextState, TextWhy
 from risala.sms.message import Inbound
 
 _TABLE: Final = "bank_texts"

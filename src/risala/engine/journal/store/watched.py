@@ -55,12 +55,16 @@ class _WatchedCursor(sqlite3.Cursor):
 
 
 def _tell(cursor: sqlite3.Cursor, error: sqlite3.Error) -> NoReturn:
-    # Who tries to write here has a bug; the storage is well.
-    readonly = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY
-    if is_storage_fault(error) and not readonly:
+    if _is_fault(error):
         cast(WatchedConnection, cursor.connection).meet(error)
         raise StorageFailed from error
     raise error
+
+
+def _is_fault(error: sqlite3.Error) -> bool:
+    # Who tries to write by a connection for reading has a bug; the storage is well.
+    readonly = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY
+    return is_storage_fault(error) and not readonly
 
 
 @contextmanager
@@ -73,7 +77,7 @@ def telling(meet: Meet) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        if not is_storage_fault(error):
+        if not _is_fault(error):
             raise
         meet(error)
         raise StorageFailed from error

@@ -144,7 +144,7 @@ class Journal:
         """
         if self._conn is not None or self._stop.is_set():
             raise RuntimeError("a journal runs once")
-        if self._inline or self._disk is not None:
+        if self.is_on_loop:
             conn = self._open()
         else:
             conn = await trio.to_thread.run_sync(self._open)
@@ -254,6 +254,11 @@ class Journal:
     def path(self) -> Path:
         return self._path
 
+    @property
+    def is_on_loop(self) -> bool:
+        """Whether units run on the loop's thread, as under a mock clock."""
+        return self._inline or self._disk is not None
+
     def reader(self) -> sqlite3.Connection:
         """A new read-only connection for the loop thread; rows are tuples.
 
@@ -262,7 +267,7 @@ class Journal:
         """
         if self._conn is None or self._stop.is_set():
             raise Draining
-        conn = open_watched(self._path, self._meet)
+        conn = open_watched(self._path, self.meet)
         self._readers.append(conn)
         return conn
 
@@ -280,7 +285,7 @@ class Journal:
             lost=self.condition.lost,
         )
 
-    def _meet(self, error: BaseException) -> None:
+    def meet(self, error: BaseException) -> None:
         """On the loop thread: somebody met an error of the storage."""
         self.condition.meet(error)
         self._ill.set()

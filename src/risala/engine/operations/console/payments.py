@@ -7,12 +7,14 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import payments
-from risala.engine.journal.pages.deciding import COUNTED_MAX
-from risala.engine.journal.pages.payments import STATES, WAITING, PaymentFilter
-from risala.engine.journal.pages.stretch import Place, Steps
-from risala.engine.journal.payments.payments import count_claimed
-from risala.engine.journal.payments.stored import StoredPayment, Texts
+from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.records.payments import (
+    STATES,
+    WAITING,
+    PaymentFilter,
+    StoredPayment,
+    Texts,
+)
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -97,18 +99,18 @@ def _queue_wire(queue: PaymentQueue) -> Json:
 
 
 async def _list(call: Call[ListClaims]) -> PaymentQueue:
-    given, reader = call.given, call.services.reader
+    given, payments = call.given, call.services.repositories.payments
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted, steps = _wanted(call), Steps(limit, given.before, given.after)
-    read = payments.queue if given.status == WAITING else payments.page
-    found = read(reader, wanted, steps)
+    read = payments.queued if given.status == WAITING else payments.listed
+    found = read(wanted, steps)
     return PaymentQueue(
         tuple(_queued(call, each) for each in found.found),
         found.newer,
         found.older,
         None if found.looked_to is None else found.looked_to.begun_at,
-        count_claimed(reader, COUNTED_MAX),
-        payments.first_claimed_at(reader),
+        payments.count_claimed(),
+        payments.first_claimed_at(),
     )
 
 
@@ -120,7 +122,7 @@ def _wanted(call: Call[ListClaims]) -> PaymentFilter:
         key = normalised_reference(search)
     except ValueError:
         return PaymentFilter(state, search)
-    if payments.is_entered(call.services.reader, key):
+    if call.services.repositories.payments.is_entered(key):
         return PaymentFilter(state, key=key)
     return PaymentFilter(state, search)
 

@@ -14,8 +14,8 @@ from risala.engine.journal.accounts import senders
 from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import requests
 from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
-from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.model.commands import Sender
+from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations.arguments import (

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.pages import trail
-from risala.engine.journal.pages.stretch import Place, Steps
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.upkeep.audit_log import AuditLine
 from risala.engine.model.callers import Face
+from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.payments import payments
-from risala.engine.journal.payments.stored import AskedField, PaymentState, StoredPayment, Texts
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
+from risala.engine.model.records.payments import AskedField, PaymentState, StoredPayment, Texts
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -266,8 +265,7 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
     if given.organization_id is not None:
         call.services.accounts.organization(given.organization_id)
-    found = payments.page(
-        call.services.reader,
+    found = call.services.repositories.payments.page(
         limit + 1,
         organization_id=given.organization_id,
         before=given.before,

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.payments import payments, reading, texts
-from risala.engine.journal.payments.told import BankText, TextState
 from risala.engine.model.money import money
+from risala.engine.model.records.bank_texts import BankText, TextState
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
@@ -151,18 +150,17 @@ def _shown(call: Call[Any], found: BankText) -> ShownText:
         return ShownText(found, found.payment_id)
     if found.reference_key is None:
         return ShownText(found, None)
-    fits = reading.whose(call.services.reader, found)
+    fits = call.services.repositories.bank_texts.payment_of(found)
     return ShownText(found, fits if fits.startswith("pay_") else None)
 
 
 async def _list(call: Call[ListTexts]) -> TextPage:
-    given, reader = call.given, call.services.reader
+    given, stored = call.given, call.services.repositories
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
     key = None
     if given.payment_id is not None:
-        key = payments.payment(reader, given.payment_id).reference_key or ""
-    found = texts.page(
-        reader,
+        key = stored.payments.payment(given.payment_id).reference_key or ""
+    found = stored.bank_texts.page(
         limit + 1,
         before=given.before,
         method=given.method,
@@ -183,7 +181,7 @@ async def _dismiss(call: Call[DismissText]) -> ShownText:
 
 async def _lines(call: Call[NoArguments]) -> Lines:
     """How the texts of each payment method stand."""
-    unmatched = texts.count_open(call.services.reader, None)
+    unmatched = call.services.repositories.bank_texts.count_open(None)
     return Lines(call.services.payments.ear.standing(), unmatched)
 
 
@@ -192,7 +190,7 @@ async def _reconcile(call: Call[Reconcile]) -> Lines:
     by = call.sign(traces.bank_balance, given.method)
     ear = call.services.payments.ear
     await ear.reconcile(given.method, given.balance, call.caller.who, by)
-    return Lines(ear.standing(), texts.count_open(call.services.reader, None))
+    return Lines(ear.standing(), call.services.repositories.bank_texts.count_open(None))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

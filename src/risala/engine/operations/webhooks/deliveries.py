@@ -11,13 +11,13 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.pages import deliveries as pages
-from risala.engine.journal.pages.stretch import Steps
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows, history
 from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.records.paging import Steps
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
     ArgumentKind,

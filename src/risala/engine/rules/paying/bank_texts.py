@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from risala.plugins.payment_texts import CreditCaps
+
+DAY_MS: Final = 86_400_000
+"""What the caps of a day are counted over."""
 
 
 def continues(before: int | None, moved: int | None, after: int | None) -> bool:

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from risala.engine.model.errors import Conflict
+from risala.plugins.payment_texts import CreditCaps, TextReading
+
 
 class TextState(StrEnum):
     """How a text stands."""
@@ -24,7 +27,7 @@ class TextState(StrEnum):
 
 
 class TextWhy(StrEnum):
-    """TextWhy a text credits nothing by itself."""
+    """Why a text credits nothing by itself."""
 
     NO_METHOD = "no_method"
     """No payment method listens to its carrier any more."""
@@ -60,6 +63,35 @@ class TextWhy(StrEnum):
 
 MAY_YET: Final = (TextWhy.UNCLAIMED, TextWhy.PAYER_UNCHECKED, TextWhy.SEVERAL)
 """Where the next step of a customer may still make a payment of it."""
+
+
+class Withheld(Conflict):
+    """A text credits nothing by itself; ``why`` says why. Nothing was written."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a method reads in a text."""
+
+    method: str
+    reading: TextReading
+    key: str | None
+    """The reference as it is compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextCredit:
+    """The payment that a text tells of is credited by the text alone."""
+
+    text_id: str
+    provider: str
+    """Whose reference it is."""
+    caps: CreditCaps
+    at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final, TypedDict
 
 
 class PaymentState(StrEnum):
@@ -99,3 +100,62 @@ class StoredPayment:
         """How it stands at a moment."""
         over = self.expires_at is not None and self.expires_at <= now_ms
         return PaymentState.EXPIRED if over and self.is_open else self.state
+
+
+class PaymentChange(TypedDict, total=False):
+    """Fields of an open payment that change; those that are left out stay as they are."""
+
+    state: PaymentState
+    by_operator: bool
+    reference: str | None
+    reference_key: str | None
+    instructions: Texts
+    checkout_url: str | None
+    asks: tuple[AskedField, ...]
+    entered: Mapping[str, str]
+    claimed_at: int | None
+    expires_at: int | None
+    poll_at: int | None
+    polls: int
+    poll_every: int | None
+    payer_number: str | None
+    payer_session: str | None
+    payer_codes: int
+    payer_checked_at: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaymentCredit:
+    """A payment is credited with what came."""
+
+    payment_id: str
+    provider: str
+    """Whose reference it is."""
+    reference: str
+    key: str
+    """The reference as it is compared."""
+    amount: int
+    """Minor units that came."""
+    payer: str | None = field(repr=False)
+    by: str | None
+    """Who confirmed it; None: its provider."""
+    at: int
+
+
+WAITING: Final = "claimed"
+STATES: Final = (WAITING, "open", "confirmed", "refused", "all")
+"""The states that a list of payments may be of."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentFilter:
+    """Which payments a list is of."""
+
+    state: str = WAITING
+    """One of :data:`STATES`."""
+    search: str | None = None
+    """Part of the organization's name or id; None: whichever."""
+    key: str | None = None
+    """A reference as it is compared: only payments that have it."""
+    payment_id: str | None = None
+    """Only this one."""

@@ -1,0 +1,27 @@
+"""The repositories of all domains: what the rooms outside the journal see of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from risala.engine.journal.repositories.ledger import LedgerRepository
+from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.journal.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Repositories:
+    """One of each domain; a part is handed those that it needs."""
+
+    ledger: LedgerRepository
+    payments: PaymentRepository
+    bank_texts: BankTextRepository
+
+    @classmethod
+    def open(cls, store: Store) -> Repositories:
+        """All of them, over one store."""
+        return cls(
+            ledger=LedgerRepository(store),
+            payments=PaymentRepository(store),
+            bank_texts=BankTextRepository(store),
+        )

@@ -1,0 +1,86 @@
+"""Money of organizations, for the actor that owns it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.accounts import balances, ledger
+from risala.engine.journal.payments import by_hand, payments, reading
+from risala.engine.journal.rows import Standing
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.records.bank_texts import TextCredit
+from risala.engine.model.records.payments import PaymentCredit
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRepository:
+    """Balances and what changes them. The read is by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def balance_on(self, organization_id: str, day: int) -> Standing:
+        """The balance of an organization, by which entry, and what it has spent on a day of
+        its own.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return balances.standing(self._store.reader, organization_id, day)
+
+    async def credit(
+        self, given: PaymentCredit | TextCredit, *, by: Signature | None = None
+    ) -> LedgerEntry:
+        """Credit a payment, once, in one transaction with what is written down of it.
+
+        Raises:
+            NotFound: there is no such payment.
+            Conflict: the reference was credited already.
+            Withheld: the text does not fit in every respect, or a cap is in the way.
+        """
+        if isinstance(given, TextCredit):
+            return await self._store.commit(partial(reading.credit, given=given), by)
+        return await self._store.commit(partial(payments.credit, given=given), by)
+
+    async def top_up(
+        self,
+        organization_id: str,
+        amount: int,
+        reference: str,
+        at: int,
+        *,
+        note: str | None,
+        by: Signature | None = None,
+    ) -> LedgerEntry:
+        """Credit what an operator enters by hand, once for each reference.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: the reference was credited already.
+        """
+        given = (organization_id, amount, reference, at)
+        return await self._store.commit(lambda conn: by_hand.top_up(conn, *given, note=note), by)
+
+    async def adjust(
+        self,
+        organization_id: str,
+        amount: int,
+        reference: str,
+        at: int,
+        *,
+        note: str,
+        by: Signature | None = None,
+    ) -> LedgerEntry:
+        """Correct a balance by a signed amount.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: the balance would become negative.
+        """
+        given = (organization_id, amount, reference, at)
+        return await self._store.commit(lambda conn: ledger.adjust(conn, *given, note=note), by)

@@ -1,0 +1,254 @@
+"""Payments, and what banks write of them, for the rooms outside the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.pages import payments as lists
+from risala.engine.journal.pages.deciding import COUNTED_MAX
+from risala.engine.journal.payments import counts, payments, reading, references, texts
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.records.bank_texts import AccountBalance, BankText, Read, TextWhy
+from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.model.records.payments import PaymentChange, PaymentFilter, StoredPayment
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentRepository:
+    """What organizations pay to top up. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def payment(self, payment_id: str) -> StoredPayment:
+        """One payment.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return payments.payment(self._store.reader, payment_id)
+
+    def page(
+        self,
+        count: int,
+        *,
+        organization_id: str | None = None,
+        before: str | None = None,
+        is_open: bool = False,
+    ) -> list[StoredPayment]:
+        """The newest first.
+
+        Args:
+            organization_id: None: of all.
+            before: the id of a payment: only older ones.
+            is_open: only those that are neither confirmed nor refused, whether or not they are
+                over.
+        """
+        return payments.page(
+            self._store.reader,
+            count,
+            organization_id=organization_id,
+            before=before,
+            is_open=is_open,
+        )
+
+    def listed(self, wanted: PaymentFilter, steps: Steps) -> CursorPage[StoredPayment]:
+        """A page over all organizations, the newest first."""
+        return lists.page(self._store.reader, wanted, steps)
+
+    def queued(self, wanted: PaymentFilter, steps: Steps) -> CursorPage[StoredPayment]:
+        """The same with the oldest first."""
+        return lists.queue(self._store.reader, wanted, steps)
+
+    def begun(self, count: int, after: str = "") -> list[StoredPayment]:
+        """Those whose method has not answered yet, the oldest first."""
+        return payments.begun(self._store.reader, count, after)
+
+    def matching(self, method: str, key: str) -> list[StoredPayment]:
+        """The open payments of a method with a reference, as it is compared."""
+        return payments.matching(self._store.reader, method, key)
+
+    def is_entered(self, key: str) -> bool:
+        """Whether a payment has this reference, as it is compared."""
+        return lists.is_entered(self._store.reader, key)
+
+    def is_credited(self, provider: str, key: str) -> bool:
+        """Whether a provider's reference was credited, by a payment or by hand."""
+        return references.is_credited(self._store.reader, provider, key)
+
+    def to_poll(self, at: int, count: int) -> list[StoredPayment]:
+        """Those whose provider is to be asked now, who waits longest first."""
+        return payments.to_poll(self._store.reader, at, count)
+
+    def next_poll(self) -> int | None:
+        """When the next provider is to be asked."""
+        return payments.next_poll(self._store.reader)
+
+    def count_claimed(self) -> int:
+        """Those that are said to be paid and wait for an operator, counted up to a limit."""
+        return payments.count_claimed(self._store.reader, COUNTED_MAX)
+
+    def first_claimed_at(self) -> int | None:
+        """Since when the first of them waits, UTC epoch milliseconds."""
+        return lists.first_claimed_at(self._store.reader)
+
+    def count_open(self) -> Mapping[str, int]:
+        """Payments that nobody has decided yet, by their state, counted up to a limit."""
+        return counts.open_payments(self._store.reader)
+
+    def count_of_day(self, now_ms: int) -> Mapping[str, int]:
+        """Payments begun in the last 24 hours, by their state now, counted up to a limit."""
+        return counts.payments_of_day(self._store.reader, now_ms)
+
+    # -- commands
+
+    async def add(
+        self, new: StoredPayment, open_max: int, *, by: Signature | None = None
+    ) -> StoredPayment:
+        """Store a payment.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: too many of the organization's are under way.
+        """
+        return await self._store.commit(partial(payments.add, new=new, open_max=open_max), by)
+
+    async def change(
+        self, payment_id: str, change: PaymentChange, *, by: Signature | None = None
+    ) -> StoredPayment:
+        """Change an open payment; one that is confirmed or refused stays as it is."""
+        unit = partial(payments.change, payment_id=payment_id, change=change)
+        return await self._store.commit(unit, by)
+
+    async def decline(
+        self, payment_id: str, *, cause: str, why: Mapping[str, str], at: int
+    ) -> StoredPayment:
+        """Its provider says that no money comes of it. One that is decided stays as it is."""
+        unit = partial(payments.decline, payment_id=payment_id, cause=cause, why=why, at=at)
+        return await self._store.commit(unit)
+
+    async def refuse(
+        self,
+        payment_id: str,
+        *,
+        cause: str,
+        why: Mapping[str, str],
+        who: str,
+        at: int,
+        by: Signature,
+    ) -> StoredPayment:
+        """An operator says that no money comes of it.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it is credited.
+        """
+        unit = partial(payments.refuse, payment_id=payment_id, cause=cause, why=why, by=who, at=at)
+        return await self._store.commit(unit, by)
+
+    async def note_asked(self, payment_id: str, *, by: Signature) -> StoredPayment:
+        """Note that an operator has its provider asked; nothing of the payment changes."""
+        return await self._store.commit(partial(payments.payment, payment_id=payment_id), by)
+
+
+@dataclass(frozen=True, slots=True)
+class BankTextRepository:
+    """What banks write to an operator's SIM. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def unread(self, count: int) -> list[BankText]:
+        """Those that nobody has looked at, in the order in which they came."""
+        return texts.unread(self._store.reader, count)
+
+    def waiting(self, why: Collection[TextWhy], count: int) -> list[BankText]:
+        """Payments that are not credited for one of these reasons, the newest first."""
+        return texts.waiting(self._store.reader, why, count)
+
+    def page(
+        self,
+        count: int,
+        *,
+        before: int | None = None,
+        method: str | None = None,
+        is_open: bool = False,
+        key: str | None = None,
+    ) -> list[BankText]:
+        """The newest first.
+
+        Args:
+            before: the number of a text: only older ones.
+            method: only those that this method has read something in.
+            is_open: only what an operator may have to do something about.
+            key: only those with this reference, as it is compared.
+        """
+        return texts.page(
+            self._store.reader, count, before=before, method=method, is_open=is_open, key=key
+        )
+
+    def payment_of(self, stored: BankText) -> str:
+        """The payment that a text tells of, or a word why there is none."""
+        return reading.whose(self._store.reader, stored)
+
+    def count_open(self, method: str | None) -> int:
+        """How many wait for the operator: of a method, or of none that could be told."""
+        return texts.count_open(self._store.reader, method)
+
+    def newest(self, method: str) -> BankText | None:
+        """The last text that a method has read something in."""
+        return texts.newest(self._store.reader, method)
+
+    def last_moved(self, method: str) -> BankText | None:
+        """The last text that told of money, and of the balance after it."""
+        return texts.last_moved(self._store.reader, method)
+
+    def credited_by_itself(self, method: str, since: int) -> int:
+        """Minor units that texts alone have credited since a moment."""
+        return texts.credited_by_itself(self._store.reader, method, since)
+
+    def balance(self, method: str) -> AccountBalance | None:
+        """What a method's account has; None: nobody has said yet."""
+        return texts.balance(self._store.reader, method)
+
+    # -- commands
+
+    async def leave(self, text_id: str, why: TextWhy) -> BankText:
+        """No method reads a text."""
+        return await self._store.commit(partial(reading.leave, text_id=text_id, why=why))
+
+    async def read(self, text_id: str, found: Read, at: int) -> BankText:
+        """Write down what was read in a text, and follow the balance of its account."""
+        return await self._store.commit(partial(reading.read, text_id=text_id, found=found, at=at))
+
+    async def put_off(self, text_id: str, why: str) -> BankText:
+        """A text waits for this reason from now on."""
+        return await self._store.commit(partial(reading.put_off, text_id=text_id, why=why))
+
+    async def dismiss(self, text_id: str, who: str, at: int, *, by: Signature) -> BankText:
+        """An operator says that nothing is to be done about a text.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it is credited.
+        """
+        unit = partial(reading.dismiss, text_id=text_id, by=who, at=at)
+        return await self._store.commit(unit, by)
+
+    async def set_balance(
+        self, method: str, amount: int, at: int, said_by: str, *, by: Signature
+    ) -> AccountBalance:
+        """An operator says what a method's account has now."""
+        unit = partial(texts.set_balance, method=method, amount=amount, at=at, said_by=said_by)
+        return await self._store.commit(unit, by)
