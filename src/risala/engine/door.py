@@ -61,6 +61,7 @@ async def open_door(
         settings,
         recorder,
         reader,
+        core.repositories.inbound,
         MessageIds(keys.last_key(reader), ids.random_bytes),
         core.accounts,
         senders,
@@ -118,7 +119,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         clock, reader = core.seams.clock, core.journal.reader()
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
-        alone = Alone(settings, reader, clock)
+        alone = Alone(settings, reader, core.repositories.carriers, clock)
         people = people_of(core, owners, recorder, NO_OUTSIDE, nobody_hears)
         yield await open_door(
             core,

@@ -149,7 +149,17 @@ async def open_engine(
             live, hint = outward.live, outward.hint_webhook
             anew = build_rereading(core, outside.source, carriers, lineup, obeying)
             return Running(
-                board, router, scheduler, commands, waits, live, hint, numbers, lineup, anew
+                board,
+                core.repositories.carriers,
+                router,
+                scheduler,
+                commands,
+                waits,
+                live,
+                hint,
+                numbers,
+                lineup,
+                anew,
             )
 
         gateway = await open_door(
@@ -202,7 +212,11 @@ async def _end_in_order(engine: Engine, core: Core) -> None:
 async def _start_chores(core: Core, gateway: Gateway) -> None:
     """What is done beside sending."""
     start, services = core.supervisor.start_service, gateway.services
-    look_back = LookBack(services.recorder, services.intake.opt_outs.changed)
+    look_back = LookBack(
+        services.repositories.inbound,
+        services.recorder.clock,
+        services.intake.opt_outs.changed,
+    )
     await start("opt-outs", look_back.run)
     if services.intake.policies.are_there:
         await start("policies", services.intake.policies.run, policy=DRIVER_POLICY)

@@ -35,15 +35,15 @@ from risala.engine.delivery.scheduler import Board, Heed, SchedulerMessage, SetG
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.carriers import gates, overrides
-from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held, reads, waiting
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
+from risala.engine.model.records.carriers import Override
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.model.told import What
@@ -89,6 +89,7 @@ class Running:
     def __init__(
         self,
         board: Board,
+        carriers: CarrierRepository,
         router: Router,
         scheduler: Ref[SchedulerMessage],
         commands: DriverCommands,
@@ -102,6 +103,7 @@ class Running:
         self._lineup = lineup
         self._rereading = rereading
         self._board = board
+        self._carriers = carriers
         self._router = router
         self._scheduler = scheduler
         self._commands = commands
@@ -127,7 +129,7 @@ class Running:
 
     def carriers(self) -> list[dict[str, Any]]:
         reader = self._board.reader
-        over = _overrides(reader)
+        over = _overrides(self._carriers)
         return [
             {
                 "name": name,
@@ -209,9 +211,16 @@ class Running:
 class Alone:
     """The :class:`Delivery` of a command while no service runs."""
 
-    def __init__(self, settings: Settings, reader: sqlite3.Connection, clock: Clock) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        reader: sqlite3.Connection,
+        carriers: CarrierRepository,
+        clock: Clock,
+    ) -> None:
         self._settings = settings
         self._reader = reader
+        self._carriers = carriers
         self._clock = clock
 
     @property
@@ -226,8 +235,8 @@ class Alone:
 
     def carriers(self) -> list[dict[str, Any]]:
         """The carriers of the settings, all of them idle."""
-        router, over = Router(self._settings.carriers), overrides.all_of(self._reader)
-        said = gates.all_of(self._reader)
+        router, over = Router(self._settings.carriers), self._carriers.overrides()
+        said = self._carriers.gates()
         return [
             _idle(each, over.get(each.name))
             | {"gate": said[each.name].gate if each.name in said else Gate.OPEN.value}
@@ -263,7 +272,7 @@ class Alone:
 
     @property
     def _in_force(self) -> list[CarrierSection]:
-        over = overrides.all_of(self._reader)
+        over = self._carriers.overrides()
         return [overridden(each, over.get(each.name)) for each in self._settings.carriers]
 
     def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
@@ -327,9 +336,9 @@ def _settings(
     }
 
 
-def _overrides(reader: sqlite3.Connection) -> Mapping[str, Override]:
+def _overrides(carriers: CarrierRepository) -> Mapping[str, Override]:
     try:
-        return overrides.all_of(reader)
+        return carriers.overrides()
     except StorageFailed:  # as with the queues: the rest is wanted now more than ever
         return {}
 

@@ -23,7 +23,6 @@ from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSourc
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.scribe import Scribe
 from risala.engine.delivery.sorter import Sorter
-from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -92,11 +91,11 @@ def build_sending(
             retry=delivery.retry,
         )
         # What an operator paused stays so, over a restart and over other settings.
-        if (said := gates.all_of(reader).get(carrier.name)) is not None:
+        if (said := core.repositories.carriers.gates().get(carrier.name)) is not None:
             built.standing.gate = Gate(said.gate)
         return built
 
-    fleet, over = Fleet(router, notes, lane), overrides.all_of(reader)
+    fleet, over = Fleet(router, notes, lane), core.repositories.carriers.overrides()
     for each in carriers:
         if each.enabled:
             in_force = overridden(each, over.get(each.name))
@@ -120,16 +119,17 @@ def build_lineup(
     Args:
         hearing: whom to tell of a carrier's texts that are for payments alone.
     """
-    reader = core.journal.reader()
+    stored = core.repositories.carriers
+    crew = Crew(core.supervisor, core.repositories, core.journal.reader(), core.seams.ids, hearing)
     parts = LineupParts(
         fleet=sending.fleet,
-        crew=Crew(core.supervisor, reader, core.seams.ids, hearing),
+        crew=crew,
         recorder=sending.recorder,
-        reader=reader,
+        carriers=stored,
         sorter=sending.sorter,
         rearrange=scheduler.ask,
     )
-    return Lineup(parts, carriers, overrides.all_of(reader))
+    return Lineup(parts, carriers, stored.overrides())
 
 
 def build_rereading(

@@ -22,7 +22,6 @@ from risala.engine.delivery.rereading import Rereading
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.rows import DueRow
@@ -31,6 +30,7 @@ from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
+from risala.engine.model.records.carriers import Override
 from risala.engine.model.told import What
 from risala.engine.payments.desk import Desk
 from risala.engine.people.looks import Looks

@@ -21,6 +21,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.commands import ApiKey, FaceCredential, KeyType, Mode, Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
+from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.rules.alerts.alert import AlertKind
 
 
@@ -84,7 +85,7 @@ def test_senders_of_an_organization(book):
 
 
 def test_routes_of_what_comes_in(book):
-    route = inbound.InboundRoute("inr_1", book.organization(), "+2223", "", book.now_ms)
+    route = InboundRoute("inr_1", book.organization(), "+2223", "", book.now_ms)
     book.unit(partial(inbound.add_route, new=route))
     copies(book, "inbound_routes", "recipient", ROUTES_MAX - 1)
     with pytest.raises(Conflict, match=f"at most {ROUTES_MAX} routes"):

@@ -35,7 +35,6 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.pages.inbound import ReceivedFilter
 from risala.engine.journal.pages.lists import MessageFilter
 from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
@@ -53,6 +52,7 @@ from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.kept import KeptDays
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.inbound import ReceivedFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step

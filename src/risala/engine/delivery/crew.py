@@ -12,6 +12,7 @@ from risala.engine.delivery.driver_context import LaneContext
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.ids import IdSource
 
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
@@ -29,11 +30,13 @@ class Crew:
     def __init__(
         self,
         supervisor: Supervisor,
+        repositories: Repositories,
         reader: sqlite3.Connection,
         ids: IdSource,
         hearing: Hearing,
     ) -> None:
         self._supervisor = supervisor
+        self._repositories = repositories
         self._reader = reader
         self._ids = ids
         self._hearing = hearing
@@ -47,7 +50,9 @@ class Crew:
         await self._start_driver(lane)
 
     async def _start_driver(self, lane: Lane) -> None:
-        context = LaneContext(lane, self._reader, self._ids, self._hearing(lane.name))
+        context = LaneContext(
+            lane, self._repositories, self._reader, self._ids, self._hearing(lane.name)
+        )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -13,14 +14,13 @@ import structlog
 from risala.engine.delivery.lane.calls import checked
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.attempts import Arrival
-from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.payments import texts as bank_texts
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.store.transaction import Failed
-from risala.engine.journal.upkeep import notes as noted
 from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.carriers import TooManyNotes
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,
     Accepted,
@@ -49,12 +49,14 @@ class LaneContext:
     def __init__(
         self,
         lane: Lane,
+        repositories: Repositories,
         reader: sqlite3.Connection,
         ids: IdSource,
         heard: Callable[[], None] | None = None,
     ) -> None:
         self._lane = lane
         self._heard = heard
+        self._repositories = repositories
         self._reader = reader
         self._ids = ids
         self._unwritten = 0
@@ -107,42 +109,29 @@ class LaneContext:
             return
         accounts = self._lane.recorder.groups.account_of
         received = _at_home(message, self._lane.carrier.national_prefix)
-
-        def unit(conn: sqlite3.Connection) -> None:
-            inbound.receive(conn, message_id, self.carrier, received, stamp, accounts)
-            noted.forget(conn, self.carrier, keys)
-
-        await self._commit(unit)
+        stored = self._repositories.inbound
+        with _not_stored():
+            await stored.receive(message_id, self.carrier, received, stamp, accounts, keys)
 
     async def _heard_text(
         self, message: Inbound, keys: tuple[str, ...], heard: Callable[[], None]
     ) -> None:
         text_id = self._ids.new("btx")
-
-        def unit(conn: sqlite3.Connection) -> None:
-            bank_texts.store(conn, text_id, self.carrier, message)
-            noted.forget(conn, self.carrier, keys)
-
-        await self._commit(unit)
+        with _not_stored():
+            await self._repositories.bank_texts.store(text_id, self.carrier, message, keys)
         heard()
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
         written = dict(notes)
-        noted.check(written)
         now_ms = self._lane.recorder.stamp().now_ms
         try:
-            await self._commit(lambda conn: noted.remember(conn, self.carrier, written, now_ms))
-        except noted.TooManyNotes as error:
+            with _not_stored():
+                await self._repositories.carriers.remember(self.carrier, written, now_ms)
+        except TooManyNotes as error:
             raise NotStoredError("The carrier has too many notes.") from error
 
     def recall(self, prefix: str = "") -> dict[str, str]:
-        return noted.recall(self._reader, self.carrier, prefix)
-
-    async def _commit(self, unit: Callable[[sqlite3.Connection], None]) -> None:
-        try:
-            await self._lane.recorder.journal.commit(unit)
-        except Unavailable as error:
-            raise NotStoredError(str(error)) from error
+        return self._repositories.carriers.recall(self.carrier, prefix)
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Use an answer that came after its submit was given up as uncertain."""
@@ -167,6 +156,15 @@ class LaneContext:
 
     def trace(self, text: str) -> None:
         self._lane.standing.note(text)
+
+
+@contextmanager
+def _not_stored() -> Iterator[None]:
+    """Tell a driver that the disk did not take what it has."""
+    try:
+        yield
+    except Unavailable as error:
+        raise NotStoredError(str(error)) from error
 
 
 def _at_home(message: Inbound, national_prefix: str) -> Inbound:

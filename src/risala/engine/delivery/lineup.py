@@ -9,7 +9,6 @@ what it has begun, and only then does its driver take leave of the carrier.
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -25,10 +24,10 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.scheduler import Rearrange
 from risala.engine.delivery.sorter import Sorter
-from risala.engine.journal.carriers import marks
-from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
+from risala.engine.model.records.carriers import Override
 from risala.engine.rules.changes.carriers import Effect, effect_of
 from risala.engine.rules.receiptgroups import Member
 from risala.plugins.contract import Driver, HealthState
@@ -67,7 +66,7 @@ class LineupParts:
     fleet: Fleet
     crew: Crew
     recorder: Recorder
-    reader: sqlite3.Connection
+    carriers: CarrierRepository
     sorter: Sorter
     rearrange: Callable[[Rearrange], Awaitable[object]]
     """Hands it to the scheduler, and returns when it is done."""
@@ -223,12 +222,12 @@ class Lineup:
         lanes, recorder = self._have.fleet.lanes, self._have.recorder
         now = [member_of(each, _driver(each.name, drivers, lanes)) for each in self.sections]
         now_ms = recorder.clock.now_ms()
-        self._members |= {*now, *marks.former(self._have.reader, now_ms)}
+        self._members |= {*now, *self._have.carriers.former(now_ms)}
         recorder.groups.regroup(sorted(self._members, key=str))
-        if not marks.differ(self._have.reader, now):
+        if not self._have.carriers.differ(now):
             return
         try:
-            await recorder.journal.commit(lambda conn: marks.take_over(conn, now, now_ms))
+            await self._have.carriers.take_over(now, now_ms)
         except Unavailable as error:  # the next change, or start, writes it down
             log.warning("carriers.storage", reason=str(error))
 

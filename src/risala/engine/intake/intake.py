@@ -27,6 +27,7 @@ from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Piece
@@ -69,6 +70,7 @@ class Intake:
         settings: Settings,
         recorder: Recorder,
         reader: sqlite3.Connection,
+        inbound: InboundRepository,
         ids: MessageIds,
         accounts: Accounts,
         senders: Senders,
@@ -88,7 +90,7 @@ class Intake:
         self._limits = limits
         self._billing = billing
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
-        self.opt_outs = OptOuts(reader)
+        self.opt_outs = OptOuts(inbound)
         self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False

@@ -3,15 +3,14 @@ last."""
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.store.patient import patiently
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import RecipientOptedOut
 
 LOOK_BACK_MS: Final = 90 * 86_400_000
@@ -24,15 +23,15 @@ PAUSE_MIN_S: Final = 0.02
 class OptOuts:
     """Asked at every send; costs a look into a set while the organization allows no opt-outs."""
 
-    def __init__(self, reader: sqlite3.Connection) -> None:
-        self._reader = reader
-        self._heeding = opt_outs.policies(reader)
+    def __init__(self, inbound: InboundRepository) -> None:
+        self._inbound = inbound
+        self._heeding = inbound.policies()
         self.changed = Bell()
         """Rung when a policy was changed."""
 
     def look_again(self) -> None:
         """Read the policies again: one was changed."""
-        self._heeding = opt_outs.policies(self._reader)
+        self._heeding = self._inbound.policies()
         self.changed.ring()
 
     def refuse(self, organization_id: str, recipient: str) -> None:
@@ -41,9 +40,7 @@ class OptOuts:
         Raises:
             RecipientOptedOut: they have sent STOP, and no START since.
         """
-        if organization_id in self._heeding and opt_outs.is_out(
-            self._reader, organization_id, recipient
-        ):
+        if organization_id in self._heeding and self._inbound.is_out(organization_id, recipient):
             raise RecipientOptedOut
 
 
@@ -54,8 +51,9 @@ class LookBack:
     times as long. How far it has come stands in the journal.
     """
 
-    def __init__(self, recorder: Recorder, changed: Bell) -> None:
-        self._recorder = recorder
+    def __init__(self, inbound: InboundRepository, clock: Clock, changed: Bell) -> None:
+        self._inbound = inbound
+        self._clock = clock
         self._changed = changed
 
     async def run(self) -> None:
@@ -70,8 +68,6 @@ class LookBack:
     async def _step(self) -> tuple[bool, float]:
         """Look through a few messages; whether all are done, and how many seconds this took."""
         began_s = trio.current_time()
-        since_ms = self._recorder.clock.now_ms() - LOOK_BACK_MS
-        done = await self._recorder.journal.commit(
-            lambda conn: opt_outs.look_back(conn, since_ms, ROWS_AT_ONCE)
-        )
+        since_ms = self._clock.now_ms() - LOOK_BACK_MS
+        done = await self._inbound.look_back(since_ms, ROWS_AT_ONCE)
         return done, trio.current_time() - began_s

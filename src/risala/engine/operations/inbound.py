@@ -8,12 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.journal.inbound import inbound as routing
-from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.inbound.inbound import InboundRoute
-from risala.engine.journal.pages import inbound
-from risala.engine.journal.pages.inbound import Received, ReceivedFilter
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.inbound import InboundRoute, Received, ReceivedFilter
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
@@ -219,7 +215,7 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     steps = Steps(_limit(given.limit), before=given.before, after=given.after)
     to = None if given.to is None else with_country(given.to, _HOME)
     wanted = ReceivedFilter(given.organization_id, sender, to, given.since, given.until)
-    found = inbound.received(call.services.reader, wanted, steps)
+    found = call.services.repositories.inbound.received(wanted, steps)
     if found.found:
         told = {"messages": len(found.found)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
@@ -238,7 +234,7 @@ def _limit(asked: int | None) -> int:
 
 
 async def _routes(call: Call[NoArguments]) -> Routes:
-    return Routes(tuple(routing.routes(call.services.reader)))
+    return Routes(tuple(call.services.repositories.inbound.routes()))
 
 
 async def _route(call: Call[AddRoute]) -> InboundRoute:
@@ -246,36 +242,32 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     services.accounts.fresh_organization(given.organization_id)
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
-    return await call.commit(
-        lambda conn: routing.add_route(conn, new), call.sign(traces.route, route_id)
-    )
+    by = call.sign(traces.route, route_id)
+    return await services.repositories.inbound.add_route(new, by=by)
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
-    return await call.commit(
-        lambda conn: routing.remove_route(conn, route_id), call.sign(traces.route, route_id)
-    )
+    by = call.sign(traces.route, route_id)
+    return await call.services.repositories.inbound.remove_route(route_id, by=by)
 
 
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     """Who has opted out of an organization's messages, after changing whether that is heeded."""
     organization_id, heeds = call.given.organization_id, call.given.heeds
-    services, reader, now_ms = call.services, call.services.reader, call.now_ms
+    services, inbound = call.services, call.services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
     if heeds is not None:
-        await call.commit(
-            lambda conn: opt_outs.set_policy(conn, organization_id, now_ms, heeds=heeds),
-            call.sign(traces.opt_out_policy, organization_id),
-        )
+        by = call.sign(traces.opt_out_policy, organization_id)
+        await inbound.set_policy(organization_id, call.now_ms, heeds=heeds, by=by)
         services.intake.opt_outs.look_again()
     given = call.given
     number = None if given.number is None else with_country(given.number, _HOME)
     steps = Steps(_limit(given.limit), before=given.before, after=given.after)
-    found = inbound.opted_out(reader, organization_id, number, steps)
+    found = inbound.opted_out(organization_id, number, steps)
     return OptOutList(
         organization_id,
-        organization_id in opt_outs.policies(reader),
+        organization_id in inbound.policies(),
         tuple(
             OptedOut(each.recipient, each.carrier or None, each.at, each.who, each.keyword)
             for each in found.found
@@ -290,7 +282,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     call.services.accounts.fresh_organization(organization_id)
     who, now_ms = call.caller.who, call.now_ms
     by = call.sign(subject=traces.masked(number), organization_id=organization_id)
-    await call.commit(lambda conn: opt_outs.note(conn, organization_id, number, who, now_ms), by)
+    await call.services.repositories.inbound.opt_out(organization_id, number, who, now_ms, by=by)
     return Recipient(organization_id, number)
 
 
@@ -298,7 +290,7 @@ async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = with_country(call.given.number, _HOME)
     by = call.sign(subject=traces.masked(number), organization_id=organization_id)
-    if not await call.commit(lambda conn: opt_outs.take_back(conn, organization_id, number), by):
+    if not await call.services.repositories.inbound.opt_in(organization_id, number, by=by):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)
 

@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.records.carriers import CarrierGate
 
 _TABLE: Final = "carrier_gates"
 NOBODY: Final = ""
 """In place of somebody whose account is deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class CarrierGate:
-    """Of one carrier; one that is open has none."""
-
-    carrier: str
-    gate: str
-    changed_at: int
-    """UTC epoch milliseconds."""
-    who: str
 
 
 _ROWS: Final = Rows(CarrierGate)

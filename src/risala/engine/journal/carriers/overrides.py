@@ -6,28 +6,17 @@ The settings' file stays as it is: nobody but its owner writes it.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
+from risala.engine.model.records.carriers import Override
 
 _TABLE: Final = "carrier_overrides"
 NOBODY: Final = ""
 """In place of somebody whose account is deleted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """Of one carrier. None: the settings' own value holds."""
-
-    carrier: str
-    rate_per_s: float | None
-    weight: int | None
-    changed_at: int
-    """UTC epoch milliseconds."""
-    who: str
 
 
 _ROWS: Final = Rows(Override)

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table
+from risala.engine.model.records.carriers import UnmatchedReceipt
 
 _TABLE: Final = "unmatched_receipts"
 _SEQ_MAX: Final = (1 << 63) - 1
-
-
-@dataclass(frozen=True, slots=True)
-class UnmatchedReceipt:
-    """A receipt that matched nothing in its time."""
-
-    seq: int
-    carrier: str
-    carrier_id: str
-    state: str
-    raw: str
-    recipient: str | None
-    why: str
-    received_at: int
-    """UTC epoch milliseconds."""
 
 
 _ROWS: Final = Rows(UnmatchedReceipt)

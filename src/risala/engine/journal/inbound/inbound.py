@@ -6,7 +6,7 @@ One that is routed is an event of its organization (``sms.received``), in the sa
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
@@ -16,25 +16,13 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.rules.keywords import keyword_of
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.address import COUNTRY_CODE, is_number, with_country
 from risala.sms.message import Inbound
 
 ROUTES_MAX: Final = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class InboundRoute:
-    """To whom messages go that come to a number, or begin with a word."""
-
-    id: str
-    organization_id: str
-    recipient: str
-    """Empty: any number of ours."""
-    keyword: str
-    """Folded; empty: any first word."""
-    created_at: int
 
 
 def receive(

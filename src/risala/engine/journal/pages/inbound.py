@@ -3,41 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.store.named import Rows
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.inbound import OptOut, Received, ReceivedFilter
 from risala.engine.model.records.paging import CursorPage, Steps
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message that came in."""
-
-    id: str
-    organization_id: str | None
-    carrier: str
-    sender: str
-    recipient: str | None
-    body: str | None
-    """None: it is not shown to whoever asks."""
-    received_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class OptOut:
-    """A number that wants no messages of an organization."""
-
-    recipient: str
-    carrier: str
-    """Through which it said so; empty: somebody noted it by hand."""
-    at: int
-    who: str | None
-    """Who noted it; None: the number itself, by the keyword, or a user who was deleted since."""
-    keyword: str | None
-
 
 NOTED_MS: Final = 3_600_000
 """So much later than a message came its row may have been made, where the disk took none."""
@@ -46,41 +18,29 @@ _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut)
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedFilter:
-    """Which messages a list is of; None: whichever."""
+def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that a message is wanted, beside those that an index is read by."""
+    terms = {
+        "recipient = ?": wanted.recipient,
+        "received_at >= ?": wanted.since,
+        "received_at < ?": wanted.until,
+    }
+    given = {term: value for term, value in terms.items() if value is not None}
+    return " AND ".join(given) or "1", tuple(given.values())
 
-    organization_id: str | None = None
-    sender: str | None = None
-    recipient: str | None = None
-    """The number of ours that they came to."""
-    since: int | None = None
-    until: int | None = None
-    """Received at or after, and before: UTC epoch milliseconds."""
 
-    def hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that a message is wanted, beside those that an index is read by."""
-        wanted = {
-            "recipient = ?": self.recipient,
-            "received_at >= ?": self.since,
-            "received_at < ?": self.until,
-        }
-        given = {term: value for term, value in wanted.items() if value is not None}
-        return " AND ".join(given) or "1", tuple(given.values())
-
-    @property
-    def ids(self) -> tuple[str | None, str | None]:
-        """Between these are the ids of what was received then: an id is made after that."""
-        since = None if self.since is None else first_id("mo", max(0, self.since))
-        until = None if self.until is None else first_id("mo", max(0, self.until + NOTED_MS))
-        return since, until
+def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
+    """Between these are the ids of what was received then: an id is made after that."""
+    since = None if wanted.since is None else first_id("mo", max(0, wanted.since))
+    until = None if wanted.until is None else first_id("mo", max(0, wanted.until + NOTED_MS))
+    return since, until
 
 
 def received(
     conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
 ) -> CursorPage[Received]:
     """Messages that came in, of one organization or of all, from one number or from any."""
-    hit, given = wanted.hit()
+    (hit, given), ids = _hit(wanted), _ids(wanted)
     organization_id, sender = wanted.organization_id, wanted.sender
     if sender is not None:
         if organization_id is not None:
@@ -91,8 +51,8 @@ def received(
         mine = organization_id
     else:
         # The least id of a time is never drawn: after it means from it on.
-        source, where, mine = "inbound", "id > ?", wanted.ids[0] or ""
-    walk = Walk(source, where, (mine,), hit, given, _ID, ids=wanted.ids)
+        source, where, mine = "inbound", "id > ?", ids[0] or ""
+    walk = Walk(source, where, (mine,), hit, given, _ID, ids=ids)
     return stretch(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from risala.engine.journal.repositories.carriers import CarrierRepository
+from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.store.store import Store
@@ -13,6 +15,8 @@ from risala.engine.journal.store.store import Store
 class Repositories:
     """One of each domain; a part is handed those that it needs."""
 
+    carriers: CarrierRepository
+    inbound: InboundRepository
     ledger: LedgerRepository
     payments: PaymentRepository
     bank_texts: BankTextRepository
@@ -21,6 +25,8 @@ class Repositories:
     def open(cls, store: Store) -> Repositories:
         """All of them, over one store."""
         return cls(
+            carriers=CarrierRepository(store),
+            inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
             payments=PaymentRepository(store),
             bank_texts=BankTextRepository(store),

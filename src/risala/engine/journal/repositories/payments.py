@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.journal.carriers import notes
 from risala.engine.journal.pages import payments as lists
 from risala.engine.journal.pages.deciding import COUNTED_MAX
 from risala.engine.journal.payments import counts, payments, reading, references, texts
@@ -14,6 +16,7 @@ from risala.engine.journal.store.store import Store
 from risala.engine.model.records.bank_texts import AccountBalance, BankText, Read, TextWhy
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.payments import PaymentChange, PaymentFilter, StoredPayment
+from risala.sms.message import Inbound
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +226,21 @@ class BankTextRepository:
         return texts.balance(self._store.reader, method)
 
     # -- commands
+
+    async def store(
+        self, text_id: str, carrier: str, message: Inbound, forget: Sequence[str]
+    ) -> None:
+        """Store one, once however often the carrier brings it.
+
+        Args:
+            forget: the driver's notes that are struck in the same transaction.
+        """
+
+        def unit(conn: sqlite3.Connection) -> None:
+            texts.store(conn, text_id, carrier, message)
+            notes.forget(conn, carrier, forget)
+
+        await self._store.commit(unit)
 
     async def leave(self, text_id: str, why: TextWhy) -> BankText:
         """No method reads a text."""

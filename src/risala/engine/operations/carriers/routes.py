@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.lane.traffic import TrafficLine
-from risala.engine.journal.carriers import unmatched
-from risala.engine.journal.carriers.unmatched import UnmatchedReceipt
 from risala.engine.model.errors import Invalid, SenderNotApproved
+from risala.engine.model.records.carriers import UnmatchedReceipt
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     Arguments,
@@ -186,8 +185,8 @@ async def _traffic(call: Call[LookAtTraffic]) -> Traffic:
 async def _receipts(call: Call[ListReceipts]) -> ReceiptsPage:
     given = call.given
     limit = max(1, min(given.limit or RECEIPTS_USUAL, RECEIPTS_MAX))
-    found = unmatched.page(
-        call.services.reader, limit + 1, carrier=given.carrier, before=given.before
+    found = call.services.repositories.carriers.unmatched(
+        limit + 1, carrier=given.carrier, before=given.before
     )
     shown = tuple(found[:limit])
     return ReceiptsPage(shown, shown[-1].seq if len(found) > limit else None)

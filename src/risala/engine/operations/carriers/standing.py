@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.lane.parts import Gate
-from risala.engine.journal.carriers import gates, overrides
-from risala.engine.journal.carriers.gates import CarrierGate
-from risala.engine.journal.carriers.overrides import Override
 from risala.engine.journal.messages import held
 from risala.engine.model.errors import Conflict, Invalid, NotFound
+from risala.engine.model.records.carriers import CarrierGate, Override
 from risala.engine.model.times import iso
 from risala.engine.operations import traces
 from risala.engine.operations.arguments import (
@@ -150,18 +147,15 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     if _one(call, name).get("gate") == Gate.LEAVING:
         raise Conflict(f"{name} finishes what it has begun, and ends then.")
     by = call.sign(subject=name, said={"gate": gate.value}, always=True)
-    said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
-
-    def unit(conn: sqlite3.Connection) -> None:
-        if gate is Gate.OPEN:
-            gates.open_again(conn, name)
-        else:
-            gates.put(conn, said)
-
+    stored = call.services.repositories.carriers
     # On the disk before it is obeyed: a restart in between keeps what the page says.
-    await call.commit(unit, by)
+    if gate is Gate.OPEN:
+        await stored.open_gate(name, by=by)
+    else:
+        said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
+        await stored.set_gate(said, by=by)
     # As it stands there now: of two at the same moment, either may be told first.
-    now = gates.all_of(call.services.reader).get(name)
+    now = stored.gates().get(name)
     await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
     return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
 
@@ -198,7 +192,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
     wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
     by = call.sign(traces.override, subject=name)
-    await call.commit(lambda conn: overrides.put(conn, wanted), by)
+    await call.services.repositories.carriers.put_override(wanted, by=by)
     return _obey(call, name)
 
 
@@ -207,17 +201,18 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
     if given.field not in (None, "rate_per_s", "weight"):
         text = "`field` must be rate_per_s or weight."
         raise Invalid("field", "invalid_field", text)
-    if overrides.of_carrier(call.services.reader, name) is None:
+    stored = call.services.repositories.carriers
+    if stored.override(name) is None:
         _one(call, name)
     by = call.sign(traces.override, subject=name)
-    await call.commit(lambda conn: overrides.end(conn, name, given.field), by)
+    await stored.end_override(name, given.field, by=by)
     return _obey(call, name)
 
 
 def _obey(call: Call[Any], name: str) -> Carriers:
     services, delivery = call.services, call.services.delivery
     # As it stands on the disk now: of two at the same moment, either may be told first.
-    delivery.override(name, overrides.of_carrier(services.reader, name))
+    delivery.override(name, services.repositories.carriers.override(name))
     return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
 
 

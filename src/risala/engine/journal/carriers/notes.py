@@ -10,11 +10,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.records.carriers import TooManyNotes
 from risala.plugins.contract import NOTE_KEY_CHARACTERS_MAX, NOTE_TEXT_CHARACTERS_MAX, NOTES_MAX
-
-
-class TooManyNotes(Exception):
-    """The carrier has :data:`NOTES_MAX` already."""
 
 
 def check(notes: Mapping[str, str | None]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.journal.upkeep import notes
+from risala.engine.journal.carriers import notes
 from risala.engine.model.errors import StorageFailed
 from risala.plugins.contract import (
     NOTE_KEY_CHARACTERS_MAX,

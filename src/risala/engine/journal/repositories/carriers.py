@@ -1,0 +1,102 @@
+"""What is stored of carriers: an operator's word, drivers' notes, receipts that match nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.carriers import gates, marks, notes, overrides, unmatched
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.records.carriers import CarrierGate, Override, UnmatchedReceipt
+from risala.engine.rules.receiptgroups import Member
+
+
+@dataclass(frozen=True, slots=True)
+class CarrierRepository:
+    """What is stored of carriers. All reads are on the loop's thread: by an index, or of tables
+    with a few rows for each carrier.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def gates(self) -> dict[str, CarrierGate]:
+        """Those that are not open, by their carriers, those of former carriers too."""
+        return gates.all_of(self._store.reader)
+
+    def overrides(self) -> dict[str, Override]:
+        """By their carriers, those of former carriers too."""
+        return overrides.all_of(self._store.reader)
+
+    def override(self, carrier: str) -> Override | None:
+        """What is put over the settings of a carrier; None: they hold."""
+        return overrides.of_carrier(self._store.reader, carrier)
+
+    def unmatched(
+        self, count: int, *, carrier: str | None, before: int | None
+    ) -> list[UnmatchedReceipt]:
+        """Receipts that matched nothing, the newest first, of one carrier or of all.
+
+        Args:
+            before: the number of a receipt: only older ones.
+        """
+        return unmatched.page(self._store.reader, count, carrier=carrier, before=before)
+
+    def former(self, now_ms: int) -> list[Member]:
+        """What carriers were that are gone or others now, the latest days."""
+        return marks.former(self._store.reader, now_ms)
+
+    def differ(self, members: Sequence[Member]) -> bool:
+        """Whether other carriers than these are written down as being there."""
+        return marks.differ(self._store.reader, members)
+
+    def recall(self, carrier: str, prefix: str) -> dict[str, str]:
+        """A driver's notes whose keys begin so, by key."""
+        return notes.recall(self._store.reader, carrier, prefix)
+
+    # -- commands
+
+    async def set_gate(self, gate: CarrierGate, *, by: Signature) -> None:
+        """Keep a carrier paused, or draining."""
+        await self._store.commit(partial(gates.put, gate=gate), by)
+
+    async def open_gate(self, carrier: str, *, by: Signature) -> None:
+        """Let a carrier send again."""
+        await self._store.commit(partial(gates.open_again, carrier=carrier), by)
+
+    async def put_override(self, override: Override, *, by: Signature) -> None:
+        """Put something over the settings; what it leaves open stays as it was."""
+        await self._store.commit(partial(overrides.put, override=override), by)
+
+    async def end_override(self, carrier: str, field: str | None, *, by: Signature) -> None:
+        """Let the settings hold again, for one field or for both.
+
+        Raises:
+            Conflict: nothing is put over them.
+        """
+        await self._store.commit(partial(overrides.end, carrier=carrier, field=field), by)
+
+    async def take_over(self, members: Sequence[Member], now_ms: int) -> None:
+        """Write down which carriers there are now; the others are gone from now on."""
+        unit = partial(marks.take_over, members=members, now_ms=now_ms)
+        await self._store.commit(unit)
+
+    async def remember(self, carrier: str, written: Mapping[str, str | None], now_ms: int) -> None:
+        """Write a driver's notes, and strike those whose text is None.
+
+        Raises:
+            ValueError: a key or a text is too long.
+            TooManyNotes: none of them was written.
+        """
+        notes.check(written)
+
+        def unit(conn: sqlite3.Connection) -> None:
+            notes.remember(conn, carrier, written, now_ms)
+
+        await self._store.commit(unit)

@@ -1,0 +1,117 @@
+"""Messages that come in, where they go, and who wants no more messages."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.carriers import notes
+from risala.engine.journal.inbound import inbound, opt_outs
+from risala.engine.journal.pages import inbound as lists
+from risala.engine.journal.rows import Stamp
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.records.inbound import InboundRoute, OptOut, Received, ReceivedFilter
+from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.rules.receiptgroups import Groups
+from risala.sms.message import Inbound
+
+
+@dataclass(frozen=True, slots=True)
+class InboundRepository:
+    """Inbound messages, their routes, and opt-outs. All reads are on the loop's thread: by an
+    index, or of tables that stay small (routes and policies are set by hand).
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def received(self, wanted: ReceivedFilter, steps: Steps) -> CursorPage[Received]:
+        """Messages that came in, of one organization or of all, from one number or from any."""
+        return lists.received(self._store.reader, wanted, steps)
+
+    def routes(self) -> list[InboundRoute]:
+        """All routes, in the order in which they are looked at."""
+        return inbound.routes(self._store.reader)
+
+    def opted_out(
+        self, organization_id: str, recipient: str | None, steps: Steps
+    ) -> CursorPage[OptOut]:
+        """Numbers that want no messages of an organization; or whether one number does."""
+        return lists.opted_out(self._store.reader, organization_id, recipient, steps)
+
+    def policies(self) -> set[str]:
+        """Organizations that heed opt-outs."""
+        return opt_outs.policies(self._store.reader)
+
+    def is_out(self, organization_id: str, recipient: str) -> bool:
+        """Whether a number wants no messages of an organization."""
+        return opt_outs.is_out(self._store.reader, organization_id, recipient)
+
+    # -- commands
+
+    async def receive(
+        self,
+        message_id: str,
+        carrier: str,
+        message: Inbound,
+        stamp: Stamp,
+        accounts: Groups,
+        forget: Sequence[str],
+    ) -> None:
+        """Store a message once, give it to its organization, and heed it if it is an opt-out.
+
+        Args:
+            accounts: tells the carriers of one account.
+            forget: the driver's notes that are struck in the same transaction.
+        """
+
+        def unit(conn: sqlite3.Connection) -> None:
+            inbound.receive(conn, message_id, carrier, message, stamp, accounts)
+            notes.forget(conn, carrier, forget)
+
+        await self._store.commit(unit)
+
+    async def add_route(self, new: InboundRoute, *, by: Signature) -> InboundRoute:
+        """Make a route.
+
+        Raises:
+            Conflict: the number and the word lead to somebody already, or there are too many.
+        """
+        return await self._store.commit(partial(inbound.add_route, new=new), by)
+
+    async def remove_route(self, route_id: str, *, by: Signature) -> InboundRoute:
+        """End a route.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return await self._store.commit(partial(inbound.remove_route, route_id=route_id), by)
+
+    async def set_policy(
+        self, organization_id: str, now_ms: int, *, heeds: bool, by: Signature
+    ) -> None:
+        """Let an organization's recipients opt out, or not; who has opted out stays on record."""
+        given = (organization_id, now_ms)
+        await self._store.commit(lambda conn: opt_outs.set_policy(conn, *given, heeds=heeds), by)
+
+    async def opt_out(
+        self, organization_id: str, recipient: str, who: str, now_ms: int, *, by: Signature
+    ) -> bool:
+        """Let an organization write no more to a number, as somebody says; False where it is so."""
+        given = (organization_id, recipient, who, now_ms)
+        return await self._store.commit(lambda conn: opt_outs.note(conn, *given), by)
+
+    async def opt_in(self, organization_id: str, recipient: str, *, by: Signature) -> bool:
+        """Let an organization write to a number again; False where it was not kept from it."""
+        given = (organization_id, recipient)
+        return await self._store.commit(lambda conn: opt_outs.take_back(conn, *given), by)
+
+    async def look_back(self, since_ms: int, limit: int) -> bool:
+        """Note who wrote last, from some older messages; True when there are no more to look at."""
+        return await self._store.commit(lambda conn: opt_outs.look_back(conn, since_ms, limit))
