@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from patience import until
+from patience import HANG_S, until
 
 PROGRAMS: Final = ("osmo-hlr", "osmo-stp", "osmo-msc", "osmo-mgw")
 _SCTP: Final = 132
@@ -131,14 +131,14 @@ class CoreNetwork:
             "enable",
             f"subscriber imsi {imsi} create",
             f"subscriber imsi {imsi} update msisdn {number}",
+            "disable",
+            "exit",
         )
-        with socket.create_connection((self.host, 4258)) as vty:
+        with socket.create_connection((self.host, 4258), timeout=HANG_S) as vty:
             for command in commands:
                 vty.sendall(f"{command}\r\n".encode())
-            vty.settimeout(1.0)
-            with suppress(TimeoutError):
-                while vty.recv(65536):
-                    pass
+            while vty.recv(65536):
+                pass  # until it closes: all was done
 
     def numbers(self) -> list[str]:
         """The numbers in the HLR's database."""
@@ -190,13 +190,13 @@ def _start(network: CoreNetwork, name: str, environment: dict[str, str], stack: 
 def _stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(10)
+        process.wait(HANG_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
 
 
 def _listens(host: str, port: int) -> bool:
-    with suppress(OSError), socket.create_connection((host, port), timeout=1):
+    with suppress(OSError), socket.create_connection((host, port), timeout=HANG_S):
         return True
     return False
