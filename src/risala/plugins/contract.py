@@ -140,6 +140,14 @@ class Capabilities:
     """Where and as whom the carrier knows us (host and user, say). Several configured carriers of
     one driver with the same account get each other's receipts and inbound messages. Empty: no
     other connection shares this one's account. Never a secret."""
+    takes_whole: bool = False
+    """True where the carrier takes texts of any length and cuts them itself, as most HTTP APIs do.
+
+    A message of several segments comes by one submit then: ``Segment.text`` is all of it,
+    ``number`` 0, ``total`` 1. One answer accepts it, and one final receipt ends it. Its price is
+    that of the segments that Risala counts; where the carrier says how many it counts, write that
+    into ``Accepted.raw``, which the timeline shows. Such a driver never gets a part: what a
+    customer has cut by themselves goes to another carrier, and fails where there is no other."""
 
 
 class DriverContext(Protocol):

@@ -112,7 +112,14 @@ _OF_A_RECEIPT: Final[dict[str, _Fits]] = {
 _OF_CAPABILITIES: Final[tuple[tuple[str, _Fits, str], ...]] = (
     *(
         (name, _is_bool, "True or False")
-        for name in ("alphanumeric_sender", "receipts", "inbound", "query", "validity")
+        for name in (
+            "alphanumeric_sender",
+            "receipts",
+            "inbound",
+            "query",
+            "validity",
+            "takes_whole",
+        )
     ),
     (
         "window_max",

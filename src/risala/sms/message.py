@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 from zlib import crc32
 
+WHOLE: Final = 0
+"""The number of a segment that is all of a message of several segments, for a carrier that takes
+whole texts."""
 ReferenceBits = Literal[8, 16]
 """Width of a concatenation reference: 8 is understood everywhere, 16 repeats less often."""
 
@@ -43,9 +46,10 @@ class Segment:
     message_id: str
     """Ours (``sms_…``), the same in all parts of a message and in each attempt."""
     number: int
-    """1 for the first part."""
+    """1 for the first part; 0: all of a message of several segments, for a carrier that takes whole
+    texts (:attr:`Capabilities.takes_whole`)."""
     total: int
-    """How many parts the message has; 1 for a short one."""
+    """How many parts the message is cut into; 1 for a short one and for a whole text."""
     attempt: int
     """1 for the message's first attempt."""
     sender: str
@@ -53,9 +57,10 @@ class Segment:
     recipient: str
     """``+222XXXXXXXX``."""
     alphabet: Alphabet
-    """What the text was cut for: each part fits one message in it."""
+    """What the text was cut for: each part fits one message in it. Of a whole text: what its
+    segments were counted in."""
     text: str = field(repr=False)
-    """This part's own text, without header."""
+    """This part's own text, without header; the whole text where ``number`` is 0."""
     reference: int
     """0 to 65535, the same in every part of one message (3GPP TS 23.040 §9.2.3.24)."""
     expires_at_ms: int

@@ -47,6 +47,10 @@ class TestSound(SoundSuite):
     pass
 
 
+class TestWhole(SoundSuite):
+    claims: ClassVar = {"takes_whole": True}
+
+
 class TestSlow(SoundSuite):
     blocked_s = 1.0
     unseen: ClassVar = frozenset({"loop"})
@@ -456,6 +460,12 @@ class RaisesOverUnknownIds(Sound):
         if told is None:
             raise LookupError(carrier_id)
         return told
+
+
+@bad("test_a_whole_text_arrives", "reached the carrier as texts of 160", takes_whole=True)
+class CutsWholeTexts(Sound):
+    def as_sent(self, segment):
+        return replace(super().as_sent(segment), text=segment.text[:160])
 
 
 @bad("test_the_sender_arrives", "The carrier got another sender than the segment's: '1234'")

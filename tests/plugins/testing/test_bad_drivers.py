@@ -40,6 +40,7 @@ PLANTED = load(BAD[2]).PLANTED
 SOUND = [
     ("bad_drivers", "TestSound"),
     ("bad_drivers", "TestPosted"),
+    ("bad_drivers", "TestWhole"),
     ("bad_others", "TestSoundMailer"),
     ("bad_others", "TestSoundSink"),
     ("bad_others", "TestSoundCard"),

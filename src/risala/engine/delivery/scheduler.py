@@ -29,7 +29,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
-from risala.sms.message import Alphabet
+from risala.sms.message import WHOLE, Alphabet
 from risala.sms.segment import Parts, cut, split, whole
 
 _ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
@@ -191,7 +191,7 @@ class Scheduler(Decider[SchedulerMessage]):
         if row is None:
             return None
         self._turns[lane.name].rotate(-1)
-        return self._job(row)
+        return self._job(row, goes_whole=lane.driver.capabilities.takes_whole)
 
     def _routes_of(self, lane: Lane, now_s: float) -> list[str]:
         """The routes that this lane serves now: no earlier tier of them is healthy."""
@@ -201,7 +201,7 @@ class Scheduler(Decider[SchedulerMessage]):
             if not before or not any(earlier.healthy(now_s) for earlier in before)
         ]
 
-    def _job(self, row: DueRow) -> Job:
+    def _job(self, row: DueRow, *, goes_whole: bool) -> Job:
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
         if row.segments == 1 and row.kind != "code":
             parts = whole(text)  # as it was counted when it was accepted; a code is written in now
@@ -210,9 +210,10 @@ class Scheduler(Decider[SchedulerMessage]):
         else:
             parts = cut(text, alphabet)
         done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
-        numbers = range(1, len(parts.texts) + 1)
+        count = len(parts.texts)
+        numbers = (WHOLE,) if goes_whole and count > 1 and not done else range(1, count + 1)
         remaining = deque([n for n in numbers if n not in done] if done else numbers)
-        reference = concat_reference(row.id) if len(parts.texts) > 1 else 0
+        reference = concat_reference(row.id) if count > 1 else 0
         return Job(row, parts, remaining, alphabet, reference, partly_accepted=bool(done))
 
 

@@ -15,7 +15,8 @@ class Attempt:
 
     message_id: str
     segment: int
-    """Its number within the message, from 1."""
+    """Its number within the message, from 1; :data:`~risala.sms.message.WHOLE` where all of it goes
+    by one submit."""
     number: int
     """Of the attempt at the message, from 1."""
     carrier: str

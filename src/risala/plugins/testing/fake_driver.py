@@ -33,6 +33,7 @@ class FakeDriver:
 
     window_max: int = 10
     submit_s: float = 120.0
+    takes_whole: bool = False
     answers: list[Answer] = field(default_factory=list)
     always: Answer | None = None
     delivers: bool = False
@@ -55,6 +56,7 @@ class FakeDriver:
             validity=True,
             window_max=self.window_max,
             submit_s=self.submit_s,
+            takes_whole=self.takes_whole,
         )
 
     async def run(

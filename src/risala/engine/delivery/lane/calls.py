@@ -19,8 +19,9 @@ from risala.engine.delivery.lane.parts import Job
 from risala.engine.model.discreet import discreet
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.plugins.fits import fault_of
+from risala.sms.cause import Cause
 from risala.sms.message import Segment
-from risala.sms.outcome import Outcome
+from risala.sms.outcome import Outcome, Refused, Scope
 
 log = structlog.get_logger(__name__)
 
@@ -31,6 +32,15 @@ LATE_S: Final = 600.0
 it was posted."""
 LATE_MAX: Final = 20
 """Calls that may be awaited beyond their deadline: a driver that answers nothing gets no more."""
+
+
+_NO_PARTS: Final = Refused(
+    Scope.CARRIER,
+    "",
+    "The carrier takes whole texts, and this is a part of one.",
+    Cause.UNSUPPORTED,
+)
+"""The answer for a driver that would send a part as a text of its own."""
 
 
 @dataclass(slots=True, eq=False)
@@ -82,6 +92,7 @@ class Calls:
         self._carrier = carrier
         self._driver = driver
         self._poster = driver if isinstance(driver, Posting) else None
+        self._takes_parts = not driver.capabilities.takes_whole
         self._owner = owner
         self._open: dict[SubmitCall, None] = {}
         self._late: dict[SubmitCall, None] = {}
@@ -107,6 +118,9 @@ class Calls:
         self._open[call] = None
         if len(self._open) == 1:
             self._begun.ring()
+        if not self._takes_parts and segment.place is not None:
+            self._hear(call, _NO_PARTS)
+            return
         if self._poster is None:
             call.scope = trio.CancelScope()
             nursery.start_soon(self._ask, call, call.scope)

@@ -28,6 +28,8 @@ def declines(
     # A look at one name first: the whole protocol is looked up anew each time, for 10 µs a message.
     if not hasattr(driver, "declines") or not isinstance(driver, Choosy):
         return None
+    if driver.capabilities.takes_whole:  # one submit, whatever its length
+        segments = 1
     try:
         said: object = driver.declines(recipient, segments, is_next=is_next)
     except Exception:  # its bug must not hold a message back: a submit will tell

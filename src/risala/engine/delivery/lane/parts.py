@@ -14,7 +14,7 @@ from risala.engine.delivery.lane.latency import Latency
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of
-from risala.sms.message import Alphabet, Segment
+from risala.sms.message import WHOLE, Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly
 
@@ -41,7 +41,8 @@ class Job:
     row: DueRow
     parts: Parts
     remaining: deque[int]
-    """Numbers of the parts still to be accepted."""
+    """Numbers of the parts still to be accepted; :data:`~risala.sms.message.WHOLE` alone where it
+    goes whole."""
     alphabet: Alphabet
     reference: int
     """What its parts share; 0 where it has one part only."""
@@ -51,17 +52,17 @@ class Job:
 
     def segment(self, number: int) -> Segment:
         """One of its parts, as a driver gets it."""
-        row = self.row
+        row, texts = self.row, self.parts.texts
         before, behind = ("", "") if row.part is None else halves_of(row.part)
         return _segment(
             message_id=row.id,
             number=number,
-            total=len(self.parts.texts),
+            total=1 if number == WHOLE else len(texts),
             attempt=self.attempt,
             sender=row.sender,
             recipient=row.recipient,
             alphabet=self.alphabet,
-            text=self.parts.texts[number - 1],
+            text="".join(texts) if number == WHOLE else texts[number - 1],
             reference=self.reference,
             reference_bits=self.parts.reference_bits,
             expires_at_ms=row.valid_until,

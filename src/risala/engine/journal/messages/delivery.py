@@ -32,6 +32,7 @@ from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
+from risala.sms.message import WHOLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,12 +286,13 @@ def _advance(
             (decision.carrier_id, message.key),
         )
     by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
-    if message.segments > 1 or by_receipt:  # of a single part the line that it is sent says so
+    goes_in_parts = message.segments > 1 and attempt.segment != WHOLE
+    if goes_in_parts or by_receipt:  # of a single part the line that it is sent says so
         part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
         line = decision.line if by_receipt else part
         entry = _entry(attempt, message.status, decision, stamp.now_ms, line)
         timeline.append(conn, message.key, entry)
-    if message.segments > 1:
+    if goes_in_parts:
         _tell(conn, message, answer, early[:1])
     word = early[0].raw if early else None
     changes = settle(conn, message, stamp, raw=decision.raw, sent=decision.sent, receipt_raw=word)

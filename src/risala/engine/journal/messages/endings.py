@@ -39,9 +39,9 @@ def settle(
         receipt_raw: the word of the receipt that came last.
     """
     begun = parts.of(conn, message)
-    states = [part.state for part in begun]
+    states, are_all = parts.states_of(begun, message.segments)
     changes: list[Change] = []
-    all_in = len(states) == message.segments and all(s in ACKNOWLEDGED for s in states)
+    all_in = are_all and all(state in ACKNOWLEDGED for state in states)
     if message.status is Status.PROCESSING and all_in:
         awaiting = [part for part in begun if part.state is SegmentState.ACCEPTED]
         if sent is SENT and any(part.carrier_id == "" for part in awaiting):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +12,7 @@ from risala.engine.journal.store import names
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.numbers import STATES
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState
+from risala.sms.message import WHOLE
 
 SUBMITTING: Final = STATES.number(SegmentState.SUBMITTING)
 UNCERTAIN: Final = STATES.number(SegmentState.UNCERTAIN)
@@ -78,6 +80,16 @@ def of(conn: sqlite3.Connection, message: MessageState) -> list[BegunPart]:
         )
         for number, state, attempt, carrier, key, written, times in rows
     ]
+
+
+def states_of(begun: Sequence[BegunPart], segments: int) -> tuple[list[SegmentState], bool]:
+    """The states that a message's own follows from, and whether they are all: that of the whole
+    where a carrier has taken it so, else those of the parts."""
+    whole = [one.state for one in begun if one.number == WHOLE and one.state in ACKNOWLEDGED]
+    if whole:
+        return whole, True
+    states = [one.state for one in begun if one.number != WHOLE]
+    return states, len(states) == segments
 
 
 def one(conn: sqlite3.Connection, message: MessageState, number: int) -> BegunPart | None:

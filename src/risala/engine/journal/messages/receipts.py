@@ -21,6 +21,7 @@ from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.sms.message import WHOLE
 from risala.sms.receipt import Receipt, ReceiptState
 
 
@@ -123,7 +124,7 @@ def _apply(
         return ()
     word = Word(segment_state(receipt.state), receipt.raw, receipt.why)
     note_receipt(conn, message, found.number, word, stamp.now_ms)
-    if message.segments > 1:
+    if message.segments > 1 and found.number != WHOLE:
         line = _said(Kind.RECEIPT, receipt, parts=message.segments)
         timeline.append(conn, message.key, _entry(arrival, message, found, line))
     return settle(conn, message, stamp, receipt_raw=receipt.raw)

@@ -59,7 +59,8 @@ def row_of(key: int, entry: TimelineEntry, carrier: int | None) -> LineRow:
     return (
         *(key, entry.at, line.kind.value),
         None if entry.status == implied(line.kind) else STATUSES.number(entry.status),
-        *(carrier, entry.attempt, entry.segment, line.details, entry.raw or None),
+        # Of a message that goes whole, a line is about no segment.
+        *(carrier, entry.attempt, entry.segment or None, line.details, entry.raw or None),
         entry.line.kind in _ENDS,
     )
 

@@ -69,7 +69,7 @@ _CHECKS: Final[tuple[str, ...]] = (
        || ' of its ' || m.segments || ' segments were accepted'
        FROM message m LEFT JOIN segment s ON s.message = m.key AND s.state IN (3, 4, 5)
        WHERE m.segments > 1 AND m.mode = 0 AND m.status IN (2, 3, 4) AND m.pruned & 2 = 0
-       GROUP BY m.key HAVING count(s.number) <> m.segments""",  # noqa: S608 -- constants
+       GROUP BY m.key HAVING coalesce(min(s.number), 1) > 0 AND count(s.number) <> m.segments""",  # noqa: S608 -- constants
     f"""SELECT 'message ' || id || ': it is kept by the key of another id' FROM message
        WHERE substr(id, 5, 12) <> {_DIGITS} AND id NOT IN (SELECT id FROM remapped)""",  # noqa: S608 -- constants
     """SELECT 'id ' || r.id || ': it leads to a message that is another, or none'

@@ -15,6 +15,8 @@ from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.suite import NotApplicable, NotShown, PluginFaultError, check
 
 ONCE: Final = "test_each_segment_arrives_once"
+_LONG: Final = " ".join(f"{word} of a long text." for word in ("Début", "Milieu", "Fin") * 8)
+"""Three segments of it."""
 
 
 class DriverArrivalChecks(DriverSuite):
@@ -73,6 +75,8 @@ class DriverArrivalChecks(DriverSuite):
         first = [_part("msg_conformance_first", 7, one) for one in (1, 2, 3)]
         other = [_part("msg_conformance_other", 40_008, one) for one in (1, 2, 3)]
         async with self.running(name) as stage:
+            if stage.capabilities.takes_whole:
+                raise NotApplicable("capabilities.takes_whole is True: it gets no parts")
             sent = [part for both in zip(first, other, strict=True) for part in both]
             for each in sent:
                 await stage.accepted(each)
@@ -100,6 +104,24 @@ class DriverArrivalChecks(DriverSuite):
         if all(one.number is None and one.total is None for one in got):
             raise NotImplementedError
         return got
+
+    @check("driver-contract.md#capabilities")
+    async def test_a_whole_text_arrives(self) -> None:
+        """``takes_whole``: a text of several segments arrives whole, by one submit."""
+        name = "test_a_whole_text_arrives"
+        async with self.running(name) as stage:
+            needs(stage.capabilities.takes_whole, "takes_whole")
+            sent = segment(_LONG, number=0)
+            await stage.accepted(sent)
+            await trio.sleep(self.quiet_s)
+            got = await self._all_got(name, "segments")
+            if [one.text for one in got] != [sent.text]:
+                raise PluginFaultError(
+                    name,
+                    f"A text of {len(sent.text)} characters reached the carrier as texts of "
+                    f"{_words(len(one.text) for one in got)}. capabilities.takes_whole says that "
+                    "it takes texts of any length whole.",
+                )
 
     @check("driver-contract.md#capabilities")
     async def test_the_sender_arrives(self) -> None:
