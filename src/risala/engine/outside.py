@@ -190,8 +190,8 @@ def build_outward(
             alert_calls = AlertCalls(
                 AlertCallSources(
                     settings.alerts,
-                    recorder,
-                    journal.reader(),
+                    recorder.clock,
+                    repositories.alerts,
                     outside.outbound,
                     outside.alert_secret,
                 )

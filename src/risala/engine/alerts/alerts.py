@@ -2,12 +2,12 @@
 
 A look measures all that can be wrong; what is measured has to hold for a while
 (:mod:`risala.engine.rules.alerts.holding`). What turns is written down together with the mails and
-calls that are owed for it, in one unit: a restart neither raises an alert again nor forgets one.
+calls that are owed for it, in one transaction: a restart neither raises an alert again nor forgets
+one.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,6 @@ from risala.config.alerts import AlertsSection
 from risala.engine.alerts.measure import Answers, Measuring
 from risala.engine.alerts.networks import Networks
 from risala.engine.alerts.telling import Telling
-from risala.engine.journal.alerts import alerts, calls, hours
 from risala.engine.journal.store.patient import patiently
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
@@ -33,6 +32,7 @@ from risala.engine.rules.alerts.holding import (
     Verdict,
     step,
 )
+from risala.engine.rules.alerts.turning import Turning
 from risala.engine.services import Services
 
 log = structlog.get_logger(__name__)
@@ -59,19 +59,14 @@ class _Group:
     is_seldom: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Turning:
-    reading: Reading
-    turn: AlertTurn
-
-
 class Alerts:
     """A service; see the module's text."""
 
     def __init__(
         self, services: Services, jumps: ClockJumps, answers: Answers | None, telling: Telling
     ) -> None:
-        self._have = services
+        self._alerts = services.repositories.alerts
+        self._clock = services.recorder.clock
         self._limits: AlertsSection = services.settings.alerts
         self._telling = telling
         self._measuring = Measuring(services, self._limits, jumps, answers)
@@ -123,7 +118,7 @@ class Alerts:
 
     def _load(self) -> None:
         """Take over from the disk what is raised."""
-        self._open = {(each.kind, each.subject): each for each in alerts.opened(self._have.reader)}
+        self._open = {(each.kind, each.subject): each for each in self._alerts.opened()}
         for key, each in self._open.items():
             if not self._standing(key).is_raised:
                 self._standings[key] = AlertStanding(is_raised=True, flaps=each.flaps)
@@ -175,7 +170,7 @@ class Alerts:
             if kind in group.kinds:
                 yield Reading(kind, subject, Verdict.GOOD, GONE)
 
-    def _judge(self, reading: Reading) -> _Turning | None:
+    def _judge(self, reading: Reading) -> Turning | None:
         key = (reading.kind, reading.subject)
         # By Trio's clock, because the wall clock may be set while something has to hold.
         now_ms = round(trio.current_time() * 1000)
@@ -186,33 +181,20 @@ class Alerts:
             self._standing(key), reading.verdict, now_ms, grace_s * 1000, hold_s * 1000
         )
         if turn is not None:
-            return _Turning(reading, turn)
+            known = self._open.get(key)
+            return Turning(reading, turn, None if known is None else known.seq)
         if standing == WELL:
             self._standings.pop(key, None)
         else:
             self._standings[key] = standing
         return None
 
-    async def _write(self, turning: list[_Turning]) -> None:
+    async def _write(self, turning: list[Turning]) -> None:
         """Write down what turns, and owe the mails and calls. It stands as the disk has it, also
         where nobody knows whether an attempt at it was in vain."""
-        now_ms = self._have.recorder.clock.now_ms()
-        seqs = {key: each.seq for key, each in self._open.items()}
-        commit, telling = self._have.recorder.journal.commit, self._telling
-
-        def unit(conn: sqlite3.Connection) -> None:
-            for each in turning:
-                reading = each.reading
-                if each.turn is AlertTurn.RAISED:
-                    facts = (reading.kind, reading.subject, reading.facts)
-                    alerts.raise_one(conn, *facts, now_ms)
-                elif (seq := seqs.get((reading.kind, reading.subject))) is not None:
-                    over = alerts.end(conn, seq, reading.facts, now_ms)
-                    if over is not None:
-                        telling.owe_over(conn, over, now_ms)
-            telling.owe_raised(conn, now_ms)
-
-        await patiently("alerts", partial(commit, unit))
+        now_ms = self._clock.now_ms()
+        unit = partial(self._alerts.write, turning, self._telling.audience, now_ms)
+        await patiently("alerts", unit)
         for each in turning:
             reading, level = (
                 each.reading,
@@ -224,21 +206,20 @@ class Alerts:
 
     async def _tidy(self) -> None:
         """Forget what is old, and note who gives receipts."""
-        now_ms, now_s = self._have.recorder.clock.now_ms(), trio.current_time()
+        now_ms, now_s = self._clock.now_ms(), trio.current_time()
         given = self._measuring.newly_giving_receipts()
         is_time = now_s - self._tidied_s >= UPKEEP_S
         if not given and not is_time:
             return
-        kept_ms = self._limits.history_days * DAY_MS
-
-        def unit(conn: sqlite3.Connection) -> None:
-            hours.note_receipts(conn, given, now_ms)
-            if is_time:
-                hours.forget_receipts(conn, now_ms - RECEIPTS_KEPT_MS)
-                alerts.forget_old(conn, now_ms - kept_ms, now_ms)
-                calls.forget_settled(conn, now_ms)
-
-        await self._have.recorder.journal.commit(unit)
+        if is_time:
+            await self._alerts.tidy(
+                given,
+                alerts_before=now_ms - self._limits.history_days * DAY_MS,
+                receipts_before=now_ms - RECEIPTS_KEPT_MS,
+                now_ms=now_ms,
+            )
+        else:
+            await self._alerts.note_receipts(given, now_ms)
         self._measuring.noted(given, now_ms)
         if is_time:
             self._tidied_s = now_s

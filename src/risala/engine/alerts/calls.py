@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -15,16 +14,16 @@ import structlog
 from risala import __version__
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.alarm import Alarm
-from risala.engine.journal.alerts import alerts, calls
-from risala.engine.journal.alerts.calls import AlertCall
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.alerts import AlertRepository
 from risala.engine.journal.store.patient import patiently
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.engine.people.alert_words import alert_words
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn
+from risala.engine.rules.alerts.turning import AlertCall
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.sign import signed
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
@@ -40,8 +39,8 @@ DROPPED: Final = "dropped"
 @dataclass(frozen=True, slots=True)
 class AlertCallSources:
     limits: AlertsSection
-    recorder: Recorder
-    reader: sqlite3.Connection
+    clock: Clock
+    alerts: AlertRepository
     outbound: Outbound
     secret: str = field(repr=False)
     """Signs the calls; empty: there is none, and nothing is signed."""
@@ -53,7 +52,7 @@ class AlertCalls:
 
     def __init__(self, sources: AlertCallSources) -> None:
         self._have = sources
-        self._alarm = Alarm(sources.recorder.clock, LOOK_S)
+        self._alarm = Alarm(sources.clock, LOOK_S)
 
     def look(self) -> None:
         """A call is owed."""
@@ -62,45 +61,43 @@ class AlertCalls:
     async def run(self) -> None:
         """Call for life."""
         while True:
-            call = calls.first(self._have.reader)
-            if call is None or call.due_at > self._have.recorder.clock.now_ms():
+            call = self._have.alerts.first_call()
+            if call is None or call.due_at > self._have.clock.now_ms():
                 await self._alarm.wait(None if call is None else call.due_at)
             else:
                 await self._deliver(call)
 
     async def _deliver(self, call: AlertCall) -> None:
-        commit = self._have.recorder.journal.commit
-        written = partial(patiently, "alerts.calls")
+        stored, written = self._have.alerts, partial(patiently, "alerts.calls")
         body = self._body(call)
         if body is None:
-            await written(partial(commit, self._settling(call, DROPPED)))
+            await written(self._settling(call, DROPPED))
             return
-        tries = await written(partial(commit, partial(calls.begin, seq=call.seq)))
+        tries = await written(partial(stored.begin_call, call.seq))
         seen = await self._post(call, body)
-        verdict = decide(seen, tries, self._have.recorder.clock.now_ms(), self._have.jitter())
+        verdict = decide(seen, tries, self._have.clock.now_ms(), self._have.jitter())
         if verdict.state == "pending":
             log.warning("alert.call.failed", call=call.seq, reason=verdict.error, tries=tries)
-            put_off = partial(calls.put_off, seq=call.seq, due_at=verdict.due_at)
-            await written(partial(commit, put_off))
+            await written(partial(stored.put_off_call, call.seq, verdict.due_at))
         else:
-            await written(partial(commit, self._settling(call, verdict.state)))
+            await written(self._settling(call, verdict.state))
 
-    def _settling(self, call: AlertCall, outcome: str) -> Callable[[sqlite3.Connection], None]:
-        now_ms = self._have.recorder.clock.now_ms()
-        return partial(calls.settle, seq=call.seq, outcome=outcome, now_ms=now_ms)
+    def _settling(self, call: AlertCall, outcome: str) -> Callable[[], Awaitable[None]]:
+        now_ms = self._have.clock.now_ms()
+        return partial(self._have.alerts.settle_call, call.seq, outcome, now_ms)
 
     def _body(self, call: AlertCall) -> str | None:
         if call.url not in self._have.limits.webhook_url:
             return None
         try:
-            found = alerts.alert(self._have.reader, call.alert)
+            found = self._have.alerts.alert(call.alert)
         except NotFound:
             return None
         return json.dumps(told(found, call), ensure_ascii=False)
 
     async def _post(self, call: AlertCall, body: str) -> ReceiverAnswer | ReceiverFault:
         headers = {"content-type": "application/json", "user-agent": f"Risala/{__version__}"}
-        now_ms, secret = self._have.recorder.clock.now_ms(), self._have.secret
+        now_ms, secret = self._have.clock.now_ms(), self._have.secret
         try:
             headers |= signed(call_id(call), body, [secret], now_ms) if secret else {}
             return await self._have.outbound.post(WebhookCall(call.url, headers, body.encode()))

@@ -17,15 +17,13 @@ from typing import Any, Final
 import trio
 
 from risala.config.alerts import AlertsSection
-from risala.engine.journal.alerts import facts, hours
-from risala.engine.journal.alerts.facts import LowBalance
-from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.people.sign_in_failures import FailureReason
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
+from risala.engine.model.records.alerts import LowBalance
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
@@ -71,13 +69,14 @@ class Measuring:
         self, services: Services, limits: AlertsSection, jumps: ClockJumps, answers: Answers | None
     ) -> None:
         self._have = services
+        self._facts = services.repositories.alert_facts
         self._limits = limits
         self._jumps = jumps
         self._answers = answers
         self._carriers: list[dict[str, Any]] = []
         self._sinks: list[dict[str, Any]] = []
         self._low: list[LowBalance] = []
-        self._gave = hours.receipts_seen(services.reader)
+        self._gave = services.repositories.alerts.receipts_seen()
         self._silences: dict[str, _Silence] = {}
         self._answered: deque[tuple[float, int, int]] = deque()
         self._newest_ms: int | None = None
@@ -148,7 +147,7 @@ class Measuring:
 
     def queue(self, raised: Open) -> Iterator[Reading]:
         now_ms = self._now_ms
-        for route, since_ms in facts.oldest_due(self._have.reader, now_ms).items():
+        for route, since_ms in self._facts.oldest_due(now_ms).items():
             is_raised = (AlertKind.QUEUE_OLD, route) in raised
             age_s = max(0, now_ms - since_ms) / 1000
             yield readings.queue_old(route, age_s, self._limits, is_raised=is_raised)
@@ -168,7 +167,7 @@ class Measuring:
             yield readings.clock_jumped(last.at_ms, last.by_ms, now_ms, self._limits)
             return
         if not self._has_looked:  # rows that are later than now: it was set back before the start
-            self._newest_ms, self._has_looked = facts.newest_ms(self._have.reader), True
+            self._newest_ms, self._has_looked = self._facts.newest_ms(), True
         by_ms = min(0, now_ms - (self._newest_ms or 0))
         known = raised.get((AlertKind.CLOCK_JUMPED, ""))
         if by_ms <= -1000 * self._limits.clock_jump_s:
@@ -219,19 +218,15 @@ class Measuring:
     def backups(self, _: Open) -> Iterator[Reading]:
         note = backup_note.read(self._data_dir)
         last_ms = None if note is None else note.at
-        first_ms = facts.first_ms(self._have.reader)
+        first_ms = self._facts.first_ms()
         found = readings.backup_old(last_ms, first_ms, self._now_ms, self._limits)
         if found is not None:
             yield found
 
     async def follow_balances(self) -> None:
         """Look who has little left, some organizations at a time."""
-        reader, found = self._have.reader, list[LowBalance]()
         limit = minor_units(self._have.settings.pricing.low_balance)
-        for first in range(0, hours.organizations_end(reader), ORGANIZATIONS_AT_ONCE):
-            found += facts.low_balances(reader, first, limit, self._now_ms)
-            await trio.lowlevel.checkpoint()
-        self._low = found[: facts.LOW_MAX]
+        self._low = await self._facts.low_balances(limit, self._now_ms)
 
     def balances(self, _: Open) -> Iterator[Reading]:
         for each in self._low:
@@ -242,7 +237,7 @@ class Measuring:
         limits, kind = self._limits, AlertKind.CODES_ABUSED
         since_ms = self._now_ms - limits.prefix_minutes * 60_000
         characters = len(f"+{COUNTRY_CODE}") + limits.prefix_digits
-        for prefix, rate in facts.codes_by_prefix(self._have.reader, since_ms, characters).items():
+        for prefix, rate in self._facts.codes_by_prefix(since_ms, characters).items():
             is_raised = (kind, prefix) in raised
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
 
@@ -255,10 +250,9 @@ class Measuring:
             yield readings.sign_in_failing(site, wrong, limited, self._limits, is_raised=is_raised)
 
     def inbound(self, _: Open) -> Iterator[Reading]:
-        reader = self._have.reader
-        if not facts.has_inbound_routes(reader):  # nobody here wants what comes in
+        if not self._facts.has_inbound_routes():  # nobody here wants what comes in
             return
-        for number, count in facts.inbound_unserved(reader, self._now_ms - INBOUND_MS).items():
+        for number, count in self._facts.inbound_unserved(self._now_ms - INBOUND_MS).items():
             yield readings.inbound_unserved(number, count)
 
     @property

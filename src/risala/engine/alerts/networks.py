@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-import trio
-
 from risala.config.alerts import AlertsSection
 from risala.engine.alerts.measure import Open
-from risala.engine.journal.alerts import hours
-from risala.engine.journal.alerts.hours import HOUR_MS, ORGANIZATIONS_AT_ONCE, NetworkHour
 from risala.engine.journal.store.patient import patiently
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
@@ -23,6 +19,7 @@ from risala.engine.services import Services
 LAG_MS: Final = 600_000
 """An hour is summed up so long after its end: most receipts have come, most codes have ended. So
 all hours are known as they stood then, and can be compared."""
+HOUR_MS: Final = 3_600_000
 HOURS_AT_ONCE: Final = 24
 """Summed up at one look: what there is of before the first start takes some looks."""
 
@@ -37,7 +34,8 @@ class _Judged:
 
 class Networks:
     def __init__(self, services: Services, limits: AlertsSection) -> None:
-        self._have = services
+        self._facts = services.repositories.alert_facts
+        self._clock = services.recorder.clock
         self._limits = limits
         self._done: int | None = None
         """The last hour that is summed up; None: not looked yet."""
@@ -55,7 +53,7 @@ class Networks:
         Raises:
             Unavailable: the storage refused; the next call goes on from there.
         """
-        now_ms, length = self._have.recorder.clock.now_ms(), self._limits.rate_usual_days * 24
+        now_ms, length = self._clock.now_ms(), self._limits.rate_usual_days * 24
         end = (now_ms - LAG_MS) // HOUR_MS
         after = await self._after(end - length)
         if after is None:
@@ -65,10 +63,9 @@ class Networks:
                 self._judge(end)
             return
         new = range(after, min(end, after + HOURS_AT_ONCE))
-        found = {hour: counted for hour in new if (counted := await self._sum(hour))}
+        found = {hour: counted for hour in new if (counted := await self._facts.hour(hour))}
         if found:
-            unit = partial(hours.write, found=found, before=end - length)
-            await patiently("alerts", partial(self._have.recorder.journal.commit, unit))
+            await patiently("alerts", partial(self._facts.write_hours, found, end - length))
         self._done = new[-1]
         if new[-1] == end - 1:
             self._judge(end)
@@ -76,29 +73,19 @@ class Networks:
     async def _after(self, least: int) -> int | None:
         """The first hour that is not summed up; None: there is nobody whose messages count."""
         if self._done is None:
-            reader = self._have.reader
-            first, last = hours.first_hour(reader), hours.last_hour(reader)
+            first, last = self._facts.first_hour(), self._facts.last_hour()
             if first is None:
                 return None
             self._done = max(first, last + 1 if last is not None else first) - 1
         return max(least, self._done + 1)
 
-    async def _sum(self, hour: int) -> dict[str, NetworkHour]:
-        found: dict[str, NetworkHour] = {}
-        reader = self._have.reader
-        for first in range(0, hours.organizations_end(reader), ORGANIZATIONS_AT_ONCE):
-            hours.add_counts(reader, hour, first, found)
-            await trio.lowlevel.checkpoint()
-        hours.add_sessions(reader, hour, found)
-        return found
-
     def _judge(self, end: int) -> None:
-        limits, reader = self._limits, self._have.reader
+        limits, facts = self._limits, self._facts
         length, since = limits.rate_hours, end - limits.rate_usual_days * 24
         found = []
         for kind, rows in (
-            (AlertKind.DELIVERY_LOW, hours.deliveries(reader, since)),
-            (AlertKind.APPROVAL_LOW, hours.approvals(reader, since)),
+            (AlertKind.DELIVERY_LOW, facts.deliveries(since)),
+            (AlertKind.APPROVAL_LOW, facts.approvals(since)),
         ):
             for network, known in by_network(rows).items():
                 middle = usual(known, end, length, limits.rate_count_min)

@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.alerts import alerts
 from risala.engine.journal.people import letting_in, members
 from risala.engine.journal.people.mails import MailKind, OwedMail
 from risala.engine.journal.repositories.all import Repositories
@@ -161,7 +160,7 @@ class Letters:
         }
 
     def _alert(self, owed: OwedMail, _: Words) -> Values:
-        found = alerts.alert(self._reader, owed.details["alert"])
+        found = self._repositories.alerts.alert(owed.details["alert"])
         told = alert_words(found, owed.language)
         return {
             "title": told.title,

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from prometheus_client.core import Metric
 
-from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
 from risala.engine.journal.people import sign_in_failures
@@ -36,10 +35,10 @@ def of_journal(
     unserved = waiting.unserved(reader, UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
     yield gauge("unserved_messages", text, [({}, unserved)])
-    oldest = min(facts.oldest_due(reader, now_ms).values(), default=now_ms)
+    oldest = min(repositories.alert_facts.oldest_due(now_ms).values(), default=now_ms)
     text = "How long the oldest message that is due has waited; 0: none waits."
     yield gauge("queue_oldest_seconds", text, [({}, (now_ms - oldest) / 1000)])
-    raised = alerts.open_counts(reader)
+    raised = repositories.alerts.open_counts()
     text = "Alerts that are open, by their kind."
     yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
     yield from _payments(repositories.payments, now_ms)

@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.rules.alerts.holding import AlertTurn
+from risala.engine.rules.alerts.turning import AlertCall
 
 KEPT_MS: Final = 7 * 86_400_000
 """How long it can be seen what became of a call."""
 _TABLE: Final = "alert_calls"
-
-
-@dataclass(frozen=True, slots=True)
-class AlertCall:
-    """One alert's turn, owed to one address."""
-
-    seq: int
-    alert: int
-    what: AlertTurn
-    url: str
-    created_at: int
-    due_at: int
-    tries: int
 
 
 _CALLS: Final = Rows(AlertCall, what=AlertTurn)

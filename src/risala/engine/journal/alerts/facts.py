@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.alerts.hours import ORGANIZATIONS_AT_ONCE, SESSIONS_MAX
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.alerts import LowBalance
 from risala.engine.rules.alerts.usual import Rate
 from risala.engine.rules.router import UNSERVED
 
@@ -52,14 +52,6 @@ def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
 def _is_active(conn: sqlite3.Connection, organization: int) -> bool:
     status = value_of(conn, "SELECT status FROM organizations WHERE no = ?", (organization,))
     return bool(status == "active")
-
-
-@dataclass(frozen=True, slots=True)
-class LowBalance:
-    organization_id: str
-    name: str
-    balance: int
-    currency: str
 
 
 def low_balances(conn: sqlite3.Connection, first: int, limit: int, now_ms: int) -> list[LowBalance]:

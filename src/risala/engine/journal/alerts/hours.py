@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.alerts import NetworkHour
 from risala.engine.rules.networks import network
 
 HOUR_MS: Final = 3_600_000
@@ -19,16 +19,6 @@ SESSIONS_MAX: Final = 5000
 """Verification sessions that one look is made of, the latest of its time."""
 _TABLE: Final = "alert_hours"
 _SEEN: Final = "alert_receipts"
-
-
-@dataclass(slots=True)
-class NetworkHour:
-    """How one network did in one hour, all organizations together."""
-
-    accepted: int = 0
-    delivered: int = 0
-    sessions: int = 0
-    approved: int = 0
 
 
 def organizations_end(conn: sqlite3.Connection) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
@@ -15,6 +16,8 @@ from risala.engine.journal.store.store import Store
 class Repositories:
     """One of each domain; a part is handed those that it needs."""
 
+    alerts: AlertRepository
+    alert_facts: AlertFactsRepository
     carriers: CarrierRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -25,6 +28,8 @@ class Repositories:
     def open(cls, store: Store) -> Repositories:
         """All of them, over one store."""
         return cls(
+            alerts=AlertRepository(store),
+            alert_facts=AlertFactsRepository(store),
             carriers=CarrierRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),

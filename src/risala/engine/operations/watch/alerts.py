@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.alerts import alerts
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso, maybe_iso
@@ -173,43 +171,38 @@ def _shown_wire(shown: ShownAlert) -> Json:
 
 
 async def _list(call: Call[ListAlerts]) -> AlertPage:
-    given, reader = call.given, call.services.reader
+    given, alerts = call.given, call.services.repositories.alerts
     limit = max(1, min(given.limit or LISTED_USUAL, LISTED_MAX))
     kind = None if given.kind is None else given.kind.value
     before = None if given.before is None else _seq(ALERT, given.before)
-    found = alerts.page(reader, limit + 1, before=before, is_open=given.open, kind=kind)
+    found = alerts.page(limit + 1, before=before, is_open=given.open, kind=kind)
     shown = tuple(found[:limit])
     following = _id(ALERT, shown[-1].seq) if len(found) > limit else None
-    mutes = tuple(alerts.mutes(reader, call.now_ms))
-    return AlertPage(shown, following, alerts.open_count(reader), mutes, call.now_ms)
+    mutes = tuple(alerts.mutes(call.now_ms))
+    return AlertPage(shown, following, alerts.open_count(), mutes, call.now_ms)
 
 
 async def _acknowledge(call: Call[OfAlert]) -> ShownAlert:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
-    unit = partial(alerts.acknowledge, seq=seq, by=call.caller.who, now_ms=now_ms)
-    found = await call.commit(unit, call.sign(traces.alert, _id(ALERT, seq)))
-    return ShownAlert(found, tuple(alerts.mutes(call.services.reader, now_ms)), now_ms)
+    alerts, by = call.services.repositories.alerts, call.sign(traces.alert, _id(ALERT, seq))
+    found = await alerts.acknowledge(seq, call.caller.who, now_ms, by=by)
+    return ShownAlert(found, tuple(alerts.mutes(now_ms)), now_ms)
 
 
 async def _mute(call: Call[MuteAlerts]) -> AlertMute:
     given, now_ms = call.given, call.now_ms
     until = now_ms + given.minutes * MINUTE_MS
-    unit = partial(
-        alerts.mute,
-        kind=given.kind,
-        subject=given.subject,
-        until=until,
-        by=call.caller.who,
-        now_ms=now_ms,
-    )
     said = {"kind": given.kind.value, "subject": given.subject, "until": iso(until)}
-    return await call.commit(unit, call.sign(subject=given.kind.value, said=said, always=True))
+    by = call.sign(subject=given.kind.value, said=said, always=True)
+    return await call.services.repositories.alerts.mute(
+        given.kind, given.subject, until, call.caller.who, now_ms, by=by
+    )
 
 
 async def _unmute(call: Call[OfMute]) -> AlertMute:
     seq = _seq(MUTE, call.given.mute_id)
-    unit = partial(alerts.unmute, seq=seq)
-    return await call.commit(unit, call.sign(traces.alert_mute, _id(MUTE, seq)))
+    by = call.sign(traces.alert_mute, _id(MUTE, seq))
+    return await call.services.repositories.alerts.unmute(seq, by=by)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

@@ -1,0 +1,78 @@
+"""What turns is written down together with the mails and calls that are owed for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Final
+
+from risala.engine.journal.alerts import alerts, calls
+from risala.engine.journal.people import mails, users
+from risala.engine.journal.people.mails import MailKind, NewMail
+from risala.engine.model.people import Language
+from risala.engine.rules.alerts.alert import Alert
+from risala.engine.rules.alerts.holding import AlertTurn
+from risala.engine.rules.alerts.turning import AlertAudience, Turning
+
+TOLD_AN_HOUR: Final = 10
+"""Of one kind at most: what befalls a hundred organizations, or beginnings of numbers, at once is
+no hundred mails. The others are listed, and told of later where they go on."""
+HOUR_MS: Final = 3_600_000
+
+
+def write(
+    conn: sqlite3.Connection, turning: Iterable[Turning], audience: AlertAudience, now_ms: int
+) -> None:
+    """Raise alerts and end others. What is raised already, or over, stays as it is."""
+    for each in turning:
+        reading = each.reading
+        if each.turn is AlertTurn.RAISED:
+            alerts.raise_one(conn, reading.kind, reading.subject, reading.facts, now_ms)
+        elif each.seq is not None:
+            over = alerts.end(conn, each.seq, reading.facts, now_ms)
+            if over is not None:
+                _owe_over(conn, over, audience, now_ms)
+    _owe_raised(conn, audience, now_ms)
+
+
+def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) -> None:
+    """Owe what is to be told of all alerts that are open, of which nobody was told, and which
+    are not muted."""
+    mutes = alerts.mutes(conn, now_ms)
+    told = alerts.told_since(conn, now_ms - HOUR_MS)
+    for each in alerts.opened(conn):
+        if not audience.misses(each) or told[each.kind] >= TOLD_AN_HOUR:
+            continue
+        if not any(mute.covers(each.kind, each.subject, now_ms) for mute in mutes):
+            told[each.kind] += 1
+            alerts.note_told(conn, each.seq, now_ms)
+            _owe(conn, each, AlertTurn.RAISED, audience, now_ms)
+
+
+def _owe_over(conn: sqlite3.Connection, over: Alert, audience: AlertAudience, now_ms: int) -> None:
+    """Owe the word that an alert is over, to whom it was told of."""
+    mutes = alerts.mutes(conn, now_ms)
+    if over.told_at is None:
+        return
+    if not any(mute.covers(over.kind, over.subject, now_ms) for mute in mutes):
+        _owe(conn, over, AlertTurn.OVER, audience, now_ms)
+
+
+def _owe(
+    conn: sqlite3.Connection, alert: Alert, turn: AlertTurn, audience: AlertAudience, now_ms: int
+) -> None:
+    calls.owe(conn, alert.seq, turn, audience.urls, now_ms)
+    if not audience.by_mail:
+        return
+    kind = MailKind.ALERT_RAISED if turn is AlertTurn.RAISED else MailKind.ALERT_OVER
+    for email, language in _readers(conn, audience.operator):
+        mails.owe(conn, NewMail(kind, email, language, {"alert": alert.seq}), now_ms)
+
+
+def _readers(conn: sqlite3.Connection, operator: str | None) -> list[tuple[str, Language]]:
+    found = [(user.email, user.language) for user in users.operators(conn)]
+    also = (operator or "").lower()
+    if also and also not in {email.lower() for email, _ in found}:
+        known = users.by_email(conn, also)
+        found.append((also, Language.FRENCH if known is None else known.language))
+    return found
