@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from risala.cli.main import cli
 from risala.config.requests import RequestLogSection
+from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import KeyType, Mode, Principal
 from risala.engine.model.ids import IdSource
@@ -25,7 +26,8 @@ def written(data_dir: Path, organization_id: str, *statuses: int) -> list[str]:
 
     async def write() -> list[str]:
         clock = SystemClock()
-        log, ids = RequestLog(RequestLogSection(), data_dir, clock, inline=True), IdSource(clock)
+        stored, ids = RequestRepository(data_dir, inline=True), IdSource(clock)
+        log = RequestLog(RequestLogSection(), stored, clock)
         principal = Principal(organization_id, "key_1", KeyType.SECRET, Mode.LIVE)
         made = []
         for status in statuses:

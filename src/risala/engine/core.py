@@ -20,6 +20,7 @@ from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.messages import verifications
 from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.server_key import ServerKeys
@@ -116,9 +117,8 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                 )
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
-                requests = RequestLog(
-                    settings.request_log, data_dir, seams.clock, inline=seams.inline_journal
-                )
+                stored = RequestRepository(data_dir, inline=seams.inline_journal)
+                requests = RequestLog(settings.request_log, stored, seams.clock)
                 try:
                     yield Core(
                         settings,

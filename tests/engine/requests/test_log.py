@@ -11,11 +11,12 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from risala.config.requests import RequestLogSection
+from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.requests import file
-from risala.engine.journal.requests.file import RequestFilter
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import KeyType, Mode, Principal
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.requests import RequestFilter
 from risala.engine.requests.log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.rules.request_bodies import NotedRequest
 
@@ -41,7 +42,8 @@ def ids(clock) -> IdSource:
 @pytest.fixture
 def open_log(tmp_path: Path, clock: TrioClock) -> OpenLog:
     def open_one(**settings) -> RequestLog:
-        return RequestLog(RequestLogSection(**settings), tmp_path, clock, inline=True)
+        stored = RequestRepository(tmp_path, inline=True)
+        return RequestLog(RequestLogSection(**settings), stored, clock)
 
     return open_one
 
@@ -245,7 +247,7 @@ async def test_an_organization_is_forgotten(open_log, ask, autojump_clock):
 
 
 async def test_a_writing_in_its_thread_holds_nobody_up(tmp_path, ask):
-    log = RequestLog(RequestLogSection(), tmp_path, TrioClock())
+    log = RequestLog(RequestLogSection(), RequestRepository(tmp_path), TrioClock())
     async with trio.open_nursery() as nursery:
         request_id = ask(log)
         nursery.start_soon(log.flush)

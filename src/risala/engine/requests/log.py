@@ -8,37 +8,28 @@ disk or a file that refuses stops the log and nothing else.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import structlog
 import trio
 
 from risala.config.requests import RequestLogSection
 from risala.engine.actors.bell import Bell
-from risala.engine.journal.requests import file
-from risala.engine.journal.requests.file import (
-    NoRoom,
-    RequestFilter,
-    RequestPage,
-    RequestRow,
-    open_file,
-)
-from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.store.opening import sqlite_sentence
+from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import machine_lacks
 from risala.engine.model.ids import first_id, key_ms, key_of
+from risala.engine.model.records.requests import (
+    RequestFilter,
+    RequestPage,
+    RequestRow,
+    RequestsUnwritable,
+)
 from risala.engine.rules.request_bodies import NotedRequest, answered_text, asked_text, made_thing
-
-T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -67,23 +58,14 @@ class RequestLogStatistics:
 
 
 class RequestLog:
-    def __init__(
-        self, section: RequestLogSection, data_dir: Path, clock: Clock, *, inline: bool = False
-    ) -> None:
-        """
-        Args:
-            inline: write on the loop's thread; for tests under a mock clock.
-        """
-        self._path = data_dir / file.FILE
+    def __init__(self, section: RequestLogSection, stored: RequestRepository, clock: Clock) -> None:
+        self._stored = stored
         self._section = section
         self._clock = clock
-        self._inline = inline
         self._noted: list[NotedRequest] = []
         self._bell = Bell()
         self._forgotten: set[str] = set()
         """Organizations whose requests are still to be forgotten."""
-        self._conn: sqlite3.Connection | None = None
-        self._limiter = trio.CapacityLimiter(1)
         self._kept = self._dropped = 0
         self._dropped_by: Counter[tuple[str, str]] = Counter()
         """Since the start, by organization and key."""
@@ -131,17 +113,12 @@ class RequestLog:
         self, wanted: RequestFilter, *, before: str | None, after: str | None, limit: int
     ) -> RequestPage:
         """The newest requests, or those before an id, or after one; none where there is no log."""
-        read = partial(file.page, self._path, wanted, before=before, after=after, limit=limit)
-        with suppress(sqlite3.Error):
-            return await self._in_thread(read)
-        return RequestPage((), None, None)
+        return await self._stored.page(wanted, before=before, after=after, limit=limit)
 
     async def one(self, request_id: str) -> RequestRow | None:
         """A request; None where it is not in the log, or no more."""
-        with suppress(sqlite3.Error):
-            found = await self._in_thread(partial(file.one, self._path, request_id))
-            return None if found is None or found.id < self.since_id() else found
-        return None
+        found = await self._stored.one(request_id)
+        return None if found is None or found.id < self.since_id() else found
 
     def since_id(self) -> str:
         """The least id of a request that is still kept."""
@@ -169,25 +146,23 @@ class RequestLog:
         """Write what is left, within moments, and close the file."""
         with trio.move_on_after(STOP_S, shield=True):
             await self.flush()
-        if self._conn is not None:
-            self._conn.close()
-            self._conn = None
+        self._stored.close()
 
     async def flush(self) -> None:
         """Write what is noted by now, and forget what is too old or too much."""
         noted, self._noted = self._noted, []
-        if not noted and not self._path.exists():
+        if not noted and not self._stored.is_there:
             return
         try:
             forgotten = frozenset(self._forgotten)
-            write = partial(self._write, noted, self.since_id(), forgotten)
-            await self._in_thread(partial(self._with_file, write))
-        except NoRoom:
-            self._fail(noted, f"The disk that holds {self._path} is nearly full.")
-        except StorageUnusable as error:
+            await self._stored.write(
+                partial(_rows, noted),
+                forgotten=forgotten,
+                since_id=self.since_id(),
+                bytes_max=self._section.size_max_mb * _MEGABYTE,
+            )
+        except RequestsUnwritable as error:
             self._fail(noted, str(error))
-        except sqlite3.Error as error:
-            self._fail(noted, sqlite_sentence(self._path, error))
         except (MemoryError, RuntimeError, OSError) as error:
             if (lacks := machine_lacks(error)) is None:
                 raise
@@ -212,35 +187,9 @@ class RequestLog:
             log.warning("requests.not_logged", reason=sentence)
         self._ailment, self._not_before_s = sentence, trio.current_time() + AGAIN_S
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        if self._inline:
-            return work()
-        return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
-    def _with_file(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something with the open file; one that failed is opened anew the next time."""
-        if self._conn is None:
-            self._conn = open_file(self._path)
-        try:
-            work(self._conn)
-        except BaseException:
-            conn, self._conn = self._conn, None
-            with suppress(sqlite3.Error):
-                conn.close()
-            raise
-
-    def _write(
-        self,
-        noted: list[NotedRequest],
-        since_id: str,
-        forgotten: frozenset[str],
-        conn: sqlite3.Connection,
-    ) -> None:
-        for organization_id in forgotten:
-            file.forget(conn, organization_id)
-        if noted:
-            file.write(conn, self._path, [_row(each) for each in noted])
-        file.trim(conn, since_id, self._section.size_max_mb * _MEGABYTE)
+def _rows(noted: list[NotedRequest]) -> list[RequestRow]:
+    return [_row(each) for each in noted]
 
 
 def _row(request: NotedRequest) -> RequestRow:

@@ -10,15 +10,15 @@ import shutil
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader
 from risala.engine.journal.store.sql import value_of, write_values
+from risala.engine.model.records.requests import RequestFilter, RequestPage, RequestRow
 
 FILE: Final = "requests.db"
 VERSION: Final = 1
@@ -33,52 +33,6 @@ _FREE_SHARE: Final = 4
 
 class NoRoom(Exception):
     """The disk is so full that what is left is kept for the database."""
-
-
-class RequestRow(NamedTuple):
-    """A request of the API, as it is kept. Made by the hundred, and so a tuple."""
-
-    id: str
-    organization_id: str
-    key_id: str
-    mode: str
-    at: int
-    """UTC epoch milliseconds."""
-    method: str
-    path: str
-    status: int
-    took_us: int
-    address: str | None
-    asked: str | None
-    """JSON of what is kept of the request's body; None: it was not read."""
-    answered: str
-    made: str | None
-    """The id of the message or verification that it made."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestFilter:
-    """Which requests a page is of; None: whichever."""
-
-    organization_id: str | None
-    key_id: str | None = None
-    least: int = 0
-    """Of the statuses."""
-    most: int = 999
-    path: str | None = None
-    made: str | None = None
-    """The id of what they made."""
-    since_id: str | None = None
-    """The least id that is still kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class RequestPage:
-    """A page, the newest first, and where the next ones begin; None: there are none."""
-
-    requests: tuple[RequestRow, ...]
-    newer: str | None
-    older: str | None
 
 
 _COLUMNS: Final[dict[str, Any]] = {

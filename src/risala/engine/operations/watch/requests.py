@@ -9,9 +9,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.requests.file import RequestFilter, RequestRow
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import is_id, key_ms, key_of
+from risala.engine.model.records.requests import RequestFilter, RequestRow
 from risala.engine.model.times import iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
