@@ -7,8 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from risala.engine.model.people import Language
+from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import told
 from risala.http.web.formats import Formats
+from risala.http.web.languages import load_words
 
 PAGE = "/operator/carriers"
 
@@ -180,3 +183,15 @@ async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatc
     text = (await operator.get(PAGE)).text
     assert drawn in re.search(r"<progress[^>]*>", text)[0]
     assert '<bdi class="num nowrap">−81 dBm</bdi>' in text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Bound.", "<q>Session ouverte.</q>"),
+        ("No connection to a<b:1: refused.", "<bdi>a&lt;b:1</bdi>"),
+        ("What others’ drivers say.", '<q dir="auto" lang="en">What others’ drivers say.</q>'),
+    ],
+)
+def test_our_drivers_speak_the_reader_s_language(text, said):
+    assert said in driver_said(load_words(Language.FRENCH), text)

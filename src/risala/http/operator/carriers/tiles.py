@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import told
 from risala.http.web.formats import Formats, ms_of
 from risala.http.web.languages import N_
@@ -39,6 +40,8 @@ class Tile:
     badge: str
     """A state of the pages: ``up``, ``down``, ``paused``, ``draining``, ``disabled``."""
     told: Markup
+    said: Markup
+    """What its driver says, as a quotation."""
     oldest_ms: int | None
     """For how long the oldest message waits."""
     is_late: bool
@@ -65,6 +68,7 @@ def tile(formats: Formats, lane: Mapping[str, Any]) -> Tile:
         lane=lane,
         badge=_badge(lane),
         told=told(formats, lane["condition"]),
+        said=driver_said(formats.words, lane["text"]),
         oldest_ms=oldest_ms,
         is_late=oldest_ms is not None and oldest_ms >= WAITS_LONG_MS,
         registration=formats.words(REGISTRATIONS[registration])
