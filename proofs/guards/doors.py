@@ -46,8 +46,8 @@ GUARDS: Final = (
     Guard(
         "Whoever did not sign in sees no page.",
         "http/web/app.py",
-        "            if (turned := self._turned_away(route, visit)) is not None:\n",
-        "            if (turned := self._turned_away(route, visit)) is not None and False:\n",
+        "            if (turned := await self._turned_away(route, visit)) is not None:\n",
+        "            if (turned := await self._turned_away(route, visit)) is not None and False:\n",
         (
             "http/dashboard/test_walk.py::test_who_is_not_signed_in_is_sent_to_sign_in",
             "http/operator/test_walk.py",
