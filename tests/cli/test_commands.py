@@ -339,7 +339,7 @@ def test_an_audit_that_finds_something_is_exit_code_1(asked, operator):
     done = asked("audit")
     assert done.exit_code == 1
     assert "off by 0.50" in done.stdout
-    assert done.stderr == "The audit found 1 fault(s).\n"
+    assert done.stderr == "The audit found 1 fault.\n"
     done = asked("audit", "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["clean"] is False

@@ -92,7 +92,7 @@ def test_without_a_service_a_test_event_waits(webhook):
     webhook("disable", name)
     webhook("enable", name)
     done = webhook("replay", name, "--failed-since", "1h")
-    assert done.stdout == "Due again: 1 of 1 failed deliveries.\n"
+    assert done.stdout == "Due again: 1 of 1 failed delivery.\n"
 
 
 @pytest.mark.parametrize(

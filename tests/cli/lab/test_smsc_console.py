@@ -88,7 +88,7 @@ def test_the_picture_has_rates_binds_totals_and_the_last_messages():
     assert tally.summary() == [
         "Refused: 1 × ESME_RTHROTTLED.",
         "Mishaps: 1 × never.",
-        "From phones: 1 parts.",
+        "From phones: 1 part.",
         "Total: 3 segments, 1 messages, 1 receipts, 1 troubles.",
     ]
 

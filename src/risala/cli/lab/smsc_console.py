@@ -96,7 +96,7 @@ class SmscTally:
                 parts = (f"{count} × {name}" for name, count in counts.most_common())
                 lines.append(f"{title}: {', '.join(parts)}.")
         if inbound := self.totals["InboundSent"]:
-            lines.append(f"From phones: {inbound} parts.")
+            lines.append(f"From phones: {output.counted(inbound, 'part')}.")
         words = (f"{self.totals[name]} {word}" for name, word in _TOTALS.items())
         return [*lines, f"Total: {', '.join(words)}."]
 

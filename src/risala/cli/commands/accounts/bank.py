@@ -146,4 +146,5 @@ def _show_lines(found: Json) -> None:
         empty="No payment method hears texts of its bank.",
     )
     if found["unmatched"]:
-        output.warned(f"{found['unmatched']} texts are nobody's: `risala payment texts`.")
+        texts = output.counted(found["unmatched"], "text is", "texts are")
+        output.warned(f"{texts} nobody's: `risala payment texts`.")

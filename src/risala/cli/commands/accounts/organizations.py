@@ -101,6 +101,10 @@ async def organization_id(session: GatewaySession, given: str | None) -> str:
                 f"There is no organization named {given!r}; see `risala org list`."
             )
         case count, None:
-            raise CommandRefused(f"There are {count} organizations; say which with --org.")
+            raise CommandRefused(
+                f"There are {output.counted(count, 'organization')}; say which with --org."
+            )
         case count, _:
-            raise CommandRefused(f"{count} organizations are named {given!r}; use the id of one.")
+            raise CommandRefused(
+                f"{output.counted(count, 'organization')} are named {given!r}; use the id of one."
+            )

@@ -127,9 +127,8 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
             f"Nobody has asked for the sender {given!r}; see `risala sender list`."
         )
     if found["count"] > 1:
-        raise CommandRefused(
-            f"{found['count']} organizations have asked for {given!r}; use the id of one."
-        )
+        several = output.counted(found["count"], "organization")
+        raise CommandRefused(f"{several} have asked for {given!r}; use the id of one.")
     return str(found["senderId"])
 
 

@@ -85,7 +85,9 @@ def request_log(
     if found["older"] is not None:
         output.warned(f"There are older ones: --before {found['older']}.")
     if found["dropped"]:
-        output.warned(f"{found['dropped']} requests since the service's start are missing here.")
+        since = "since the service's start"
+        few = output.counted(found["dropped"], f"request {since} is", f"requests {since} are")
+        output.warned(f"{few} missing here.")
     if not found["written"]:
         output.warned("Requests are not logged at this moment; `risala doctor` says why.")
 

@@ -172,9 +172,10 @@ class Teller:
             case "lagged" if self.what == "events":
                 return "… this reader was too slow; the events that it missed follow …"
             case "lagged":
+                changes = output.counted(told.data["lost"], "change")
                 return (
-                    f"… this reader was too slow for {told.data['lost']} changes; how each of"
-                    " those messages stands follows …"
+                    f"… this reader was too slow for {changes}; how each of those messages "
+                    "stands follows …"
                 )
             case "reset":
                 back = "the service is back; " if self._away else ""

@@ -320,7 +320,7 @@ def _show_config(shown: Json, currency: str) -> None:
         {
             "organization": shown["organizationId"],
             "digits in a code": settings["code_length"],
-            "valid for": f"{settings['expiry_minutes']} minutes",
+            "valid for": output.counted(settings["expiry_minutes"], "minute"),
             "wrong codes allowed": settings["attempts_max"],
             "codes an hour to a number": settings["per_phone_per_hour"],
             "codes an hour to all": settings["per_organization_per_hour"],

@@ -175,7 +175,8 @@ def webhook_replay(options: Options, endpoint: str, event: str | None, since: st
 
     found = options.run(work)
     if not output.show(options.json, found):
-        output.said(f"Due again: {found['replayed']} of {found['total']} failed deliveries.")
+        failed = output.counted(found["total"], "failed delivery", "failed deliveries")
+        output.said(f"Due again: {found['replayed']} of {failed}.")
 
 
 async def replay_failed(

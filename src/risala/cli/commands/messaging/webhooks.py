@@ -189,7 +189,9 @@ def webhook_show(options: Options, endpoint: str) -> None:
         shown = found["endpoint"]
         pairs = _fields(shown)
         pairs |= {"pending": found["pending"], "failed": found["failed"]}
-        pairs[f"last {found['lastDays']['days']} days"] = _last_days(found["lastDays"])
+        pairs[f"last {output.counted(found['lastDays']['days'], 'day')}"] = _last_days(
+            found["lastDays"]
+        )
         output.fields(pairs)
 
 

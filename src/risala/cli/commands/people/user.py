@@ -237,7 +237,7 @@ def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
     found = options.run(work)
     if not output.show(options.json, found):
         ended = found["ended"]
-        output.said(f"{output.clean(email)} was signed out of {ended} session{'s'[: ended != 1]}.")
+        output.said(f"{output.clean(email)} was signed out of {output.counted(ended, 'session')}.")
 
 
 @user.command("delete")

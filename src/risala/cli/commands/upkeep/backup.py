@@ -254,5 +254,6 @@ def _totals(audit: AuditReport) -> str:
 def _tell_faults(audit: AuditReport, sentence: str) -> None:
     if not audit.clean:
         raise CommandRefused(
-            f"{sentence}: {len(audit.faults)} fault(s), the first: {audit.faults[0]}."
+            f"{sentence}: {output.counted(len(audit.faults), 'fault')}, "
+            f"the first: {audit.faults[0]}."
         )

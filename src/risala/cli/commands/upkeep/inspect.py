@@ -42,7 +42,8 @@ def audit(options: Options) -> None:
                 f"{output.counted(report['entries'], 'ledger entry', 'ledger entries')}."
             )
     if not report["clean"]:
-        raise CommandRefused(f"The audit found {len(report['faults'])} fault(s).")
+        found = output.counted(len(report["faults"]), "fault")
+        raise CommandRefused(f"The audit found {found}.")
 
 
 @click.group(invoke_without_command=True)

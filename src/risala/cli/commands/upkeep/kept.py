@@ -193,7 +193,8 @@ def kept_export(options: Options, organization: str | None, target: Path | None)
             f"It is being written: {found['id']}. `risala kept exports` says how far it is."
         )
     else:
-        output.said(f"{target}: {found['written']} rows, {found['bytes']} bytes.")
+        rows = output.counted(found["written"], "row")
+        output.said(f"{target}: {rows}, {output.counted(found['bytes'], 'byte')}.")
 
 
 async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Json:
@@ -270,8 +271,8 @@ def _tell(options: Options, found: Json) -> None:
         (
             (
                 _WHAT[each["name"]],
-                "for ever" if each["days"] is None else f"{each['days']} days",
-                "" if each["chosen"] is None else f"{each['chosen']} days",
+                "for ever" if each["days"] is None else output.counted(each["days"], "day"),
+                "" if each["chosen"] is None else output.counted(each["chosen"], "day"),
                 ", ".join(map(str, each["offered"])),
             )
             for each in found["kept"]

@@ -52,7 +52,7 @@ def retention_show(options: Options) -> None:
         (
             (
                 _WHAT[rule["name"]],
-                "for ever" if rule["days"] is None else f"{rule['days']} days",
+                "for ever" if rule["days"] is None else output.counted(rule["days"], "day"),
                 output.moment(rule["oldest"]),
                 "overdue: `risala retention run`" if rule["overdue"] else "",
             )

@@ -152,8 +152,11 @@ def _unserved(options: Options) -> None:
         empty="Every number has a carrier that is up.",
     )
     if found["waiting"]:
-        more = " or more" if found["waiting_is_more"] else ""
-        output.warned(f"{found['waiting']}{more} messages wait for a carrier.")
+        if found["waiting_is_more"]:
+            few = f"{found['waiting']} or more messages wait"
+        else:
+            few = output.counted(found["waiting"], "message waits", "messages wait")
+        output.warned(f"{few} for a carrier.")
 
 
 def _downs(each: Json) -> str:

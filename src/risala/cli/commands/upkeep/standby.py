@@ -229,8 +229,7 @@ def _tell(taken: Taken) -> None:
     else:
         click.echo("It was not seen after that moment, and may have gone on all the same.")
     if taken.entries_behind:
-        click.echo(
-            f"{taken.entries_behind} entries of its ledger (charges, refunds, top-ups) "
-            "are not in the copy."
-        )
+        what = "of its ledger (charges, refunds, top-ups)"
+        entries = output.counted(taken.entries_behind, f"entry {what} is", f"entries {what} are")
+        click.echo(f"{entries} not in the copy.")
     restored.tell(taken.restored)

@@ -98,7 +98,8 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
         raise Unready(HealthState.SICK, "The SIM wants its PIN. Set pin_env.", _BLOCKED_S)
     fewest = _LAST_TRIES if memory.may_retry else FRESH_TRIES
     if tries is not None and tries < fewest:
-        text = f"A wrong PIN was typed before; {tries} tries are left. {_UNLOCK}"
+        left = "1 try is" if tries == 1 else f"{tries} tries are"
+        text = f"A wrong PIN was typed before; {left} left. {_UNLOCK}"
         raise Unready(HealthState.SICK, text, _BLOCKED_S)
     try:
         # Written down before the PIN leaves: a lost answer or a crash must not lead to a second
