@@ -13,8 +13,10 @@ from risala.cli.main import cli
 from risala.config.requests import RequestLogSection
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.commands import KeyType, Mode, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.requests.log import RequestLog
 from risala.engine.rules.request_bodies import NotedRequest
 

@@ -31,10 +31,12 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Organization, Principal, SendMessage
+from risala.engine.model.commands import Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
+from risala.engine.model.states import Mode
 from risala.engine.outside import NO_OUTSIDE, Outside
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision

@@ -13,9 +13,7 @@ from risala.config.model import HttpSection, Settings
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     AddressUse,
-    KeyType,
     MessageView,
-    Mode,
     Principal,
     Readiness,
     SendCode,
@@ -31,6 +29,8 @@ from risala.engine.model.errors import (
     Refusal,
     Unauthorized,
 )
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.http.api.app import create_api
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp

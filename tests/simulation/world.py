@@ -34,8 +34,10 @@ from risala.drivers.faces.twilio.face import TwilioFace, TwilioSettings
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.engine.core import DATABASE, Seams
 from risala.engine.engine import Engine, open_engine
-from risala.engine.model.commands import KeyType, Mode, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.outside import Outside
 from risala.plugins.contract import Inbound, Segment
 

@@ -23,14 +23,14 @@ from risala.engine.model import errors
 from risala.engine.model.commands import (
     Admitted,
     FaceCredential,
-    KeyType,
     MessageView,
-    Mode,
     Principal,
     SendCode,
     SendMessage,
     VerificationView,
 )
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.http.faces.mount import TypedAnswer
 from risala.http.faces.service import RequestService
 from risala.plugins.face import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 
 from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
@@ -31,8 +31,9 @@ from risala.engine.model.commands import (
     VerificationView,
 )
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.told import What
-from risala.engine.operations import perform
+from risala.engine.operations import answer, perform
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.desk import Desk
 from risala.engine.people.people import People
@@ -40,6 +41,8 @@ from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
 from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
 from risala.plugins.page import ConsolePages
+
+R = TypeVar("R")
 
 
 class Gateway:
@@ -264,6 +267,12 @@ class Gateway:
             Refusal: the arguments are wrong, or it cannot be done; one sentence says why.
         """
         return await perform(self.services, caller, name, arguments)
+
+    async def ask(
+        self, ask: Ask[R], arguments: dict[str, Any], caller: Caller = PROCESS
+    ) -> Versioned[R]:
+        """:meth:`perform` with a typed answer. Raises the same."""
+        return await answer(self.services, caller, ask, arguments)
 
     def drain(self) -> None:
         """Accept nothing from now on."""

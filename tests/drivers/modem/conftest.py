@@ -29,8 +29,10 @@ from risala.drivers.modem.tpdu.pdu import (
 from risala.engine.core import Seams
 from risala.engine.engine import Engine, open_engine
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.alphabet import choose_alphabet

@@ -9,8 +9,9 @@ import trio
 
 from risala.engine.accounts import accounts as module
 from risala.engine.journal import set_back
-from risala.engine.model.commands import KeyType, Mode
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 
 
 @pytest.fixture(params=[True, False], ids=["inline", "thread"])
@@ -21,7 +22,7 @@ async def house(request, open_house, autojump_clock):
 
 async def create(house, key_type=KeyType.SECRET, mode=Mode.LIVE):
     accounts = house.gateway.services.accounts
-    return await accounts.create_key(house.principal.organization_id, key_type, mode, "name")
+    return await accounts.create_key(house.principal.organization_id, key_type, mode, name="name")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +88,7 @@ async def test_a_suspension_counts_at_once_for_all_keys_and_no_others(house, aut
     mine = [(await create(house)).value for _ in range(3)]
     other = await house.organization()
     theirs = await house.gateway.services.accounts.create_key(
-        other.organization_id, KeyType.SECRET, Mode.LIVE, None
+        other.organization_id, KeyType.SECRET, Mode.LIVE, name=None
     )
     organization = {"organization_id": house.principal.organization_id}
     for value in (*mine, theirs.value):
@@ -275,7 +276,7 @@ async def test_addresses_count_from_the_next_request_on(house, autojump_clock):
     found = house.gateway.authenticate(created.value).allowed_addresses
     assert [str(each) for each in found] == ["203.0.113.7/32", "2001:db8:7::/48"]
     # What is not given stays; null lifts it.
-    await house.gateway.perform("key.set", {"key_id": created.key.id})
+    await house.gateway.perform("key.show", {"key_id": created.key.id})
     assert house.gateway.authenticate(created.value).allowed_addresses is not None
     given = {"key_id": created.key.id, "allowed_addresses": None}
     await house.gateway.perform("key.set", given)

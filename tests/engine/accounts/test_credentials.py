@@ -12,7 +12,6 @@ from trio.testing import wait_all_tasks_blocked
 
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.webhooks import event_cursors
-from risala.engine.model.commands import Mode
 from risala.engine.model.errors import (
     AddressNotAllowed,
     Conflict,
@@ -21,6 +20,7 @@ from risala.engine.model.errors import (
     NotFound,
     Unauthorized,
 )
+from risala.engine.model.states import Mode
 from risala.engine.rules.faces.credentials import shape_of
 
 HERE = ip_address("203.0.113.7")

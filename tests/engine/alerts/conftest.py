@@ -27,8 +27,10 @@ from risala.engine.engine import Engine, open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource, first_id
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import trio
 
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
+from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import Invalid, SpendCapReached
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 
 DAY_S = 86_400
 TO = "+22236123456"

@@ -8,10 +8,12 @@ import pytest
 import trio
 
 from risala.config.model import LimitsSection
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import Conflict, InsufficientBalance, Invalid, RateLimited, Refusal
 from risala.engine.model.errors import SenderNotApproved as NotApproved
 from risala.engine.model.lines import Kind, Line, Wait
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -13,16 +13,11 @@ import trio.testing
 
 from risala.config.model import PoliciesSection
 from risala.engine.intake.policies import STUCK_MAX
-from risala.engine.model.commands import (
-    CutPart,
-    KeyType,
-    Mode,
-    Principal,
-    SendCode,
-    SendMessage,
-)
+from risala.engine.model.commands import CutPart, Principal, SendCode, SendMessage
 from risala.engine.model.errors import PolicyFailed, PolicyRefused, SenderNotApproved
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
+from risala.engine.model.states import Mode
 from risala.engine.outside import Outside
 from risala.http.common.problems import problem_of
 from risala.plugins.policy import (

@@ -18,10 +18,12 @@ from risala.engine.journal.inbound.inbound import ROUTES_MAX
 from risala.engine.journal.people import members, users
 from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import ApiKey, FaceCredential, KeyType, Mode, Sender
+from risala.engine.model.commands import FaceCredential, Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
 from risala.engine.model.records.inbound import InboundRoute
+from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.alerts.alert import AlertKind
 
 

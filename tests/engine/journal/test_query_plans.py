@@ -50,10 +50,10 @@ from risala.engine.journal.upkeep import (
 from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
-from risala.engine.model.kept import KeptDays
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.inbound import ReceivedFilter
 from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.retention import RetentionDays
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import all_rules
@@ -146,7 +146,7 @@ def an_end_of_everything(book):
     """What is kept for fewer days, a number that is taken out, and a whole organization."""
     conn, organization_id = book.conn, book.organization()
     book.accept(organization_id)
-    days = KeptDays(1, 1, 1)
+    days = RetentionDays(1, 1, 1)
     book.unit(lambda conn: kept_days.choose(conn, organization_id, days))
     for rule in all_rules(RetentionSection(), conn):
         for make in rule.walks:

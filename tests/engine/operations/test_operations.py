@@ -338,7 +338,7 @@ async def test_an_edit_says_which_version_it_has_seen(house, organization, autoj
         ("org.show", "org.set", organization, {"name": "Shop"}),
         ("verify.config", "verify.config", organization, {"code_length": 8}),
         (
-            "key.set",
+            "key.show",
             "key.set",
             {"key_id": key["key"]["id"]},
             {"allowed_origins": ["https://a.example"]},

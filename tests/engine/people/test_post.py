@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
 from risala.engine.journal.people.mails import MailKind, standing
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.people.letters import words_in
 from risala.engine.people.lines import one_line
 from risala.engine.people.post import TRIES_MAX, wait_ms

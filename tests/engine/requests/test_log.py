@@ -14,9 +14,11 @@ from risala.config.requests import RequestLogSection
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.requests import file
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.requests import RequestFilter
+from risala.engine.model.states import Mode
 from risala.engine.requests.log import AGAIN_S, WRITE_EVERY_S, RequestLog
 from risala.engine.rules.request_bodies import NotedRequest
 

@@ -14,7 +14,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import first_id
-from risala.engine.model.kept import KeptDays, holding, offered
+from risala.engine.model.records.retention import RetentionDays, holding, offered
 from risala.engine.upkeep.retention import DAY_MS, all_rules, chosen_rules
 
 LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)
@@ -28,7 +28,11 @@ def test_an_owner_may_only_choose_less_than_the_operator():
 
 
 def test_choices_that_are_not_shorter_make_no_rule():
-    chosen = {"org_1": KeptDays(90, 7, 30), "org_2": KeptDays(1, 7, 1), "org_3": KeptDays()}
+    chosen = {
+        "org_1": RetentionDays(90, 7, 30),
+        "org_2": RetentionDays(1, 7, 1),
+        "org_3": RetentionDays(),
+    }
     found = [(rule.name, rule.days, len(rule.walks)) for rule in chosen_rules(LONG, chosen)]
     assert found == [("texts", 1, 2), ("inbound", 1, 1), ("events", 7, 2)]
 
@@ -46,7 +50,7 @@ def walk(book, section=LONG):
 
 
 def choose(book, organization_id, *days):
-    book.unit(lambda conn: kept_days.choose(conn, organization_id, KeptDays(*days)))
+    book.unit(lambda conn: kept_days.choose(conn, organization_id, RetentionDays(*days)))
 
 
 def texts(book):

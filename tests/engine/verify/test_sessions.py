@@ -9,8 +9,10 @@ import pytest
 import trio
 
 from risala.engine.journal.messages import verifications
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.keyring import KeyRing
 from risala.engine.verify.sessions import Withdraw

@@ -16,9 +16,11 @@ from risala.engine.core import Seams
 from risala.engine.engine import open_engine
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -20,9 +20,11 @@ from risala.engine.core import Seams
 from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.events import EventType, MessageEvent
 from risala.engine.model.ids import IdSource, message_id
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall

@@ -11,9 +11,11 @@ from risala.engine.intake import opt_outs as optout
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import add_route
 from risala.engine.journal.store import meta
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode, SendMessage
+from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import Conflict, Invalid, NotFound, RecipientOptedOut
 from risala.engine.model.records.inbound import InboundRoute
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded, keyword_of
 from risala.http.common.problems import problem_of
 from risala.plugins.contract import Inbound

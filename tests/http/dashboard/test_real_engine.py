@@ -213,9 +213,9 @@ async def test_a_key_tells_its_requests_and_gets_another_value(town, reader_of):
     rotated = await developer.submit(page, f"{path}/rotate", {"overlap": "3600"})
     assert "sk_live_" in rotated.text
     page = await developer.get(path)
-    assert "holds until" in page.text
+    assert "works until" in page.text
     assert (await developer.submit(page, f"{path}/end-old")).status == 303
-    assert "holds until" not in (await developer.get(path)).text
+    assert "works until" not in (await developer.get(path)).text
 
 
 @pytest.mark.slow

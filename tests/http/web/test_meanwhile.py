@@ -3,8 +3,8 @@
 import pytest
 
 from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm, amount_text, form_of
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 
 NOW = {
     "name": StoredField("Name", "Baraka"),

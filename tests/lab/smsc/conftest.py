@@ -20,9 +20,11 @@ from risala.engine.core import Seams
 from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.engine import Engine, open_engine
 from risala.engine.model.clock import SystemClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
+from risala.engine.model.states import Mode
 from risala.lab.smsc.moods import scenario_simulator
 from risala.lab.smsc.scenario import Scenario
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator

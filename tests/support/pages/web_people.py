@@ -30,7 +30,9 @@ from risala.engine.model.people import (
     User,
     WebSession,
 )
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.payments import PaymentState
+from risala.engine.model.records.record import from_json
 from risala.engine.model.times import iso
 from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS
@@ -573,6 +575,10 @@ class FakeWebGateway:
             "spentADay": "1134.50",
         }
 
+    async def ask(self, ask: Ask[Any], arguments: dict[str, Any], caller: Caller) -> Versioned[Any]:
+        told = await self.perform(ask.name, arguments, caller)
+        return Versioned(from_json(ask.result, told), told.get("version"))
+
     async def perform(self, name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
         await trio.lowlevel.checkpoint()
         if name == "org.show":
@@ -662,13 +668,13 @@ class FakeWebGateway:
                 ended = self.keys[arguments["key_id"]]
                 ended["oldLast4"] = ended["oldUntil"] = None
                 return ended
-            case "key.set" | "key.enable" | "key.disable" | "key.delete":
+            case "key.show" | "key.set" | "key.enable" | "key.disable" | "key.delete":
                 found = self.keys.get(arguments["key_id"])
                 if found is None:
                     raise NotFound("There is no such key.")
                 if name == "key.delete":
                     del self.keys[found["id"]]
-                elif name != "key.set":
+                elif name in ("key.enable", "key.disable"):
                     found["enabled"] = name == "key.enable"
                 for field_, told_as in SET_OF_KEY:
                     if field_ in arguments:

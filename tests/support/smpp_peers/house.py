@@ -22,10 +22,12 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.engine.model.callers import Caller
-from risala.engine.model.commands import KeyType, MessageView, Mode, Principal, SendMessage
+from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal, Unauthorized
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import key_of
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.model.told import FollowedEvent
 from risala.smpp_server.binds import BindDesk
 from risala.smpp_server.couriers import Couriers

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol, TypeVar
+
+from risala.cli.reach.refused import CommandRefused
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.record import NotAsExpected, from_json
+
+R = TypeVar("R")
+OTHER_VERSION: Final = (
+    "The service is of another version than this command: use the command that came with it."
+)
 
 
 class Performer(Protocol):
@@ -22,6 +31,24 @@ class GatewaySession:
         """Do one operation; arguments that are None count as not given."""
         given = {key: value for key, value in arguments.items() if value is not None}
         return await self.perform_exactly(name, given)
+
+    async def ask(self, ask: Ask[R], /, **arguments: object) -> Reply[R]:
+        """Do one operation; arguments that are None count as not given."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        return await self.ask_exactly(ask, given)
+
+    async def ask_exactly(self, ask: Ask[R], arguments: dict[str, Any]) -> Reply[R]:
+        """Do one operation whose arguments may be null, which means: back to the default.
+
+        Raises:
+            CommandRefused: it was refused, or the service answers in another shape than this
+                version of the command knows.
+        """
+        told = await self.performer.perform(ask.name, arguments)
+        try:
+            return Reply(from_json(ask.result, told), told)
+        except NotAsExpected as error:
+            raise CommandRefused(f"{error} {OTHER_VERSION}") from error
 
     async def perform_exactly(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Do one operation whose arguments may be null, which means: back to the default."""

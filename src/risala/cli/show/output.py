@@ -16,6 +16,7 @@ from typing import Any, Final
 import click
 
 from risala.cli.show import layout
+from risala.engine.model.times import maybe_iso
 
 _DASH: Final = "–"
 
@@ -77,6 +78,16 @@ def money(amount: str, currency: str) -> str:
 def moment(iso: str | None) -> str | None:
     """``2026-11-21T08:30:00.123Z`` as ``2026-11-21 08:30:00.123``, UTC."""
     return None if iso is None else iso.replace("T", " ").removesuffix("Z")
+
+
+def at(at_ms: int | None) -> str | None:
+    """A moment (UTC epoch milliseconds) as ``2026-11-21 08:30:00.123``, UTC."""
+    return moment(maybe_iso(at_ms))
+
+
+def utc(at_ms: int) -> str:
+    """The same in a sentence."""
+    return f"{at(at_ms)} UTC"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

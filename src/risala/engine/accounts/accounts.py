@@ -10,22 +10,25 @@ import hashlib
 import secrets
 import sqlite3
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import structlog
 import trio
 
 from risala.engine.journal.accounts import accounts as rows
 from risala.engine.journal.accounts import spending
-from risala.engine.journal.rows import KeyChange, OrganizationChange
+from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization, Principal
+from risala.engine.model.commands import Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone
 from risala.engine.rules.people.names import name_fault
 
@@ -230,36 +233,33 @@ class Accounts:
         organization_id: str,
         key_type: KeyType,
         mode: Mode,
-        name: str | None,
-        allowed_origins: tuple[str, ...] | None = None,
-        allowed_addresses: tuple[str, ...] | None = None,
         *,
-        without_id: bool = False,
         by: Signature | None = None,
+        **settings: Any,  # noqa: ANN401 -- fields of a key
     ) -> CreatedKey:
         """Create a key; its value exists only in the answer.
 
+        Args:
+            settings: the other fields of :class:`ApiKey` that can be set.
+
         Raises:
             NotFound: no such organization.
-            Invalid: the name is too long or not safe to show; origins for a secret key.
+            Invalid: the name is not safe to show; origins for a secret key.
             Conflict: the organization has too many.
         """
-        refuse_unsafe_name(name)
-        _refuse_origins_of_secrets(key_type, allowed_origins)
+        refuse_unsafe_name(settings.get("name"))
+        _refuse_origins_of_secrets(key_type, settings.get("allowed_origins"))
         value = _new_value(key_type, mode)
         key = ApiKey(
             id=self._ids.new("key"),
             organization_id=organization_id,
             type=key_type,
             mode=mode,
-            name=name or None,
             last4=value[-4:],
             enabled=True,
             created_at=self._clock.now_ms(),
             last_used_at=None,
-            allowed_origins=allowed_origins,
-            allowed_addresses=allowed_addresses,
-            without_id=without_id,
+            **settings,
         )
         digest = _digest(value)
         made = await self._journal.commit(signed(by, lambda conn: rows.add_key(conn, key, digest)))
@@ -304,16 +304,18 @@ class Accounts:
         return self._of_now(rows.key(self._reader, key_id))
 
     async def change_key(
-        self, key_id: str, change: KeyChange, *, by: Signature | None = None
+        self, key_id: str, changes: Mapping[str, Any], *, by: Signature | None = None
     ) -> ApiKey:
-        """Say from where a key may be used, at once.
+        """Change what can be set of a key, at once: fields of :class:`ApiKey` by their names.
 
         Raises:
             NotFound: there is none of this id.
             Invalid: origins for a secret key.
         """
-        _refuse_origins_of_secrets(self.key(key_id).type, change.origins)
-        return await self._write_key(key_id, lambda conn: rows.change_key(conn, key_id, change), by)
+        _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
+        return await self._write_key(
+            key_id, lambda conn: rows.change_key(conn, key_id, changes), by
+        )
 
     async def rotate_key(
         self, key_id: str, overlap_s: int, *, by: Signature | None = None

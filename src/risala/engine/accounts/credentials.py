@@ -24,14 +24,7 @@ from risala.engine.journal.accounts.credentials import Proof
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import (
-    Admitted,
-    CreatedCredential,
-    FaceCredential,
-    KeyType,
-    Mode,
-    Principal,
-)
+from risala.engine.model.commands import Admitted, CreatedCredential, FaceCredential, Principal
 from risala.engine.model.errors import (
     AddressNotAllowed,
     Forbidden,
@@ -42,6 +35,8 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault
 
 log = structlog.get_logger(__name__)

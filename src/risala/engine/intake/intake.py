@@ -33,7 +33,7 @@ from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
-from risala.engine.model.commands import Mode, Organization, Principal, SendMessage
+from risala.engine.model.commands import Organization, Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
     OutcomeUnknown,
@@ -44,7 +44,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
-from risala.engine.model.states import Status
+from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
 
 log = structlog.get_logger(__name__)

@@ -18,8 +18,9 @@ import trio
 
 from risala.config.hooks import PolicyTable
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import PolicyFailed, PolicyRefused
+from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.plugins.loading import raised_at
 from risala.plugins.policy import (

@@ -83,18 +83,6 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class KeyChange:
-    """From where a key may be used; what is not set stays as it is."""
-
-    sets_origins: bool = False
-    origins: tuple[str, ...] | None = None
-    """None: pages of any origin."""
-    sets_addresses: bool = False
-    addresses: tuple[str, ...] | None = None
-    """None: any address."""
-
-
-@dataclass(frozen=True, slots=True)
 class OrganizationChange:
     """What of an organization's settings is to change; the rest stays."""
 

@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.segment import part_capacity
@@ -20,20 +22,6 @@ AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled, in seconds (contract §3)."""
 TIME_ZONE: Final = "Africa/Nouakchott"
 """The time zone of an organization that has chosen none."""
-
-
-class KeyType(StrEnum):
-    """The kinds of API keys: ``secret`` for servers, ``publishable`` for browsers and apps."""
-
-    SECRET = "secret"  # noqa: S105 -- the word, not a secret
-    PUBLISHABLE = "publishable"
-
-
-class Mode(StrEnum):
-    """Whether a key sends for real, or through the carrier that only plays."""
-
-    LIVE = "live"
-    TEST = "test"
 
 
 class AddressUse(StrEnum):
@@ -277,39 +265,6 @@ class Sender:
     updated_at: int
     cleared_at: int | None = None
     """Since when the operator has nothing against it; None: they do, or nobody knows since when."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApiKey:
-    """A key as it is listed, without its value."""
-
-    id: str
-    organization_id: str
-    type: KeyType
-    mode: Mode
-    name: str | None
-    last4: str
-    enabled: bool
-    created_at: int
-    last_used_at: int | None
-    allowed_origins: tuple[str, ...] | None = None
-    """Origins that a publishable key may be used from; None: any."""
-    allowed_addresses: tuple[str, ...] | None = None
-    """Addresses and networks that it may be used from; None: any."""
-    old_last4: str | None = None
-    """The end of the value that it had before, which still holds; None: there is none."""
-    old_until: int | None = None
-    """Until when that value holds, UTC epoch milliseconds."""
-    without_id: bool = False
-    """The answer of a send by it has no ``messageId``, for clients that refuse it."""
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedKey:
-    """A new key with its value, which is kept nowhere: its owner sees it here and never again."""
-
-    key: ApiKey
-    value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)

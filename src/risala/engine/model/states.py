@@ -13,6 +13,13 @@ PRIORITY_MESSAGE = 1
 PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
 
 
+class Mode(StrEnum):
+    """Whether a key sends for real, or through the carrier that only plays."""
+
+    LIVE = "live"
+    TEST = "test"
+
+
 class Status(StrEnum):
     """States of a message (contract §3)."""
 

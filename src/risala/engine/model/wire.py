@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import (
-    ApiKey,
     FaceCredential,
     LedgerEntry,
     MessageView,
@@ -138,28 +137,6 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
         "reason": sender.reason,
         "createdAt": iso(sender.created_at),
         "updatedAt": iso(sender.updated_at),
-    }
-
-
-def key_wire(key: ApiKey) -> dict[str, Any]:
-    """A key without its value."""
-    return {
-        "id": key.id,
-        "organizationId": key.organization_id,
-        "type": key.type.value,
-        "mode": key.mode.value,
-        "name": key.name,
-        "last4": key.last4,
-        "enabled": key.enabled,
-        "createdAt": iso(key.created_at),
-        "lastUsedAt": maybe_iso(key.last_used_at),
-        "allowedOrigins": None if key.allowed_origins is None else list(key.allowed_origins),
-        "allowedAddresses": (
-            None if key.allowed_addresses is None else list(key.allowed_addresses)
-        ),
-        "oldLast4": key.old_last4,
-        "oldUntil": maybe_iso(key.old_until),
-        "withoutId": key.without_id,
     }
 
 

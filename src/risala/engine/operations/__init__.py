@@ -10,10 +10,12 @@ from risala.engine.journal.store.watched import telling
 from risala.engine.journal.upkeep.audit_log import family_of, version_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
     accounts,
     credentials,
     inbound,
+    keys,
     lists,
     messages,
     money,
@@ -47,7 +49,7 @@ from risala.engine.operations.watch import alerts, esmes, requests
 from risala.engine.operations.webhooks import deliveries, endpoints
 from risala.engine.services import Services
 
-__all__ = ["OPERATIONS", "perform", "perform_typed"]
+__all__ = ["OPERATIONS", "answer", "perform", "perform_typed"]
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
@@ -56,6 +58,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
     operation.name: operation
     for room in (
         accounts,
+        keys,
         credentials,
         organizations,
         money,
@@ -106,14 +109,25 @@ async def perform(services: Services, caller: Caller, name: str, arguments: Json
     operation = OPERATIONS.get(name)
     if operation is None:
         raise NotFound(f"There is no operation {name!r}.")
+    value, version = await _answer(services, caller, operation, arguments)
+    told = operation.wire(value)
+    return told if operation.edits is None else {**told, "version": version}
+
+
+async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Json) -> Versioned[R]:
+    """Do one operation, with JSON arguments and a typed answer. See :meth:`Gateway.ask`."""
+    return await _answer(services, caller, OPERATIONS[ask.name], arguments)
+
+
+async def _answer(
+    services: Services, caller: Caller, operation: Operation[A, R], arguments: Json
+) -> Versioned[R]:
     given = parse(operation.arguments, arguments)
     # Of a look the version is read before what it is of: read after it, it could be that of a
     # change which is not in the values, and who hands it back would undo that change unseen.
     seen = None if operation.writes(given) else _version(services, operation, given)
-    told = operation.wire(await perform_typed(services, caller, operation, given))
-    if operation.edits is None:
-        return told
-    return {**told, "version": _version(services, operation, given) if seen is None else seen}
+    value = await perform_typed(services, caller, operation, given)
+    return Versioned(value, _version(services, operation, given) if seen is None else seen)
 
 
 def _version(services: Services, operation: Operation[Any, Any], given: Arguments) -> int | None:

@@ -1,20 +1,16 @@
-"""Organizations and their keys."""
+"""Organizations."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final
-
-from pydantic import PlainValidator
+from typing import Any, Final
 
 from risala.engine.journal.accounts.accounts import DELETED
-from risala.engine.journal.rows import KeyChange, OrganizationChange
-from risala.engine.model.commands import ApiKey, CreatedKey, KeyType, Mode, Organization
-from risala.engine.model.wire import key_wire, organization_wire
+from risala.engine.journal.rows import OrganizationChange
+from risala.engine.model.commands import Organization
+from risala.engine.model.wire import organization_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
-    Addresses,
-    ArgumentKind,
     Arguments,
     Json,
     MaybeAmount,
@@ -23,30 +19,10 @@ from risala.engine.operations.arguments import (
     MaybeText,
     MaybeWhole,
     OfOrganization,
-    Origins,
     Text,
-    fault,
-    text,
-    whole,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.rules.roles import DEVELOPERS, OPERATORS, OWNERS, VIEWERS
-
-_WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."
-
-
-def _key_type(value: object) -> KeyType:
-    try:
-        return KeyType(text(value))
-    except ValueError:
-        raise fault("invalid_type", _WRONG_TYPE) from None
-
-
-def _mode(value: object) -> Mode:
-    try:
-        return Mode.LIVE if value is None else Mode(text(value))
-    except ValueError:
-        raise fault("invalid_type", _WRONG_TYPE) from None
+from risala.engine.rules.roles import OPERATORS, OWNERS
 
 
 class CreateOrganization(Arguments):
@@ -81,54 +57,6 @@ class SetOrganization(OfOrganization):
     version: MaybeWhole = None
 
 
-class CreateKey(OfOrganization):
-    """Make an API key for an organization."""
-
-    type: Annotated[KeyType, PlainValidator(_key_type), ArgumentKind("`secret` or `publishable`")]
-    mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
-    name: MaybeText = None
-    allowed_origins: Origins = None
-    allowed_addresses: Addresses = None
-    without_id: MaybeFlag = None
-    """The answer of a send by it has no `messageId`, for clients that refuse it."""
-
-
-class OfKey(Arguments):
-    """Names one key."""
-
-    key_id: Text
-
-
-class SetKey(OfKey):
-    """Set from where a key may be used; without any of it, only show the key."""
-
-    allowed_origins: Origins = None
-    allowed_addresses: Addresses = None
-    version: MaybeWhole = None
-
-
-OVERLAP_S: Final = 86_400
-"""A day: time for whoever keeps the value to put the new one in its place."""
-OVERLAP_MAX_S: Final = 7 * 86_400
-"""A value that holds for longer beside the new one is forgotten."""
-
-
-def _overlap(value: object) -> int:
-    found = OVERLAP_S if value is None else whole(value)
-    if not 0 <= found <= OVERLAP_MAX_S:
-        raise fault("invalid_number", f"`{{name}}` must be 0 to {OVERLAP_MAX_S} seconds.")
-    return found
-
-
-class RotateKey(OfKey):
-    """Give a key another value."""
-
-    overlap_s: Annotated[
-        int, PlainValidator(_overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
-    ] = OVERLAP_S
-    """How long the value that it has now holds beside the new one."""
-
-
 @dataclass(frozen=True, slots=True)
 class FoundOrganization:
     """Which organization is meant: no more of it than that, so that no line is left."""
@@ -138,23 +66,8 @@ class FoundOrganization:
     """Where there is one and no other."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """The keys of an organization, without their values."""
-
-    keys: tuple[ApiKey, ...]
-
-
 def _found_wire(found: FoundOrganization) -> Json:
     return {"count": found.count, "organizationId": found.organization_id}
-
-
-def _keys_wire(found: Keys) -> Json:
-    return {"keys": [key_wire(each) for each in found.keys]}
-
-
-def _created_wire(created: CreatedKey) -> Json:
-    return {"key": key_wire(created.key), "value": created.value}
 
 
 async def _org_create(call: Call[CreateOrganization]) -> Organization:
@@ -219,65 +132,6 @@ async def _org_set(call: Call[SetOrganization]) -> Organization:
     return await call.services.accounts.change(given.organization_id, change, by=by)
 
 
-async def _key_create(call: Call[CreateKey]) -> CreatedKey:
-    given = call.given
-    return await call.services.accounts.create_key(
-        given.organization_id,
-        given.type,
-        given.mode,
-        given.name,
-        given.allowed_origins,
-        given.allowed_addresses,
-        without_id=bool(given.without_id),
-        by=call.sign(traces.key),
-    )
-
-
-async def _key_set(call: Call[SetKey]) -> ApiKey:
-    """Show a key, after changing what was given."""
-    given, accounts = call.given, call.services.accounts
-    change = KeyChange(
-        sets_origins="allowed_origins" in given.model_fields_set,
-        origins=given.allowed_origins,
-        sets_addresses="allowed_addresses" in given.model_fields_set,
-        addresses=given.allowed_addresses,
-    )
-    if change.sets_origins or change.sets_addresses:
-        by = call.sign(traces.key, given.key_id)
-        await accounts.change_key(given.key_id, change, by=by)
-    return accounts.key(given.key_id)
-
-
-async def _key_rotate(call: Call[RotateKey]) -> CreatedKey:
-    given = call.given
-    by = call.sign(traces.key, given.key_id)
-    return await call.services.accounts.rotate_key(given.key_id, given.overlap_s, by=by)
-
-
-async def _key_end_old(call: Call[OfKey]) -> ApiKey:
-    by = call.sign(traces.key, call.given.key_id)
-    return await call.services.accounts.end_old_value(call.given.key_id, by=by)
-
-
-async def _key_list(call: Call[OfOrganization]) -> Keys:
-    return Keys(tuple(call.services.accounts.list_keys(call.given.organization_id)))
-
-
-async def _key_enable(call: Call[OfKey]) -> ApiKey:
-    by = call.sign(traces.key, call.given.key_id)
-    return await call.services.accounts.set_key_enabled(call.given.key_id, enabled=True, by=by)
-
-
-async def _key_disable(call: Call[OfKey]) -> ApiKey:
-    by = call.sign(traces.key, call.given.key_id)
-    return await call.services.accounts.set_key_enabled(call.given.key_id, enabled=False, by=by)
-
-
-async def _key_delete(call: Call[OfKey]) -> ApiKey:
-    by = call.sign(traces.key, call.given.key_id)
-    return await call.services.accounts.delete_key(call.given.key_id, by=by)
-
-
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="org.create",
@@ -327,64 +181,5 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         owner=owners.named,
         reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
         changes=True,
-    ),
-    Operation(
-        name="key.create",
-        arguments=CreateKey,
-        result=CreatedKey,
-        wire=_created_wire,
-        handler=_key_create,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="key.list",
-        arguments=OfOrganization,
-        result=Keys,
-        wire=_keys_wire,
-        handler=_key_list,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="key.set",
-        arguments=SetKey,
-        result=ApiKey,
-        wire=key_wire,
-        handler=_key_set,
-        edits="key_id",
-        roles=VIEWERS,
-        owner=owners.of_key,
-        reserved={"allowed_origins": DEVELOPERS, "allowed_addresses": DEVELOPERS},
-        changes=True,
-    ),
-    Operation(
-        name="key.rotate",
-        arguments=RotateKey,
-        result=CreatedKey,
-        wire=_created_wire,
-        handler=_key_rotate,
-        roles=DEVELOPERS,
-        owner=owners.of_key,
-        changes=True,
-    ),
-    *(
-        Operation(
-            name=name,
-            arguments=OfKey,
-            result=ApiKey,
-            wire=key_wire,
-            handler=handler,
-            roles=DEVELOPERS,
-            owner=owners.of_key,
-            changes=True,
-        )
-        for name, handler in (
-            ("key.enable", _key_enable),
-            ("key.disable", _key_disable),
-            ("key.delete", _key_delete),
-            ("key.end_old", _key_end_old),
-        )
     ),
 )

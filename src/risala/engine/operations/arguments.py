@@ -16,6 +16,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
+from risala.engine.model.records.record import fields_of
 from risala.sms.address import is_number
 
 Json = dict[str, Any]
@@ -34,6 +35,16 @@ class Arguments(BaseModel):
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
     )
+
+    def values_of(self, record: type[Any], *, besides: Iterable[str] = ()) -> dict[str, Any]:
+        """The fields that a record has too, given or by default, but for some."""
+        names = {each.name for each in fields_of(record)} - {*besides}
+        return {name: getattr(self, name) for name in type(self).model_fields if name in names}
+
+    def given_of(self, record: type[Any]) -> dict[str, Any]:
+        """The fields that a record has too, as far as they are given."""
+        given = self.model_fields_set
+        return {name: value for name, value in self.values_of(record).items() if name in given}
 
 
 class NoArguments(Arguments):
@@ -242,6 +253,12 @@ MaybeTexts = Annotated[
     tuple[str, ...] | None, PlainValidator(maybe(texts)), ArgumentKind("list of texts")
 ]
 MaybeFlag = Annotated[bool | None, PlainValidator(maybe(flag)), ArgumentKind("true or false")]
+Flag = Annotated[
+    bool,
+    PlainValidator(lambda value: value is not None and flag(value)),
+    ArgumentKind("true or false"),
+]
+"""False where it is not given."""
 MaybeRate = Annotated[float | None, PlainValidator(maybe(rate)), ArgumentKind("number above 0")]
 MaybeWhole = Annotated[int | None, PlainValidator(maybe(whole)), ArgumentKind("whole number")]
 MaybeMoment = Annotated[int | None, PlainValidator(maybe(moment)), ArgumentKind("ISO 8601 time")]

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.model.commands import CreatedCredential, FaceCredential, Mode
+from risala.engine.model.commands import CreatedCredential, FaceCredential
+from risala.engine.model.states import Mode
 from risala.engine.model.wire import credential_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

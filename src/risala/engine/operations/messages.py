@@ -15,15 +15,15 @@ from risala.engine.journal.pages.about import EventAbout, events_about
 from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
-    KeyType,
     MessageView,
-    Mode,
     Principal,
     SendMessage,
     TimelineEntry,
 )
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.money import money
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.engine.model.wire import message_wire, timeline_wire
 from risala.engine.operations import owners, traces

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.store.signature import signed
@@ -13,6 +13,8 @@ from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.record import to_json
 from risala.engine.operations.arguments import Arguments, Json
 from risala.engine.rules.roles import RoleVerdict, judge
 from risala.engine.services import Services
@@ -135,6 +137,8 @@ class Operation(Generic[A, R]):
     """Arguments that only some of the roles may give, by name."""
     changes: bool = False
     """It changes something: each call that did leaves a line in the audit trail."""
+    record: type[Any] | None = None
+    """Of the thing that it changes: its fields say what the audit trail shows."""
     reveals: bool = False
     """It shows messages' texts, or data of several organizations: each call leaves a line too, or
     where a member looks again within a minute (:meth:`Call.note_look`) one does."""
@@ -195,6 +199,39 @@ class Operation(Generic[A, R]):
             whose = self.owner(services, given)
             if whose is not None and services.accounts.organization(whose).status == DELETED:
                 raise Conflict("The organization is deleted.")
+
+
+def operation(
+    ask: Ask[R],
+    arguments: type[A],
+    handler: Callable[[Call[A]], Awaitable[R]],
+    *,
+    roles: frozenset[Role],
+    owner: Owner[A] = nobodys,
+    changes: type[Any] | None = None,
+    wire: Callable[[R], Json] = to_json,
+    **more: Any,  # noqa: ANN401 -- the other fields of an operation
+) -> Operation[A, R]:
+    """The operation that faces ask for by ``ask``: its name, answer and JSON follow from that.
+
+    Args:
+        changes: the record of the thing that it changes, whose audit image follows from its fields;
+            None: it changes nothing.
+        wire: what makes its JSON, where that is not the record's own.
+        more: the other fields of :class:`Operation`.
+    """
+    return Operation(
+        name=ask.name,
+        arguments=arguments,
+        result=ask.result,
+        wire=wire,
+        handler=handler,
+        roles=roles,
+        owner=owner,
+        changes=changes is not None,
+        record=changes,
+        **more,
+    )
 
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."

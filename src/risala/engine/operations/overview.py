@@ -13,8 +13,8 @@ from risala.engine.journal.pages.lists import Listed, MessageFilter
 from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.money import money
+from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.model.wire import key_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -114,7 +114,7 @@ def _overview_wire(found: Overview) -> Json:
 def _steps_wire(found: FirstSteps) -> Json:
     """Each step as what there is of it; null: nothing yet."""
     return {
-        "key": None if found.key is None else key_wire(found.key),
+        "key": None if found.key is None else to_json(found.key),
         "delivered": found.delivered,
         "message": None if found.message is None else _step_message_wire(found.message),
         "verification": None if found.session is None else _session_wire(found.session),

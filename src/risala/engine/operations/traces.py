@@ -4,7 +4,9 @@ message or whole phone number."""
 from __future__ import annotations
 
 import sqlite3
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from risala.engine.journal.accounts import accounts, credentials, senders
@@ -17,7 +19,8 @@ from risala.engine.journal.upkeep.audit_log import Seen
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.record import audit_image
+from risala.engine.model.times import iso
 
 SHOWN_DIGITS: Final = 4
 """Digits of a phone number that are shown: enough for somebody who knows the number, too few for
@@ -106,26 +109,22 @@ def bank_balance(conn: sqlite3.Connection, method: str) -> Seen | None:
     return None if found is None else Seen(None, {"balance": money(found.balance)})
 
 
-def key(conn: sqlite3.Connection, key_id: str) -> Seen | None:
+def seen(
+    read: Callable[[sqlite3.Connection, str], Any], conn: sqlite3.Connection, subject: str
+) -> Seen | None:
+    """A thing as the fields of its record say; None: it is not there.
+
+    Args:
+        read: reads the record, and raises ``NotFound``.
+    """
     try:
-        found = accounts.key(conn, key_id)
+        found = read(conn, subject)
     except NotFound:
         return None
-    origins, addresses = found.allowed_origins, found.allowed_addresses
-    return Seen(
-        found.organization_id,
-        {
-            "type": found.type.value,
-            "mode": found.mode.value,
-            "name": found.name,
-            "enabled": found.enabled,
-            "allowedOrigins": None if origins is None else list(origins),
-            "allowedAddresses": None if addresses is None else list(addresses),
-            "withoutId": found.without_id,
-            "last4": found.last4,
-            "oldUntil": maybe_iso(found.old_until),
-        },
-    )
+    return Seen(found.organization_id, audit_image(found))
+
+
+key: Final = partial(seen, accounts.key)
 
 
 def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:

@@ -9,16 +9,11 @@ from typing import Any, Final
 from pydantic import ConfigDict, Field
 
 from risala.engine.journal.messages import sessions, verifications
-from risala.engine.model.commands import (
-    KeyType,
-    Mode,
-    Organization,
-    Principal,
-    SendCode,
-    VerificationView,
-)
+from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.model.wire import verification_wire
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (

@@ -27,7 +27,7 @@ from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import kept_days, retention
 from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
 from risala.engine.model.ids import first_id
-from risala.engine.model.kept import KeptDays
+from risala.engine.model.records.retention import RetentionDays
 from risala.engine.model.times import maybe_iso
 
 log = structlog.get_logger(__name__)
@@ -97,7 +97,9 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
     )
 
 
-def chosen_rules(section: RetentionSection, chosen: Mapping[str, KeptDays]) -> tuple[Rule, ...]:
+def chosen_rules(
+    section: RetentionSection, chosen: Mapping[str, RetentionDays]
+) -> tuple[Rule, ...]:
     """The rules that owners' choices make, where they keep things shorter than the operator."""
     found: list[Rule] = []
     by_days: defaultdict[int, list[str]] = defaultdict(list)

@@ -10,7 +10,7 @@ from typing import Final
 from risala.engine.actors.actor import Ref
 from risala.engine.journal.messages import sessions
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendCode
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import (
     Forbidden,
     InsufficientBalance,
@@ -19,6 +19,8 @@ from risala.engine.model.errors import (
     SpendCapReached,
     Unavailable,
 )
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.payments.sources import CodeStanding
 from risala.engine.rules.verification import SessionState
 from risala.engine.verify.sessions import Judge, Open, SessionsMessage

@@ -33,9 +33,10 @@ from risala.engine.journal.rows import DueRow, Stamp
 from risala.engine.journal.store.patient import patiently
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Mode, Organization, Principal, SendCode, VerificationView
+from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
+from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.template import render
 from risala.engine.rules.verification import SessionState, Trigger, judge

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from risala.engine.model.commands import AddressUse, KeyType, Principal
+from risala.engine.model.commands import AddressUse, Principal
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.wire import verification_wire
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.model.commands import KeyType, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.errors import AddressNotAllowed, Forbidden, Unauthorized
+from risala.engine.model.records.keys import KeyType
 from risala.http.common.client_address import Address, ClientAddresses
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.plain import Fields, PlainRequest

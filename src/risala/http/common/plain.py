@@ -13,7 +13,8 @@ from typing import Final, Protocol
 
 import trio
 
-from risala.engine.model.commands import KeyType, Principal
+from risala.engine.model.commands import Principal
+from risala.engine.model.records.keys import KeyType
 from risala.engine.rules.request_bodies import NotedRequest, noted
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.failed_keys import FailedKeys

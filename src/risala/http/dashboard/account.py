@@ -9,9 +9,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.refusals import TOP, told
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit

@@ -10,8 +10,8 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 

@@ -13,10 +13,10 @@ from risala.engine.model.times import iso
 from risala.engine.model.told import What
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.formats import ms_of
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute

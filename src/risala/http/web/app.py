@@ -23,7 +23,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
-from risala.engine.model.commands import TIME_ZONE, Mode
+from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.errors import (
     EngineError,
     NotFound,
@@ -31,6 +31,7 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.people import Language, Place, WebSession
+from risala.engine.model.states import Mode
 from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
 from risala.http.common.client_address import ClientAddresses

@@ -24,6 +24,8 @@ from risala.engine.model.people import Language
 from risala.http.web.languages import LOCALE
 
 HTTP: Final = Path(__file__).parents[1]
+RECORDS: Final = HTTP.parent / "engine" / "model" / "records"
+"""Records: the labels and hints of their fields are sentences of forms."""
 SHARED: Final = "web"
 CONSOLE: Final = "operator"
 FACES: Final = ("web", "dashboard", CONSOLE)
@@ -53,6 +55,8 @@ _Key = tuple[str, str]
 
 def domain_of(path: Path) -> str:
     """The catalogue that a source's sentences belong into."""
+    if path.is_relative_to(RECORDS):
+        return SHARED
     face, *inner = path.relative_to(HTTP).parts
     if face == SHARED:
         return SHARED
@@ -62,6 +66,7 @@ def domain_of(path: Path) -> str:
 
 
 def sources() -> Iterator[Path]:
+    yield from sorted(RECORDS.glob("*.py"))
     for face in FACES:
         yield from sorted((HTTP / face).rglob("*.py"))
         yield from sorted((HTTP / face).rglob("*.html"))
@@ -72,7 +77,8 @@ def collect() -> dict[str, Catalog]:
     found: defaultdict[str, Catalog] = defaultdict(Catalog)
     for path in sources():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
-        place = path.relative_to(HTTP).as_posix()
+        root = RECORDS.parent if path.is_relative_to(RECORDS) else HTTP
+        place = path.relative_to(root).as_posix()
         with path.open("rb") as file:
             for _, message, _, context in extract(method, file, KEYWORDS, ["Note:"], {}):
                 found[domain_of(path)].add(message, locations=[(place, 0)], context=context)

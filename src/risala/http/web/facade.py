@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import trio
 
@@ -21,9 +21,12 @@ from risala.engine.model.people import (
     SignedIn,
     WebSession,
 )
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.told import Told, What
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
+
+R = TypeVar("R")
 
 
 class PeopleDoor(Protocol):
@@ -141,6 +144,9 @@ class WebGateway(Protocol):
         self, name: str, arguments: dict[str, Any], caller: Caller, /
     ) -> dict[str, Any]:
         """One operation, JSON in and out. Raises ``Refusal``, also where it is not for them."""
+
+    async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
+        """The same with a typed answer."""
 
     def follow(
         self, what: What, organization_id: str | None = ..., position: str | None = ..., /

@@ -6,7 +6,7 @@ import gzip
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
@@ -16,9 +16,10 @@ from quart_trio.wrappers import TrioResponse
 from risala.config.model import Settings
 from risala.engine.model.callers import Caller, Role
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Mode
 from risala.engine.model.errors import EngineError
 from risala.engine.model.people import Browser, Place, SessionKind, User, WebSession
+from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.states import Mode
 from risala.engine.model.told import What
 from risala.http.common.client_address import (
     NETWORK_PREFIX_V6,
@@ -41,6 +42,7 @@ from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.templates import Templates, render
 
+R = TypeVar("R")
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
 _SAID_DAYS: Final = 60 / 86_400
 """A minute: what was said is shown by the very next page."""
@@ -198,6 +200,22 @@ class Visit:
             Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.perform` does.
         """
         return await self.site.gateway.perform(operation, arguments, self.caller)
+
+    async def ask(self, ask: Ask[R], /, **arguments: object) -> R:
+        """What an operation answers the reader.
+
+        Raises:
+            Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.ask` does.
+        """
+        return (await self.ask_to_edit(ask, **arguments)).value
+
+    async def ask_here(self, ask: Ask[R], /, **arguments: object) -> R:
+        """:meth:`ask` with the ``organization_id`` that the page is of."""
+        return await self.ask(ask, organization_id=self.organization_id, **arguments)
+
+    async def ask_to_edit(self, ask: Ask[R], /, **arguments: object) -> Versioned[R]:
+        """:meth:`ask` for a page with a form that edits the thing: with its version."""
+        return await self.site.gateway.ask(ask, arguments, self.caller)
 
     async def perform_own(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """:meth:`perform` what is the reader's alone: their account."""

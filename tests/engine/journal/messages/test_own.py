@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from risala.engine.journal.messages import reads
-from risala.engine.model.commands import Mode
+from risala.engine.model.states import Mode
 
 
 def test_only_ones_own_is_found(book):

@@ -21,8 +21,10 @@ from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import KeyType, Mode, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.keys import KeyType
+from risala.engine.model.states import Mode
 from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -6,14 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
+from risala.cli.commands.accounts.organizations import (
+    ask_organization,
+    org_option,
+    organization_id,
+)
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.engine.model.records import keys
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.keys import ApiKey, CreatedKey
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 
 @click.group()
@@ -56,7 +61,7 @@ def key() -> None:
 @click.option(
     "--without-id",
     is_flag=True,
-    help="Answer a send without messageId, for clients that refuse it.",
+    help="Versioned a send without messageId, for clients that refuse it.",
 )
 @common
 def key_create(
@@ -77,9 +82,9 @@ def key_create(
       risala key create --type publishable --origin https://shop.example
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "key.create",
+    async def work(session: GatewaySession) -> Reply[CreatedKey]:
+        return await session.ask(
+            keys.CREATE,
             organization_id=await organization_id(session, org),
             type=key_type,
             mode="test" if test else "live",
@@ -90,11 +95,12 @@ def key_create(
         )
 
     made = options.run(work)
-    if output.show(options.json, made):
+    if output.show(options.json, made.json):
         return
     # Only the value goes to stdout, so that `KEY=$(risala key create)` is all that a script needs.
-    output.warned(f"The key {made['key']['id']}. Keep its value now: it cannot be shown again.")
-    click.echo(made["value"])
+    key_id = made.value.key.id
+    output.warned(f"The key {key_id}. Keep its value now: it cannot be shown again.")
+    click.echo(made.value.value)
 
 
 @key.command("rotate")
@@ -116,16 +122,18 @@ def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
     Example: risala key rotate key_… --overlap 2h
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("key.rotate", key_id=key_id, overlap_s=overlap_s)
+    async def work(session: GatewaySession) -> Reply[CreatedKey]:
+        return await session.ask(keys.ROTATE, key_id=key_id, overlap_s=overlap_s)
 
     made = options.run(work)
-    if output.show(options.json, made):
+    if output.show(options.json, made.json):
         return
-    until = made["key"]["oldUntil"]
-    old = "The value before is over." if until is None else f"Before: until {_at(until)}."
-    output.warned(f"The key {made['key']['id']} has a new value, shown this once. {old}")
-    click.echo(made["value"])
+    found = made.value.key
+    old = "The old value no longer works."
+    if found.old_until is not None:
+        old = f"The old value works until {output.utc(found.old_until)}."
+    output.warned(f"The key {found.id} has a new value, shown this once. {old}")
+    click.echo(made.value.value)
 
 
 @key.command("end-old")
@@ -138,16 +146,7 @@ def key_end_old(options: Options, key_id: str) -> None:
     Example: risala key end-old key_…
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("key.end_old", key_id=key_id)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"Of the key {found['id']} only the value …{found['last4']} holds.")
-
-
-def _at(iso: str) -> str:
-    return f"{output.moment(iso)} UTC"
+    _on_key(keys.END_OLD, "The old value of the key {key} no longer works.", options, key_id)
 
 
 @key.command("list")
@@ -161,35 +160,35 @@ def key_list(options: Options, org: str | None) -> None:
       risala key list
       risala key list --org "My shop"
     """
-    found = on_organization("key.list", options, org)
-    if output.show(options.json, found):
+    found = ask_organization(keys.LIST, options, org)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Type", "Name", "Ends in", "Before", "Enabled", "Created", "Last used"),
         (
             (
-                each["id"],
-                f"{each['type']} {each['mode']}",
-                each["name"],
-                f"…{each['last4']}",
-                each["oldUntil"] and f"…{each['oldLast4']} until {_at(each['oldUntil'])}",
-                each["enabled"],
-                output.moment(each["createdAt"]),
-                output.moment(each["lastUsedAt"]),
+                each.id,
+                f"{each.type} {each.mode}",
+                each.name,
+                f"…{each.last4}",
+                each.old_until and f"…{each.old_last4} until {output.utc(each.old_until)}",
+                each.enabled,
+                output.at(each.created_at),
+                output.at(each.last_used_at),
             )
-            for each in found["keys"]
+            for each in found.value.keys
         ),
         empty="No key yet; make one with `risala key create`.",
     )
 
 
-def _on_key(operation: str, done: str, options: Options, key_id: str) -> None:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(operation, key_id=key_id)
+def _on_key(ask: Ask[ApiKey], done: str, options: Options, key_id: str) -> None:
+    async def work(session: GatewaySession) -> Reply[ApiKey]:
+        return await session.ask(ask, key_id=key_id)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"The key {found['id']} (…{found['last4']}) is {done}.")
+    if not output.show(options.json, found.json):
+        output.said(done.format(key=f"{found.value.id} (…{found.value.last4})"))
 
 
 @key.command("enable")
@@ -201,7 +200,7 @@ def key_enable(options: Options, key_id: str) -> None:
     \b
     Example: risala key enable key_…
     """
-    _on_key("key.enable", "enabled", options, key_id)
+    _on_key(keys.ENABLE, "The key {key} is enabled.", options, key_id)
 
 
 @key.command("disable")
@@ -213,7 +212,7 @@ def key_disable(options: Options, key_id: str) -> None:
     \b
     Example: risala key disable key_…
     """
-    _on_key("key.disable", "disabled", options, key_id)
+    _on_key(keys.DISABLE, "The key {key} is disabled.", options, key_id)
 
 
 @key.command("origins")
@@ -231,16 +230,12 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
     """
     if lift and origins:
         raise click.UsageError("Give origins, or --any.")
-    changes = {"allowed_origins": list(origins) or None} if lift or origins else {}
-
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform_exactly("key.set", {"key_id": key_id, **changes})
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        allowed = found["allowedOrigins"]
+    change = {"allowed_origins": list(origins)} if lift or origins else {}
+    found = _set(options, key_id, change)
+    if not output.show(options.json, found.json):
+        allowed = found.value.allowed_origins
         whose = "any page" if allowed is None else f"pages of {', '.join(allowed)}"
-        output.said(f"The key {found['id']} (…{found['last4']}) is for {whose}.")
+        output.said(f"The key {found.value.id} (…{found.value.last4}) is for {whose}.")
 
 
 @key.command("addresses")
@@ -260,16 +255,22 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
     """
     if lift and addresses:
         raise click.UsageError("Give addresses, or --any.")
-    changes = {"allowed_addresses": list(addresses) or None} if lift or addresses else {}
-
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform_exactly("key.set", {"key_id": key_id, **changes})
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        allowed = found["allowedAddresses"]
+    change = {"allowed_addresses": list(addresses)} if lift or addresses else {}
+    found = _set(options, key_id, change)
+    if not output.show(options.json, found.json):
+        allowed = found.value.allowed_addresses
         where = "anywhere" if allowed is None else ", ".join(allowed)
-        output.said(f"The key {found['id']} (…{found['last4']}) is used from {where}.")
+        output.said(f"The key {found.value.id} (…{found.value.last4}) is used from {where}.")
+
+
+def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:
+    """The key, after a change where there is one."""
+    ask = keys.SET if change else keys.SHOW
+
+    async def work(session: GatewaySession) -> Reply[ApiKey]:
+        return await session.ask_exactly(ask, {"key_id": key_id, **change})
+
+    return options.run(work)
 
 
 @key.command("delete")
@@ -281,4 +282,4 @@ def key_delete(options: Options, key_id: str) -> None:
     \b
     Example: risala key delete key_…
     """
-    _on_key("key.delete", "deleted", options, key_id)
+    _on_key(keys.DELETE, "The key {key} is deleted.", options, key_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -14,7 +14,9 @@ from risala.cli.show import output
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.asks import Ask, Reply
 
+R = TypeVar("R")
 PAGE_MAX: Final = 200
 """Organizations that are asked for at one time: as many as one answer has."""
 
@@ -51,6 +53,15 @@ def on_organization(operation: str, options: Options, given: str | None) -> dict
     async def work(session: GatewaySession) -> dict[str, Any]:
         found = await organization_id(session, given)
         return await session.perform(operation, organization_id=found)
+
+    return options.run(work)
+
+
+def ask_organization(ask: Ask[R], options: Options, given: str | None) -> Reply[R]:
+    """:func:`on_organization` with a typed answer."""
+
+    async def work(session: GatewaySession) -> Reply[R]:
+        return await session.ask(ask, organization_id=await organization_id(session, given))
 
     return options.run(work)
 

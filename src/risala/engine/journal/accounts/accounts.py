@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
+from collections.abc import Mapping
 from typing import Final
 
-from risala.engine.journal.rows import KeyChange, OrganizationChange
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.rows import OrganizationChange
+from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.commands import ApiKey, KeyType, Mode, Organization
+from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.record import shallow
 
 DELETED: Final = "deleted"
 """The status of an organization that is no more; its row stays with the ledger."""
@@ -33,19 +35,7 @@ ORGANIZATIONS: Final = Rows(
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
 
 
-def _texts(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(json.loads(text))
-
-
-_KEYS: Final = Rows(
-    ApiKey,
-    type=KeyType,
-    mode=Mode,
-    enabled=bool,
-    allowed_origins=_texts,
-    allowed_addresses=_texts,
-    without_id=bool,
-)
+_KEYS: Final = Rows.of_record(ApiKey)
 _KEY_BY_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE hash = ?"  # noqa: S608 -- a constant
 _KEY_BY_OLD_HASH: Final = f"SELECT {_KEYS.columns} FROM api_keys WHERE old_hash = ?"  # noqa: S608 -- a constant
 
@@ -155,27 +145,8 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
     stored = writable(conn, "api_keys")
     if stored.count_where("organization_id = ?", (key.organization_id,)) >= KEYS_MAX:
         raise Conflict(f"An organization has at most {KEYS_MAX} keys: delete one first.")
-    stored.insert(
-        {
-            "id": key.id,
-            "organization_id": key.organization_id,
-            "type": key.type.value,
-            "mode": key.mode.value,
-            "name": key.name,
-            "hash": digest,
-            "last4": key.last4,
-            "enabled": key.enabled,
-            "created_at": key.created_at,
-            "allowed_origins": _json(key.allowed_origins),
-            "allowed_addresses": _json(key.allowed_addresses),
-            "without_id": key.without_id,
-        }
-    )
+    stored.insert({**columns_of(shallow(key)), "hash": digest})
     return key
-
-
-def _json(texts: tuple[str, ...] | None) -> str | None:
-    return None if texts is None else json.dumps(texts)
 
 
 def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
@@ -221,20 +192,14 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
     return key(conn, key_id)
 
 
-def change_key(conn: sqlite3.Connection, key_id: str, change: KeyChange) -> ApiKey:
-    """Change from where a key may be used.
+def change_key(conn: sqlite3.Connection, key_id: str, changes: Mapping[str, object]) -> ApiKey:
+    """Change what can be set of a key: fields by their names.
 
     Raises:
         NotFound: there is none of this id.
     """
     key(conn, key_id)
-    values: dict[str, str | None] = {}
-    if change.sets_origins:
-        values["allowed_origins"] = _json(change.origins)
-    if change.sets_addresses:
-        values["allowed_addresses"] = _json(change.addresses)
-    if values:
-        writable(conn, "api_keys").update(key_id, values)
+    writable(conn, "api_keys").update(key_id, columns_of(changes))
     return key(conn, key_id)
 
 

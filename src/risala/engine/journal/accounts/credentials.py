@@ -11,8 +11,9 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
-from risala.engine.model.commands import FaceCredential, Mode
+from risala.engine.model.commands import FaceCredential
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.states import Mode
 
 CREDENTIALS_MAX: Final = 100
 """That an organization has at a time: far more systems than one customer connects."""

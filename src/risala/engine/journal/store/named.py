@@ -6,11 +6,13 @@ import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from enum import Enum
 from typing import Any, Generic, TypeVar
 
 from sqlite_utils.db import Table
 
 from risala.engine.journal.store.sql import value_of
+from risala.engine.model.records.record import RecordField, fields_of, is_list
 
 T = TypeVar("T")
 
@@ -42,6 +44,13 @@ class Rows(Generic[T]):
             f'{known[name]} AS "{name}"' if name in known else name for name in names
         )
         self._values = ", ".join(known.get(name, name) for name in names)
+
+    @classmethod
+    def of_record(cls, shape: type[T], sources: dict[str, str] | None = None) -> Rows[T]:
+        """The rows of a record: what makes a field of what SQLite gives follows from its type."""
+        made = {each.name: _reader(each) for each in fields_of(shape)}
+        convert: dict[str, Any] = {name: make for name, make in made.items() if make is not None}
+        return cls(shape, sources, **convert)
 
     def of(self, row: Sequence[Any]) -> T:
         """The value of a row that was selected by :attr:`columns`."""
@@ -86,3 +95,24 @@ class Rows(Generic[T]):
     def named(self, row: Mapping[str, Any]) -> T:
         """The value of a row of sqlite-utils, in which there may be more than its fields."""
         return self.of([row[name] for name in self._names])
+
+
+def _reader(field: RecordField) -> Callable[[Any], object] | None:
+    """What makes a record's field of its column; None: it is the same."""
+    if is_list(field.kind):
+        return lambda text: None if text is None else tuple(json.loads(text))
+    if not (isinstance(field.kind, type) and issubclass(field.kind, bool | Enum)):
+        return None
+    make: Callable[[Any], object] = field.kind
+    return (lambda value: None if value is None else make(value)) if field.may_be_none else make
+
+
+def columns_of(values: Mapping[str, object]) -> dict[str, object]:
+    """Fields of a record as columns of the same names: a list is JSON, a word its text."""
+    return {name: _column(value) for name, value in values.items()}
+
+
+def _column(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    return json.dumps(value) if isinstance(value, tuple) else value

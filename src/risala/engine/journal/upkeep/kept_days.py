@@ -9,33 +9,33 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import retention
-from risala.engine.model.kept import KeptDays
+from risala.engine.model.records.retention import RetentionDays
 
 _TABLE: Final = "kept_days"
-_ROWS: Final = Rows(KeptDays)
+_ROWS: Final = Rows(RetentionDays)
 WALK: Final = "events.{days}"
 LATE_WALK: Final = "events.{days}.late"
 """Names of the walks over the events of those who chose so many days."""
 
 
-def of_organization(conn: sqlite3.Connection, organization_id: str) -> KeptDays:
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> RetentionDays:
     found = _ROWS.find(table(conn, _TABLE), "organization_id = ?", (organization_id,))
-    return found[0] if found else KeptDays()
+    return found[0] if found else RetentionDays()
 
 
-def chosen(conn: sqlite3.Connection) -> dict[str, KeptDays]:
+def chosen(conn: sqlite3.Connection) -> dict[str, RetentionDays]:
     """All organizations whose owners chose, and what."""
     rows = table(conn, _TABLE).rows_where(order_by="organization_id")
     return {row["organization_id"]: _ROWS.named(row) for row in rows}
 
 
-def choose(conn: sqlite3.Connection, organization_id: str, days: KeptDays) -> KeptDays:
+def choose(conn: sqlite3.Connection, organization_id: str, days: RetentionDays) -> RetentionDays:
     """Keep an organization's things for so long from now on; no change writes nothing."""
     old = of_organization(conn, organization_id)
     if days == old:
         return old
     forget(conn, organization_id)
-    if days != KeptDays():
+    if days != RetentionDays():
         writable(conn, _TABLE).insert({"organization_id": organization_id, **asdict(days)})
     if days.events is not None and days.events != old.events:
         for walk in (WALK, LATE_WALK):

@@ -20,10 +20,10 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.upkeep import audit_log, kept_days
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.money import money
+from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
     credential_wire,
-    key_wire,
     ledger_wire,
     message_wire,
     organization_wire,
@@ -245,7 +245,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for each in members.of_organization(conn, organization_id)
             for user in (users.user(conn, each.user_id),)
         ],
-        "keys": [key_wire(each) for each in accounts.keys(conn, organization_id)],
+        "keys": [to_json(each) for each in accounts.keys(conn, organization_id)],
         "credentials": [
             credential_wire(each) for each in credentials.of_organization(conn, organization_id)
         ],

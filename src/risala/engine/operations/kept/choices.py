@@ -9,7 +9,7 @@ from typing import Any, Final
 from risala.config.model import RetentionSection
 from risala.engine.journal.upkeep import kept_days
 from risala.engine.model.errors import FieldFault, Invalid
-from risala.engine.model.kept import KeptDays, holding, offered
+from risala.engine.model.records.retention import RetentionDays, holding, offered
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
 from risala.engine.operations.kept import traces
@@ -71,7 +71,7 @@ def _found(call: Call[Any], organization_id: str) -> KeptHere:
     return KeptHere(organization_id, _kept(days, section))
 
 
-def _kept(days: KeptDays, section: RetentionSection) -> tuple[KeptFor, ...]:
+def _kept(days: RetentionDays, section: RetentionSection) -> tuple[KeptFor, ...]:
     return tuple(
         KeptFor(name, holding(chosen, operators), chosen, operators)
         for name, chosen, operators in (
@@ -91,7 +91,7 @@ async def _show(call: Call[OfOrganization]) -> KeptHere:
 async def _set(call: Call[Choose]) -> KeptHere:
     given, organization_id = call.given, call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    days = KeptDays(given.texts_days, given.events_days, given.inbound_days)
+    days = RetentionDays(given.texts_days, given.events_days, given.inbound_days)
     faults = [
         FieldFault(
             f"{each.name}_days",

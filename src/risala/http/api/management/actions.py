@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from risala.engine.model.commands import Mode
 from risala.engine.model.money import money
+from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire, verification_wire
 from risala.http.api import fields
 from risala.http.api.bodies import parse_get

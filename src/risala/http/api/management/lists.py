@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.model.commands import Mode, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
+from risala.engine.model.states import Mode
 from risala.http.api.management import shapes
 from risala.http.api.management.cursors import ListName
 from risala.http.api.management.list_bodies import (

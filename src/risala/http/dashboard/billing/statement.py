@@ -14,8 +14,8 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.http.dashboard.billing.entries import page_of
 from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import is_seq
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records import keys
+from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.record import shallow
+from risala.engine.model.states import Mode
 from risala.http.dashboard.keys import credentials
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
+from risala.http.web.editing.declared import DeclaredField, DeclaredForm
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.routes import PageRoute
@@ -21,6 +26,7 @@ DISABLED: Final = N_("The key is disabled: it is refused from now on.")
 ENABLED: Final = N_("The key works again.")
 DELETED: Final = N_("The key is deleted.")
 DAY_MS: Final = 86_400_000
+NEW_KEY: Final = DeclaredForm(ApiKey, keys.DESCRIBED)
 IDLE_DAYS: Final = 30
 """A key that nobody used for so long is better disabled."""
 
@@ -32,12 +38,13 @@ async def show(visit: Visit) -> TrioResponse:
         credentials=await credentials.listed(visit),
         made=None,
         form=visit.form,
+        described=_described(visit),
     )
 
 
 async def show_new(visit: Visit) -> TrioResponse:
     """The form of the dialog as a page: for whoever has no script."""
-    return await visit.page("keys/new.html", form=visit.form)
+    return await visit.page("keys/new.html", form=visit.form, described=_described(visit))
 
 
 async def create(visit: Visit) -> TrioResponse:
@@ -45,36 +52,42 @@ async def create(visit: Visit) -> TrioResponse:
     asked: dict[str, object] = {
         "type": form.text("type", "secret"),
         "mode": form.text("key_mode", "live"),
+        **NEW_KEY.given(form),
     }
-    if name := form.text("name"):
-        asked["name"] = name
     if asked["type"] == "publishable" and (origins := form.lines("allowed_origins")):
         asked["allowed_origins"] = origins
     if addresses := form.lines("allowed_addresses"):
         asked["allowed_addresses"] = addresses
     try:
-        created = await visit.perform_here("key.create", **asked)
+        created = await visit.ask_here(keys.CREATE, **asked)
     except Refusal as error:
-        return await visit.again("keys/new.html", error, form=form)
+        return await visit.again("keys/new.html", error, form=form, described=_described(visit))
     is_test = asked["mode"] == "test"
     return await visit.page(
         "keys/list.html",
         is_secret=True,
         keys=await _keys(visit),
         credentials=await credentials.listed(visit),
-        made={**look(visit, created["key"]), "value": created["value"]},
-        snippets=sending(visit.base_url, TEST_NUMBER if is_test else NUMBER, created["value"]),
+        made=look(visit, created.key),
+        value=created.value,
+        snippets=sending(visit.base_url, TEST_NUMBER if is_test else NUMBER, created.value),
         form=SentForm(),
+        described=NEW_KEY.drawn(visit.words, None, SentForm()),
     )
 
 
+def _described(visit: Visit) -> list[DeclaredField]:
+    """The fields that every new key is asked for, with what was typed."""
+    return NEW_KEY.drawn(visit.words, None, visit.form)
+
+
 async def enable(visit: Visit) -> TrioResponse:
-    await visit.perform("key.enable", key_id=visit.arguments["key_id"])
+    await visit.ask(keys.ENABLE, key_id=visit.arguments["key_id"])
     return visit.go(_back(visit), ENABLED)
 
 
 async def disable(visit: Visit) -> TrioResponse:
-    await visit.perform("key.disable", key_id=visit.arguments["key_id"])
+    await visit.ask(keys.DISABLE, key_id=visit.arguments["key_id"])
     return visit.go(_back(visit), DISABLED)
 
 
@@ -85,49 +98,61 @@ def _back(visit: Visit) -> str:
 
 
 async def ask_delete(visit: Visit) -> TrioResponse:
-    key = look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+    key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
     return await visit.page("keys/delete.html", key=key)
 
 
 async def delete(visit: Visit) -> TrioResponse:
-    key = look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
-    if visit.form.text("confirm") != key["last4"]:
+    key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
+    if visit.form.text("confirm") != key.last4:
         fault = visit.words("These are not the last four characters of the key.")
         return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)
-    await visit.perform("key.delete", key_id=key["id"])
+    await visit.ask(keys.DELETE, key_id=key.id)
     return visit.go(visit.at("keys"), DELETED)
 
 
-async def _keys(visit: Visit) -> list[dict[str, Any]]:
-    found = await visit.perform_here("key.list")
-    return [look(visit, key) for key in found["keys"]]
+async def _keys(visit: Visit) -> list[KeyView]:
+    found = await visit.ask_here(keys.LIST)
+    return [look(visit, key) for key in found.keys]
 
 
-def look(visit: Visit, key: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyView(ApiKey):
+    """A key as its reader sees it."""
+
+    label: str
+    kind: Markup
+    shown: str
+    """The ends of its value."""
+    idle_ms: int
+    """Since it was last used, or made."""
+
+    @property
+    def freshness(self) -> str:
+        """The class by which the last use is drawn: today's in green, a forgotten key's in
+        amber."""
+        if self.idle_ms > IDLE_DAYS * DAY_MS:
+            return "warn-text"
+        return "up" if self.last_used_at and self.idle_ms < DAY_MS else ""
+
+
+def look(visit: Visit, key: ApiKey) -> KeyView:
     """A key as its reader sees it."""
     words = visit.words
-    is_secret, is_test = key["type"] == "secret", key["mode"] == "test"
+    is_secret, is_test = key.type is KeyType.SECRET, key.mode is Mode.TEST
     kinds: dict[tuple[bool, bool], Markup] = {
         (True, False): words("secret"),
         (True, True): words("secret, test"),
         (False, False): words("publishable"),
         (False, True): words("publishable, test"),
     }
-    return {
-        **key,
-        "label": key["name"] or words("without a name"),
-        "kind": kinds[is_secret, is_test],
-        "shown": f"{'sk' if is_secret else 'pk'}_{key['mode']}_…{key['last4']}",
-        "freshness": _freshness(visit, key),
-    }
-
-
-def _freshness(visit: Visit, key: dict[str, Any]) -> str:
-    """The class by which the last use is drawn: today's in green, a forgotten key's in amber."""
-    since_ms = visit.formats.now_ms - ms_of(key["lastUsedAt"] or key["createdAt"])
-    if since_ms > IDLE_DAYS * DAY_MS:
-        return "warn-text"
-    return "up" if key["lastUsedAt"] and since_ms < DAY_MS else ""
+    return KeyView(
+        **shallow(key),
+        label=key.name or words("without a name"),
+        kind=kinds[is_secret, is_test],
+        shown=f"{'sk' if is_secret else 'pk'}_{key.mode}_…{key.last4}",
+        idle_ms=visit.formats.now_ms - (key.last_used_at or key.created_at),
+    )
 
 
 _KEY: Final = "/app/<org>/keys/<key_id>"

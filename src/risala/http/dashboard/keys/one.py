@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import keys
+from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, look
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
+from risala.http.web.editing.declared import DeclaredForm
+from risala.http.web.editing.edit_conflict import as_seen, edit
 from risala.http.web.languages import N_
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
 
-CHANGED: Final = N_("From now on the key is taken from these places alone.")
-FREED: Final = N_("From now on the key is taken from anywhere.")
-ENDED: Final = N_("The value before is over.")
+CHANGED: Final = N_("The key is changed.")
+ENDED: Final = N_("The old value no longer works.")
 PATHS: Final = (
     *("/api/sms", "/api/sms/batch", "/api/sms/get"),
     *("/api/verify/send", "/api/verify/check", "/api/verify/get"),
@@ -42,7 +42,9 @@ async def show(visit: Visit) -> TrioResponse:
 
 async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of a key; with what a refused form said."""
-    key = await _key(visit)
+    key_id = visit.arguments["key_id"]
+    found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
+    key = look(visit, found)
     asked = _asked(visit)
     cursors = {
         name: text for name in ("before", "after") if (text := visit.form.text(name)).strip()
@@ -50,10 +52,10 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, objec
     page = await _page(visit, asked, cursors)
     if not page["requests"] and cursors:
         cursors, page = {}, await _page(visit, asked, {})
-    path = f"/app/{visit.organization_id}/keys/{key['id']}"
+    path = f"/app/{visit.organization_id}/keys/{key.id}"
     query = {**_mode(visit), **asked}
     newest = page["requests"][0]["requestId"] if page["requests"] else ""
-    since_ms = visit.formats.now_ms - ms_of(key["lastUsedAt"] or key["createdAt"])
+    form, typed = _form_of(found), None if error is None else visit.form
     return {
         "key": key,
         "requests": page["requests"],
@@ -62,29 +64,27 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, objec
         "paths": [(each, each) for each in PATHS],
         "pager": pager_of(path, query, newer=page["newer"], older=page["older"]),
         "is_newest": not cursors,
-        "live_at": visit.at(f"keys/{key['id']}/live", **asked, seen=newest),
-        "is_idle": key["enabled"] and since_ms > IDLE_DAYS * DAY_MS,
-        "idle_days": since_ms // DAY_MS,
+        "live_at": visit.at(f"keys/{key.id}/live", **asked, seen=newest),
+        "is_idle": key.enabled and key.idle_ms > IDLE_DAYS * DAY_MS,
+        "idle_days": key.idle_ms // DAY_MS,
         "overlaps": [(str(each), _overlap_text(visit, each)) for each in OVERLAPS_S],
         "overlap": str(_OVERLAP_S),
-        "typed": None if error is None else visit.form,
-        **edit(error, None if error is None else visit.form, key["version"], _stored(visit, key)),
+        "labels": form.labels(visit.words),
+        "fields": form.drawn(visit.words, found, typed),
+        **edit(error, typed, version or 0, form.stored(visit.words, found)),
     }
 
 
-def _stored(visit: Visit, key: Mapping[str, Any]) -> dict[str, StoredField]:
-    """The fields of the form, as they are stored."""
-    words = visit.words
-    addresses = "\n".join(key["allowedAddresses"] or ())
-    found = {"allowed_addresses": StoredField(words("Allowed addresses"), addresses)}
-    if key["type"] == "publishable":
-        origins = "\n".join(key["allowedOrigins"] or ())
-        found["allowed_origins"] = StoredField(words("Allowed origins"), origins)
-    return found
+def _form_of(key: ApiKey) -> DeclaredForm:
+    """What can be set of a key: of a secret one there are no origins."""
+    is_secret = key.type is KeyType.SECRET
+    return DeclaredForm(
+        ApiKey, tuple(n for n in keys.SETTINGS if not (is_secret and n == "allowed_origins"))
+    )
 
 
-async def _key(visit: Visit) -> dict[str, Any]:
-    return look(visit, await visit.perform("key.set", key_id=visit.arguments["key_id"]))
+async def _key(visit: Visit) -> ApiKey:
+    return await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"])
 
 
 async def _page(visit: Visit, asked: dict[str, str], cursors: dict[str, str]) -> dict[str, Any]:
@@ -145,11 +145,11 @@ async def show_request(visit: Visit) -> TrioResponse:
     """What was asked and answered, as far as it is kept."""
     key = await _key(visit)
     found = await visit.perform_here("request.show", request_id=visit.arguments["request_id"])
-    if found["keyId"] != key["id"]:
+    if found["keyId"] != key.id:
         raise NotFound("There is no such request of this key.")
     return await visit.page(
         "keys/request.html",
-        key=key,
+        key=look(visit, key),
         request=found,
         question=_pretty(found["asked"]),
         answer=_pretty(found["answered"]),
@@ -161,18 +161,14 @@ def _pretty(body: object) -> str | None:
 
 
 async def change(visit: Visit) -> TrioResponse:
-    """From where the key is used."""
-    form = visit.form
-    changes: dict[str, object] = {"allowed_addresses": list(form.lines("allowed_addresses"))}
-    if form.text("has_origins"):
-        changes["allowed_origins"] = list(form.lines("allowed_origins"))
-    key_id = visit.arguments["key_id"]
+    """What can be set of the key."""
+    key_id, form = visit.arguments["key_id"], visit.form
+    asked = _form_of(await _key(visit)).given(form)
     try:
-        changed = await visit.perform("key.set", key_id=key_id, **changes, **as_seen(form))
+        await visit.ask(keys.SET, key_id=key_id, **asked, **as_seen(form))
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit, error))
-    is_bound = changed["allowedAddresses"] or changed["allowedOrigins"]
-    return visit.go(_home(visit), CHANGED if is_bound else FREED)
+    return visit.go(_home(visit), CHANGED)
 
 
 async def rotate(visit: Visit) -> TrioResponse:
@@ -180,18 +176,16 @@ async def rotate(visit: Visit) -> TrioResponse:
     chosen = visit.form.text("overlap", str(_OVERLAP_S))
     overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
     try:
-        made = await visit.perform(
-            "key.rotate", key_id=visit.arguments["key_id"], overlap_s=overlap_s
-        )
+        made = await visit.ask(keys.ROTATE, key_id=visit.arguments["key_id"], overlap_s=overlap_s)
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit))
     return await visit.page(
-        "keys/rotated.html", is_secret=True, key=look(visit, made["key"]), value=made["value"]
+        "keys/rotated.html", is_secret=True, key=look(visit, made.key), value=made.value
     )
 
 
 async def end_old(visit: Visit) -> TrioResponse:
-    await visit.perform("key.end_old", key_id=visit.arguments["key_id"])
+    await visit.ask(keys.END_OLD, key_id=visit.arguments["key_id"])
     return visit.go(_home(visit), ENDED)
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.commands import Mode
 from risala.engine.model.errors import Refusal
+from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_

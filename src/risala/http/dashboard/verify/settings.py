@@ -10,9 +10,9 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
 from risala.http.web.access import PageAccess
+from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, OWN_NAMES
-from risala.http.web.meanwhile import StoredField, as_seen, edit
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit

@@ -12,7 +12,7 @@ events of all organizations."""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptDays:
+class RetentionDays:
     """What an owner chose, in days; None: as the operator has set it."""
 
     texts: int | None = None

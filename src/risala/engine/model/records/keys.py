@@ -1,0 +1,105 @@
+"""API keys: what operations on them answer, and what faces ask by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import (
+    AUDITED,
+    N_,
+    UNAUDITED,
+    Hint,
+    Label,
+    Maximum,
+    Moment,
+    Typed,
+)
+from risala.engine.model.states import Mode
+
+NAME_MAX: Final = 100
+"""Characters of a key's name at most."""
+
+
+class KeyType(StrEnum):
+    """The kinds of API keys: ``secret`` for servers, ``publishable`` for browsers and apps."""
+
+    SECRET = "secret"  # noqa: S105 -- the word, not a secret
+    PUBLISHABLE = "publishable"
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is listed, without its value."""
+
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    type: Annotated[KeyType, AUDITED]
+    mode: Annotated[Mode, AUDITED]
+    name: Annotated[
+        str | None,
+        AUDITED,
+        Label(N_("Name")),
+        Hint(N_("Which program it is for: “Shop server”.")),
+        Maximum(NAME_MAX),
+    ]
+    last4: Annotated[str, AUDITED]
+    enabled: Annotated[bool, AUDITED]
+    created_at: Annotated[Moment, UNAUDITED]
+    last_used_at: Annotated[Moment | None, UNAUDITED]
+    allowed_origins: Annotated[
+        tuple[str, ...] | None,
+        AUDITED,
+        Label(N_("Allowed origins")),
+        Hint(N_("For a publishable key, one a line. Empty: from anywhere.")),
+        Typed("https://shop.example", left_to_right=True),
+    ] = None
+    """Origins that a publishable key may be used from; None: any."""
+    allowed_addresses: Annotated[
+        tuple[str, ...] | None,
+        AUDITED,
+        Label(N_("Allowed addresses")),
+        Hint(N_("Addresses and networks of your servers, one a line. Empty: from anywhere.")),
+        Typed("203.0.113.7", left_to_right=True),
+    ] = None
+    """Addresses and networks that it may be used from; None: any."""
+    old_last4: Annotated[str | None, UNAUDITED] = None
+    """The end of the value that it had before, which still works; None: no other value does."""
+    old_until: Annotated[Moment | None, AUDITED] = None
+    """Until when that value works."""
+    without_id: Annotated[bool, AUDITED] = False
+    """The answer of a send by it has no ``messageId``, for clients that refuse it."""
+
+
+DESCRIBED: Final = ("name",)
+"""What a new key is asked for by all, in the order of its form."""
+SETTINGS: Final = ("allowed_addresses", "allowed_origins")
+"""What can be set of a key, in the order of its form."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedKey:
+    """A new key with its value, which is kept nowhere: its owner sees it here and never again."""
+
+    key: ApiKey
+    value: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of an organization, without their values."""
+
+    keys: tuple[ApiKey, ...]
+
+
+CREATE: Final = Ask("key.create", CreatedKey)
+LIST: Final = Ask("key.list", Keys)
+SHOW: Final = Ask("key.show", ApiKey)
+SET: Final = Ask("key.set", ApiKey)
+ROTATE: Final = Ask("key.rotate", CreatedKey)
+END_OLD: Final = Ask("key.end_old", ApiKey)
+ENABLE: Final = Ask("key.enable", ApiKey)
+DISABLE: Final = Ask("key.disable", ApiKey)
+DELETE: Final = Ask("key.delete", ApiKey)

@@ -1,0 +1,316 @@
+"""Records: frozen dataclasses whose JSON, audit image and form fields follow from their types.
+
+A record is what an operation answers. Its JSON has one member a field, in camelCase; how a field
+is written, called and audited stands beside its type (:mod:`risala.engine.model.records.fields`).
+Only the standard library is imported here, so that a command starts without the service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from datetime import datetime
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from risala.engine.model.money import minor_units, money
+from risala.engine.model.records.fields import JsonName, Trail, WrittenAs
+from risala.engine.model.times import iso
+
+T = TypeVar("T")
+M = TypeVar("M")
+Json = dict[str, Any]
+Convert = Callable[[Any], Any]
+
+
+class NotAsExpected(Exception):
+    """A JSON answer is not of the record that it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordField:
+    """One field of a record, as its declaration says."""
+
+    name: str
+    json_name: str
+    kind: Any
+    """Without its notes, and without None."""
+    notes: tuple[object, ...]
+    may_be_none: bool
+    default: object
+    """``MISSING`` where it has none."""
+
+    def note(self, wanted: type[M]) -> M | None:
+        """What the field says of itself in one respect."""
+        return next((each for each in self.notes if isinstance(each, wanted)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """What is derived of a record, once."""
+
+    fields: tuple[RecordField, ...]
+    writers: tuple[tuple[str, str, Convert], ...]
+    """Name, name in JSON, and what writes it."""
+    audited: frozenset[str]
+    """Names in JSON."""
+
+
+_SHAPES: Final[dict[type[Any], _Shape]] = {}
+
+
+def fields_of(shape: type[Any]) -> tuple[RecordField, ...]:
+    """The fields of a record, in their order."""
+    return _shape(shape).fields
+
+
+def _shape(shape: type[Any]) -> _Shape:
+    found = _SHAPES.get(shape)
+    if found is None:
+        hints = get_type_hints(shape, include_extras=True)
+        own = tuple(
+            _field(each.name, hints[each.name], each) for each in fields(shape) if each.init
+        )
+        found = _SHAPES[shape] = _Shape(
+            own,
+            tuple((each.name, each.json_name, _writer(each)) for each in own),
+            frozenset(each.json_name for each in own if each.note(Trail) is Trail.SHOWN),
+        )
+    return found
+
+
+def _field(name: str, hint: object, declared: Any) -> RecordField:  # noqa: ANN401 -- a dataclass's own
+    kind, notes, may_be_none = _bare(hint)
+    named = next((each.name for each in notes if isinstance(each, JsonName)), None)
+    default = declared.default
+    if default is MISSING and declared.default_factory is not MISSING:
+        default = declared.default_factory()
+    return RecordField(name, named or camel(name), kind, notes, may_be_none, default)
+
+
+def _bare(hint: object) -> tuple[Any, tuple[object, ...], bool]:
+    """A type without its notes and without None; the notes; whether it may be None."""
+    notes: tuple[object, ...] = ()
+    may_be_none = False
+    while True:
+        if get_origin(hint) is Annotated:
+            hint, *more = get_args(hint)
+            notes += tuple(more)
+        elif get_origin(hint) in (Union, UnionType):
+            some = [each for each in get_args(hint) if each is not NoneType]
+            may_be_none = may_be_none or len(some) < len(get_args(hint))
+            if len(some) != 1:
+                return hint, notes, may_be_none
+            hint = some[0]
+        else:
+            return hint, notes, may_be_none
+
+
+def camel(name: str) -> str:
+    """``created_at`` as ``createdAt``."""
+    first, *others = name.split("_")
+    return first + "".join(each.capitalize() for each in others)
+
+
+def shallow(record: object) -> dict[str, Any]:
+    """The fields of a record by their names, as they are."""
+    return {each.name: getattr(record, each.name) for each in fields_of(type(record))}
+
+
+# -- to JSON
+
+
+def to_json(record: object) -> Json:
+    """A record as JSON, with one member for each field."""
+    return {
+        name: write(getattr(record, attr)) for attr, name, write in _shape(type(record)).writers
+    }
+
+
+def _writer(field: RecordField) -> Convert:
+    written = field.note(WrittenAs)
+    write = _plain_writer(field.kind) if written is None else _WRITE[written]
+    return lambda value: None if value is None else write(value)
+
+
+_WRITE: Final[Mapping[WrittenAs, Convert]] = {WrittenAs.MOMENT: iso, WrittenAs.MONEY: money}
+
+
+def _plain_writer(kind: Any) -> Convert:  # noqa: ANN401 -- any type
+    """Writes a value that is not None."""
+    if is_list(kind):
+        write = _writer(_of_item(kind))
+        return lambda value: [write(each) for each in value]
+    if _is_map(kind):
+        return lambda value: dict(value)
+    if _is_record(kind):
+        return to_json
+    if _is_word(kind):
+        return lambda value: value.value
+    return lambda value: value
+
+
+def is_list(kind: object) -> bool:
+    """Whether a field's type is a tuple of any length."""
+    return get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
+
+
+def _is_map(kind: object) -> bool:
+    return get_origin(kind) in (dict, Mapping)
+
+
+def _is_record(kind: object) -> bool:
+    return isinstance(kind, type) and is_dataclass(kind)
+
+
+def _is_word(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _of_item(kind: object) -> RecordField:
+    """What a list is of, as a field without a name."""
+    bare, notes, may_be_none = _bare(get_args(kind)[0])
+    return RecordField("", "", bare, notes, may_be_none, MISSING)
+
+
+# -- from JSON
+
+
+def from_json(shape: type[T], given: object) -> T:
+    """The record of a JSON answer.
+
+    A member that the record does not know is left out, and one that is missing takes the field's
+    default: an answer may come from an older or newer service.
+
+    Raises:
+        NotAsExpected: a member without a default is missing, or one is of another kind.
+    """
+    if not isinstance(given, Mapping):
+        raise NotAsExpected(f"{shape.__name__} is no JSON object.")
+    values = {}
+    for field in fields_of(shape):
+        if field.json_name in given:
+            values[field.name] = _read(shape, field, given[field.json_name])
+        elif field.default is MISSING:
+            raise NotAsExpected(f"{shape.__name__} has no member {field.json_name!r}.")
+    return shape(**values)
+
+
+def _read(shape: type[Any], field: RecordField, value: object) -> object:
+    if value is None:
+        if field.may_be_none:
+            return None
+        raise NotAsExpected(f"{field.json_name!r} of {shape.__name__} is null.")
+    try:
+        return _reader(field)(value)
+    except (TypeError, ValueError, KeyError) as error:
+        raise NotAsExpected(
+            f"{field.json_name!r} of {shape.__name__} is not what it should be."
+        ) from error
+
+
+def _reader(field: RecordField) -> Convert:
+    """Reads what :func:`_writer` has written, where it is not null."""
+    written, kind = field.note(WrittenAs), field.kind
+    if written is not None:
+        return _READ[written]
+    if is_list(kind):
+        item = _of_item(kind)
+        return lambda value: tuple(_read(tuple, item, each) for each in _list(value))
+    if _is_map(kind):
+        return dict
+    if _is_record(kind):
+        return lambda value: from_json(kind, value)
+    if _is_word(kind):
+        return lambda value: kind(value)
+    return lambda value: _checked(kind, value)
+
+
+def _moment(value: str) -> int:
+    return round(datetime.fromisoformat(value).timestamp() * 1000)
+
+
+def _amount(value: str) -> int:
+    return -minor_units(value[1:]) if value.startswith("-") else minor_units(value)
+
+
+_READ: Final[Mapping[WrittenAs, Convert]] = {WrittenAs.MOMENT: _moment, WrittenAs.MONEY: _amount}
+
+
+def _list(value: object) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("this is no list")
+    return value
+
+
+def _checked(kind: Any, value: object) -> object:  # noqa: ANN401 -- any type
+    """A value of JSON's own kinds, as it is."""
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if kind in _PLAIN and type(value) is not kind:
+        raise TypeError(f"this is no {kind}")
+    return value
+
+
+_PLAIN: Final = (str, int, float, bool)
+
+
+# -- the audit trail
+
+
+def audit_image(record: object) -> Json:
+    """What the audit trail shows of a record: the members whose fields say so."""
+    shown = _shape(type(record)).audited
+    return {name: value for name, value in to_json(record).items() if name in shown}
+
+
+def undecided(shape: type[Any]) -> list[str]:
+    """Fields that do not say whether the audit trail shows them."""
+    return [each.name for each in fields_of(shape) if each.note(Trail) is None]
+
+
+# -- JSON Schema
+
+
+def json_schema(shape: type[Any]) -> Json:
+    """The JSON Schema (2020-12) of a record's JSON, with everything that it is made of inside."""
+    members = {each.json_name: _schema(each) for each in fields_of(shape)}
+    return {"type": "object", "properties": members, "required": list(members)}
+
+
+def _schema(field: RecordField) -> Json:
+    schema = _schema_of(field)
+    if not field.may_be_none:
+        return schema
+    if isinstance(schema.get("type"), str):
+        nullable = {**schema, "type": [schema["type"], "null"]}
+        return {**nullable, "enum": [*schema["enum"], None]} if "enum" in schema else nullable
+    return {"anyOf": [schema, {"type": "null"}]} if schema else schema
+
+
+def _schema_of(field: RecordField) -> Json:
+    written, kind = field.note(WrittenAs), field.kind
+    if written is not None:
+        return dict(_WRITTEN[written])
+    if is_list(kind):
+        return {"type": "array", "items": _schema(_of_item(kind))}
+    if _is_map(kind):
+        return {"type": "object"}
+    if _is_record(kind):
+        return json_schema(kind)
+    if _is_word(kind):
+        return {"type": "string", "enum": [each.value for each in kind]}
+    return dict(_SCHEMAS.get(kind, {}))
+
+
+_WRITTEN: Final[Mapping[WrittenAs, Json]] = {
+    WrittenAs.MOMENT: {"type": "string", "format": "date-time"},
+    WrittenAs.MONEY: {"type": "string"},
+}
+_SCHEMAS: Final[Mapping[Any, Json]] = {
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+}

@@ -1,0 +1,175 @@
+"""API keys."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator
+
+from risala.engine.journal.upkeep.audit_log import Hand
+from risala.engine.model.records import keys
+from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys, KeyType
+from risala.engine.model.states import Mode
+from risala.engine.operations import owners, traces
+from risala.engine.operations.arguments import (
+    Addresses,
+    ArgumentKind,
+    Arguments,
+    Flag,
+    MaybeWhole,
+    OfOrganization,
+    Origins,
+    Text,
+    fault,
+    maybe,
+    text,
+    whole,
+)
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.roles import DEVELOPERS, VIEWERS
+
+_WRONG_TYPE: Final = "A key is `secret` or `publishable`, `live` or `test`."
+
+
+def _key_type(value: object) -> KeyType:
+    try:
+        return KeyType(text(value))
+    except ValueError:
+        raise fault("invalid_type", _WRONG_TYPE) from None
+
+
+def _mode(value: object) -> Mode:
+    try:
+        return Mode.LIVE if value is None else Mode(text(value))
+    except ValueError:
+        raise fault("invalid_type", _WRONG_TYPE) from None
+
+
+def _name(value: object) -> str:
+    name = text(value)
+    if len(name) > keys.NAME_MAX:
+        raise fault("invalid_name", f"A name has at most {keys.NAME_MAX} characters.")
+    return name
+
+
+KeyName = Annotated[
+    str | None,
+    PlainValidator(maybe(_name)),
+    ArgumentKind(f"text, at most {keys.NAME_MAX} characters"),
+]
+
+
+class CreateKey(OfOrganization):
+    """Make an API key for an organization."""
+
+    type: Annotated[KeyType, PlainValidator(_key_type), ArgumentKind("`secret` or `publishable`")]
+    mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
+    name: KeyName = None
+    allowed_origins: Origins = None
+    allowed_addresses: Addresses = None
+    without_id: Flag = False
+    """The answer of a send by it has no `messageId`, for clients that refuse it."""
+
+
+class OfKey(Arguments):
+    """Names one key."""
+
+    key_id: Text
+
+
+class SetKey(OfKey):
+    """Change a key; what is not given stays as it is."""
+
+    allowed_origins: Origins = None
+    allowed_addresses: Addresses = None
+    version: MaybeWhole = None
+
+
+OVERLAP_S: Final = 86_400
+"""A day: time for whoever keeps the value to put the new one in its place."""
+OVERLAP_MAX_S: Final = 7 * 86_400
+"""A value that works for longer beside the new one is forgotten."""
+
+
+def _overlap(value: object) -> int:
+    found = OVERLAP_S if value is None else whole(value)
+    if not 0 <= found <= OVERLAP_MAX_S:
+        raise fault("invalid_number", f"`{{name}}` must be 0 to {OVERLAP_MAX_S} seconds.")
+    return found
+
+
+class RotateKey(OfKey):
+    """Give a key another value."""
+
+    overlap_s: Annotated[
+        int, PlainValidator(_overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
+    ] = OVERLAP_S
+    """How long the value that it has now works beside the new one."""
+
+
+async def _create(call: Call[CreateKey]) -> CreatedKey:
+    given = call.given
+    return await call.services.accounts.create_key(
+        given.organization_id,
+        given.type,
+        given.mode,
+        by=call.sign(traces.key),
+        **given.values_of(ApiKey, besides=("organization_id", "type", "mode")),
+    )
+
+
+async def _list(call: Call[OfOrganization]) -> Keys:
+    return Keys(tuple(call.services.accounts.list_keys(call.given.organization_id)))
+
+
+async def _show(call: Call[OfKey]) -> ApiKey:
+    return call.services.accounts.key(call.given.key_id)
+
+
+async def _set(call: Call[SetKey]) -> ApiKey:
+    accounts, key_id = call.services.accounts, call.given.key_id
+    await accounts.change_key(key_id, call.given.given_of(ApiKey), by=_signed(call))
+    return accounts.key(key_id)
+
+
+async def _rotate(call: Call[RotateKey]) -> CreatedKey:
+    given = call.given
+    return await call.services.accounts.rotate_key(given.key_id, given.overlap_s, by=_signed(call))
+
+
+async def _end_old(call: Call[OfKey]) -> ApiKey:
+    return await call.services.accounts.end_old_value(call.given.key_id, by=_signed(call))
+
+
+async def _enable(call: Call[OfKey]) -> ApiKey:
+    accounts, key_id = call.services.accounts, call.given.key_id
+    return await accounts.set_key_enabled(key_id, enabled=True, by=_signed(call))
+
+
+async def _disable(call: Call[OfKey]) -> ApiKey:
+    accounts, key_id = call.services.accounts, call.given.key_id
+    return await accounts.set_key_enabled(key_id, enabled=False, by=_signed(call))
+
+
+async def _delete(call: Call[OfKey]) -> ApiKey:
+    return await call.services.accounts.delete_key(call.given.key_id, by=_signed(call))
+
+
+def _signed(call: Call[Any]) -> Hand:
+    return call.sign(traces.key, call.given.key_id)
+
+
+_ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(
+        keys.CREATE, CreateKey, _create, roles=DEVELOPERS, owner=owners.named, changes=ApiKey
+    ),
+    operation(keys.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(keys.SHOW, OfKey, _show, roles=VIEWERS, owner=owners.of_key, edits="key_id"),
+    operation(keys.SET, SetKey, _set, edits="key_id", **_ONE),
+    operation(keys.ROTATE, RotateKey, _rotate, **_ONE),
+    operation(keys.END_OLD, OfKey, _end_old, **_ONE),
+    operation(keys.ENABLE, OfKey, _enable, **_ONE),
+    operation(keys.DISABLE, OfKey, _disable, **_ONE),
+    operation(keys.DELETE, OfKey, _delete, **_ONE),
+)

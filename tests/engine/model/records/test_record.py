@@ -1,0 +1,149 @@
+"""Records: JSON, audit image and schema follow from their fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated
+
+import pytest
+
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, Money
+from risala.engine.model.records.record import (
+    NotAsExpected,
+    audit_image,
+    from_json,
+    json_schema,
+    to_json,
+    undecided,
+)
+from risala.engine.operations import OPERATIONS
+
+AT_MS = 1_767_225_600_123
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    size_mm: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cart:
+    id: Annotated[str, UNAUDITED]
+    owner_name: Annotated[str | None, AUDITED]
+    sender: Annotated[str, JsonName("from"), AUDITED]
+    price: Annotated[Money, AUDITED]
+    made_at: Annotated[Moment, UNAUDITED]
+    sold_at: Annotated[Moment | None, UNAUDITED]
+    colour: Annotated[Colour, AUDITED]
+    wheels: Annotated[tuple[Wheel, ...], UNAUDITED]
+    load: Annotated[float, UNAUDITED]
+    tags: Annotated[tuple[str, ...] | None, AUDITED] = None
+
+
+CART = Cart("c1", None, "A", -105, AT_MS, None, Colour.RED, (Wheel(700),), 2.0)
+JSON = {
+    "id": "c1",
+    "ownerName": None,
+    "from": "A",
+    "price": "-1.05",
+    "madeAt": "2026-01-01T00:00:00.123Z",
+    "soldAt": None,
+    "colour": "red",
+    "wheels": [{"sizeMm": 700}],
+    "load": 2.0,
+    "tags": None,
+}
+
+
+def test_each_field_is_a_member():
+    assert to_json(CART) == JSON
+    assert list(to_json(CART)) == list(JSON)
+
+
+@pytest.mark.parametrize(
+    "cart",
+    [CART, replace(CART, owner_name="Aïcha", sold_at=AT_MS, tags=("a", "b"), price=0, wheels=())],
+)
+def test_what_is_written_is_read_again(cart):
+    assert from_json(Cart, to_json(cart)) == cart
+
+
+def test_a_newer_answer_is_read_without_what_is_unknown():
+    assert from_json(Cart, {**JSON, "horn": True}) == CART
+
+
+def test_an_older_answer_takes_defaults_where_there_are_any():
+    older = {name: value for name, value in JSON.items() if name != "tags"}
+    assert from_json(Cart, older) == CART
+    del older["price"]
+    with pytest.raises(NotAsExpected, match="Cart has no member 'price'"):
+        from_json(Cart, older)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", 3),
+        ("id", None),
+        ("price", "much"),
+        ("madeAt", "yesterday"),
+        ("colour", "blue"),
+        ("wheels", {}),
+        ("wheels", [{}]),
+        ("load", True),
+    ],
+)
+def test_an_answer_of_another_kind_is_refused(name, value):
+    with pytest.raises(NotAsExpected):
+        from_json(Cart, {**JSON, name: value})
+
+
+def test_no_object_is_refused():
+    with pytest.raises(NotAsExpected, match="no JSON object"):
+        from_json(Cart, [])
+
+
+def test_the_trail_shows_what_its_fields_choose():
+    shown = {"ownerName", "from", "price", "colour", "tags"}
+    assert audit_image(CART) == {name: JSON[name] for name in shown}
+
+
+def test_a_field_without_a_choice_is_found():
+    assert undecided(Wheel) == ["size_mm"]
+    assert undecided(Cart) == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in OPERATIONS.items() if each.record is not None]
+)
+def test_each_field_of_what_is_changed_says_whether_the_trail_shows_it(name):
+    assert undecided(OPERATIONS[name].record) == []
+
+
+def test_the_schema_says_what_the_json_is():
+    schema = json_schema(Cart)
+    assert schema["required"] == list(JSON)
+    assert schema["properties"] == {
+        "id": {"type": "string"},
+        "ownerName": {"type": ["string", "null"]},
+        "from": {"type": "string"},
+        "price": {"type": "string"},
+        "madeAt": {"type": "string", "format": "date-time"},
+        "soldAt": {"type": ["string", "null"], "format": "date-time"},
+        "colour": {"type": "string", "enum": ["red"]},
+        "wheels": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"sizeMm": {"type": "integer"}},
+                "required": ["sizeMm"],
+            },
+        },
+        "load": {"type": "number"},
+        "tags": {"type": ["array", "null"], "items": {"type": "string"}},
+    }
