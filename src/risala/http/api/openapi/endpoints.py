@@ -51,6 +51,7 @@ _ENDPOINT: Final = {
     "failingSince": None,
     "oldSecretUntil": None,
     "signatureHeader": None,
+    "signatureKey": "text",
     "createdAt": _AT,
     "updatedAt": _AT,
 }
