@@ -136,10 +136,11 @@ vendor: ## fetch the files of other projects that browsers get (needs npm)
 	@$(PYTHON) .ci/vendor
 
 .PHONY: client
-client: $(VENV)/.stamp-dev ## write the client for threads from the one for tasks, and the page of both
+client: $(VENV)/.stamp-dev ## write the client for threads, the page of both, the module that is served
 	$(BIN)/python clients/python/make_synchronous.py
 	$(BIN)/ruff format --quiet src/risala/client
 	$(BIN)/python clients/python/make_reference.py docs/reference/python-client.md
+	cp clients/javascript/risala.js src/risala/http/static/clients/risala.js
 
 messages: $(VENV)/.stamp-dev ## collect what is to be translated, and say what is not translated yet
 	@$(BIN)/python -m risala.http.web.collect

@@ -32,6 +32,7 @@ API: Final[Mapping[str, Door]] = {
     "/openapi.json": Door.OPEN,
     "/docs": Door.OPEN,
     "/docs/assets/<name>": Door.OPEN,
+    "/clients/risala.js": Door.OPEN,
     "/metrics": Door.LOCAL,
     "/api/verify/send": Door.CODES,
     "/api/verify/check": Door.CODES,
@@ -63,7 +64,7 @@ FACES: Final[Mapping[str, Door]] = {
     "/2010-04-01/Accounts/{account}/Messages/{sid}.json": Door.CREDENTIAL,
     "/v2/Services/{service}/Verifications": Door.CREDENTIAL,
     "/v2/Services/{service}/VerificationCheck": Door.CREDENTIAL,
-    "/v2/Services/{service}/Verifications/{sid}": Door.CREDENTIAL,
+    "/v2/Services/{service}/Verifications/{+sid}": Door.CREDENTIAL,
 }
 BESIDE_PAGES: Final[Mapping[str, Door]] = {
     "/pay/<method>/callback": Door.SIGNED,

@@ -30,9 +30,12 @@ BESIDE = {
 }
 
 
+GETS = ("/healthz", "/readyz", "/openapi.json", "/docs", "/clients/risala.js", "/metrics")
+
+
 async def ask(city, path, body=None, **headers):
     """By whichever method it has, from another machine."""
-    is_get = path in ("/healthz", "/readyz", "/openapi.json", "/docs", "/metrics")
+    is_get = path in GETS
     return await city.api.test_client(use_cookies=False).open(
         path.replace("<name>", "docs.css"),
         method="GET" if is_get or "<name>" in path else "POST",

@@ -8,6 +8,7 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
+from risala.http.api.clients import add_clients
 from risala.http.api.management.actions import add_actions
 from risala.http.api.management.lists import add_lists
 from risala.http.api.management.webhooks import add_webhooks
@@ -67,6 +68,7 @@ def create_api(
     add_actions(app, gateway, door)
     add_webhooks(app, gateway, door)
     add_reference(app)
+    add_clients(app)
     return app
 
 
