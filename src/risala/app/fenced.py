@@ -13,6 +13,7 @@ import trio
 from risala.app.stop import Stop
 from risala.engine.core import DATABASE, unfenced
 from risala.engine.journal.shipping.looks import last_entry
+from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import SystemClock
 from risala.engine.standby.keeper import LeaseKeeper
 from risala.http.common.upgrading import create_waiting
@@ -47,9 +48,13 @@ async def hold_lease(
     outer.callback(_refuse_gone, keeper)
     nursery = await outer.enter_async_context(trio.open_nursery())
     outer.callback(nursery.cancel_scope.cancel)
-    outer.push_async_callback(keeper.release)
+    outer.push_async_callback(_release, keeper, data_dir / DATABASE)
     nursery.start_soon(keeper.keep, _Entries(data_dir / DATABASE).last, stop.order)
     return keeper.fence
+
+
+async def _release(keeper: LeaseKeeper, database: Path) -> None:
+    await keeper.release(await trio.to_thread.run_sync(set_aside.stopped_at, database))
 
 
 def _refuse_gone(keeper: LeaseKeeper) -> None:

@@ -251,6 +251,14 @@ class TestKeeper:
         await keeper.release()
         assert directory.highest().released
 
+    async def test_an_orderly_end_says_when_it_was_as_the_database_has_it(
+        self, tmp_path, directory
+    ):
+        keeper = self.keeper(tmp_path)
+        await keeper.acquire()
+        await keeper.release(1_234)
+        assert (directory.highest().released, directory.highest().at) == (True, 1_234)
+
 
 class TestFence:
     def takeover(self, tmp_path, boot, directory) -> Takeover:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import shutil
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 import trio
@@ -20,10 +21,13 @@ from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit
+from risala.engine.journal.upkeep.set_aside import stopped_at
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.sentences import sentence
 from risala.engine.standby.keeper import AGAIN_S, TELL_EVERY, LeaseKeeper
 from risala.engine.standby.lease import LeaseDirectory, held
 from risala.engine.standby.takeover import Takeover
+from risala.plugins.testing.fake_driver import FakeDriver
 
 TERM_S = 30
 
@@ -58,16 +62,21 @@ def begin(tmp_path, lease):
     return one
 
 
+def ship(primary: Path, directory: Path) -> None:
+    """A whole copy, as a primary ships one."""
+    snapshot = pieces.folder(directory, "one") / pieces.SNAPSHOT
+    snapshot.parent.mkdir(parents=True)
+    shutil.copyfile(primary, snapshot)
+    current = pieces.Current("one", hashlib.sha256(snapshot.read_bytes()).hexdigest())
+    pieces.put(directory / pieces.CURRENT, json.dumps(asdict(current)).encode())
+
+
 @pytest.fixture
 def shipped(tmp_path, lease):
     """What a primary has left that holds the lease and has just begun to ship."""
     primary = tmp_path / "primary.db"
     open_writer(primary, migrate).close()
-    snapshot = pieces.folder(tmp_path / "shipped", "one") / pieces.SNAPSHOT
-    snapshot.parent.mkdir(parents=True)
-    shutil.copyfile(primary, snapshot)
-    current = pieces.Current("one", hashlib.sha256(snapshot.read_bytes()).hexdigest())
-    pieces.put(tmp_path / "shipped" / pieces.CURRENT, json.dumps(asdict(current)).encode())
+    ship(primary, tmp_path / "shipped")
     return lease.take("primary", TERM_S, 0, 0, 1)
 
 
@@ -122,6 +131,58 @@ def test_a_piece_that_was_cut_is_left_out_where_that_is_asked(tmp_path, begin, c
     assert lease.highest().holder == "primary"
     taken = begin().run(primary_is_dead=False, resend_pending=False, leaves_out_damaged=True)
     assert (taken.position.number, taken.position.at, taken.behind_ms) == (1, 5_000, 67_000)
+
+
+class Stands:
+    """A clock that stands."""
+
+    def __init__(self, now_ms: int) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+
+async def stopped(open_house, tmp_path) -> tuple[dict[str, str], int]:
+    """A primary that stopped in order; what it had not sent, and when it stopped."""
+    async with open_house(drivers={"fake": FakeDriver(delivers=True)}) as house:
+        await house.gateway.perform("carriers.pause", {"carrier": "fake"})
+        now_ms = house.gateway.services.recorder.clock.now_ms()
+        ids = {
+            "due": await house.send("due"),
+            "later": await house.send("later", send_at=now_ms + 7_200_000),
+        }
+    at = stopped_at(tmp_path / "risala.db")
+    assert at is not None
+    with closing(open_writer(tmp_path / "risala.db", migrate)) as conn:
+        conn.execute("pragma wal_checkpoint(truncate)")
+    return ids, at
+
+
+@pytest.mark.parametrize("end", ["released", "killed later", "stopped once more, unshipped"])
+async def test_after_an_orderly_stop_what_was_due_goes_on(open_house, tmp_path, begin, lease, end):
+    ids, at = await stopped(open_house, tmp_path)
+    ship(tmp_path / "risala.db", tmp_path / "shipped")
+    first = lease.take("primary", TERM_S, 0, at, 1)
+    if end != "killed later":
+        lease.renew(first, 0, at if end == "released" else at + 5_000, released=True)
+    standby = tmp_path / "standby"
+    clock = Stands(at + 10_000)
+    taken = replace(begin(), clock=clock).run(primary_is_dead=False, resend_pending=False)
+    restored = taken.restored
+    if end != "released":  # what the copy shows may be older than what was done
+        assert (restored.proved, restored.ended, restored.held) == (0, 1, 1)
+        return
+    assert (restored.proved, restored.scheduled) == (1, 1)
+    assert (restored.ended, restored.held) == (0, 0)
+    shutil.copyfile(standby / "risala.db", tmp_path / "risala.db")
+    driver = FakeDriver(delivers=True)
+    async with open_house(drivers={"fake": driver}) as house:
+        await house.gateway.perform("carriers.resume", {"carrier": "fake"})
+        await house.wait_status(ids["due"], "delivered")
+        told = [sentence(entry) for entry in house.gateway.show_message(ids["due"])[1]]
+        assert "Restored from a backup: it had not left, and goes on." in told
+        assert (await house.gateway.perform("audit", {}))["clean"]
 
 
 class TestAKeeperWithoutALease:

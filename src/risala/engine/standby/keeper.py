@@ -131,15 +131,19 @@ class LeaseKeeper:
             # In order: what is over when the service closes is no reason to end it hard.
             self._over.set()
 
-    async def release(self) -> None:
-        """Say that nothing is sent any more, so that a takeover need not wait."""
+    async def release(self, stopped_at: int | None = None) -> None:
+        """Say that nothing is sent any more, so that a takeover need not wait.
+
+        Args:
+            stopped_at: when the database says that the service stopped in order; None: it does not.
+        """
         if self._lease is None or self.gone is not None:
             return
         work = partial(
             self._directory.renew,
             self._lease,
             self._lease.entries,
-            self._clock.now_ms(),
+            self._clock.now_ms() if stopped_at is None else stopped_at,
             released=True,
         )
         with trio.move_on_after(self._term_s / RENEWALS):

@@ -57,7 +57,9 @@ class SendLease:
     count: int
     """One more with each renewal."""
     at: int
-    """UTC epoch milliseconds of the renewal by the holder's clock: for people."""
+    """UTC epoch milliseconds of the renewal by the holder's clock: for people. Where it is
+    released, of the orderly stop as the holder's database has it: so a takeover knows that its copy
+    is of that very stop."""
     entries: int
     """The ledger's last entry's number in the holder's database, at the renewal."""
     released: bool = False

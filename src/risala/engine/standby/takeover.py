@@ -21,7 +21,7 @@ from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.looks import last_entry, write_line
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.upkeep import audit_log, backup
+from risala.engine.journal.upkeep import audit_log, backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.callers import Face, operator_by
 from risala.engine.model.clock import Clock
@@ -100,7 +100,7 @@ class Takeover:
         before, mine = self._fence(primary_is_dead=primary_is_dead)
         position = follow()  # its last words
         assert position is not None
-        restored = self._restore(resend_pending)
+        restored = self._restore(resend_pending, before)
         behind_ms, entries = self._behind(before, position)
         taken = Taken(restored, position, self.clock.now_ms(), mine, behind_ms, entries)
         self._write_down(taken, primary_is_dead=primary_is_dead)
@@ -167,9 +167,10 @@ class Takeover:
             self.progress(what, int(span_s - left_s), int(span_s))
             self.sleep(min(LOOK_S, left_s))
 
-    def _restore(self, resend_pending: bool) -> RestoreReport:
+    def _restore(self, resend_pending: bool, before: SendLease | None) -> RestoreReport:
         settled = self.copy.file.with_name("takeover.db")
         self.copy.settled(settled)
+        is_last = _is_as_released(settled, before)
         try:
             return restore(
                 settled,
@@ -178,6 +179,7 @@ class Takeover:
                 even_unclean=False,
                 stamp=lambda: Stamp(self.clock.now_ms()),
                 progress=self.progress,
+                shown_by=settled if is_last else None,
             )
         finally:
             backup.remove(settled)
@@ -215,3 +217,12 @@ class Takeover:
             always=True,
         )
         write_line(self.database, hand)
+
+
+def _is_as_released(copy: Path, before: SendLease | None) -> bool:
+    """Whether nothing was done on the primary that is not in the copy: it stopped in order, gave
+    its lease back for good, and the copy has the mark of that very stop. A mark alone may be of an
+    earlier one, where what came after it was not shipped."""
+    if before is None or not before.released:
+        return False
+    return set_aside.stopped_at(copy) == before.at

@@ -34,10 +34,7 @@ def tell(report: RestoreReport) -> None:
     """In words; nothing of what there was none of."""
     for count, words in (
         (report.ended, "that may have been sent since: failed and refunded."),
-        (
-            report.proved,
-            "due, and not tried since, as the old database shows: sent now.",
-        ),
+        (report.proved, "due, and provably not tried since: sent now."),
         (report.scheduled, "scheduled for later: sent when it is time."),
         (report.canceled, "canceled since, as the old database shows: canceled again."),
         (report.kept, "on the way when the copy was made: sent, and may arrive twice."),

@@ -87,8 +87,13 @@ def restore(
     even_unclean: bool,
     stamp: Callable[[], Stamp],
     progress: backup.Progress,
+    shown_by: Path | None = None,
 ) -> RestoreReport:
     """Put the backup ``source`` in the place of ``database``. Call it in a thread.
+
+    Args:
+        shown_by: the database that shows what became of messages since; None: the one that is
+            there.
 
     Raises:
         StorageUnusable: why not; the database is as it was.
@@ -110,7 +115,7 @@ def restore(
             before = backup.audit_with(conn, progress)
             if before.faults and not even_unclean:
                 raise UncleanBackup(source, before.faults)
-            with closing(SetAside(database, conn)) as set_aside:
+            with closing(SetAside(shown_by or database, conn)) as set_aside:
                 settling = _Settling(conn, set_aside, resend_pending=resend_pending)
                 settling.run(stamp, progress)
             held = tuple(restore_hold.held(conn))

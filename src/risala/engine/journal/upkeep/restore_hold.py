@@ -51,7 +51,10 @@ def held(conn: sqlite3.Connection) -> list[HeldMessage]:
         f" FROM message WHERE {_HELD} ORDER BY send_at, key LIMIT ?",
         (HELD_DUE_AT, SHOWN_MAX),
     )
-    return [HeldMessage(each[0], each[1], recipient_text(each[2]), each[3]) for each in rows]
+    return [
+        HeldMessage(message_id, organization, recipient_text(recipient), send_at)
+        for message_id, organization, recipient, send_at in rows
+    ]
 
 
 def release(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from enum import Enum
 from pathlib import Path
 from typing import Final
@@ -35,6 +35,15 @@ def runs(conn: sqlite3.Connection) -> None:
 def stopped(conn: sqlite3.Connection, now_ms: int) -> None:
     """A unit: the service has stopped in order, and nothing of it is with a carrier unwritten."""
     meta.put(conn, _STOPPED, str(now_ms))
+
+
+def stopped_at(database: Path) -> int | None:
+    """When the service that had this database stopped in order (UTC epoch milliseconds); None: it
+    runs, was killed, or that cannot be read."""
+    with suppress(sqlite3.Error, OSError, StorageUnusable), closing(open_reader(database)) as conn:
+        told = meta.get(conn, _STOPPED)
+        return None if told is None else int(told)
+    return None
 
 
 class Shown(Enum):
@@ -77,12 +86,15 @@ class SetAside:
             found = self._conn.execute(query, (message.key,)).fetchone()
         except sqlite3.Error:
             return Shown.UNKNOWN  # it is damaged: what it does not show is not known
-        if found is None or found[0] != message.id:
+        if found is None:
             return Shown.UNKNOWN
-        if found[1] == STATUSES.number(Status.CANCELED):
+        (message_id, status, attempts, send_at) = found
+        if message_id != message.id:
+            return Shown.UNKNOWN
+        if status == STATUSES.number(Status.CANCELED):
             return Shown.CANCELED
         pending = STATUSES.number(Status.PENDING)
-        same = tuple(found[1:]) == (pending, message.attempts, message.send_at)
+        same = (status, attempts, send_at) == (pending, message.attempts, message.send_at)
         return Shown.UNTOUCHED if same else Shown.TRIED
 
 
