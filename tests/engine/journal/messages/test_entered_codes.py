@@ -106,6 +106,35 @@ def test_one_in_parts_is_delivered_when_all_have_left(book):
     assert other.status == "delivered"
 
 
+@pytest.mark.parametrize("segments", [1, 2])
+def test_one_entered_while_its_submit_was_open_is_delivered_by_the_answer(book, segments):
+    code = CodeBook(book, segments=segments)
+    code.check()
+    assert code.status == "processing"
+    for number in range(1, segments + 1):
+        assert code.status == "processing"
+        changes = code.answer(ACCEPTED, number)
+    assert [change.status for change in changes] == ["sent", "delivered"]
+    assert code.status == "delivered"
+    assert code.told[-2:] == ["Accepted by mattel.", "Delivered to the phone."]
+
+
+def test_one_entered_while_its_submit_was_open_is_delivered_where_no_answer_comes(code):
+    code.check()
+    code.uncertain()
+    assert code.status == "delivered"
+    code.book.now_ms += 2000
+    stamps = [code.book.stamp()]
+    assert not code.book.unit(lambda conn: deadlines.resolve_due(conn, stamps))
+
+
+def test_a_receipt_that_came_before_the_answer_outdoes_a_code_entered_meanwhile(code):
+    code.book.record(Receipt("1a", ReceiptState.EXPIRED, "stat:EXPIRED"))
+    code.check()
+    code.answer(ACCEPTED)
+    assert code.status == "undelivered"
+
+
 def test_what_has_ended_stays_as_it_is(code):
     code.answer(ACCEPTED)
     code.book.record(Receipt("1a", ReceiptState.EXPIRED, "stat:EXPIRED"))

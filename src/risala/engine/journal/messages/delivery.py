@@ -17,7 +17,14 @@ from typing import Final
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.messages import held, parts, timeline
-from risala.engine.journal.messages.endings import code_is_wanted, fail, settle, withdraw_code
+from risala.engine.journal.messages.endings import (
+    code_is_wanted,
+    code_was_entered,
+    fail,
+    has_arrived,
+    settle,
+    withdraw_code,
+)
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import ATTEMPT
 from risala.engine.journal.messages.under_way import UnderWay
@@ -139,8 +146,12 @@ def finish(
         message = known.pop(message_id, None) or sheet.load(message_id)
         if message is None:
             changes.append(())
-        elif _is_plain_yes(message, answer) and not (
-            anything_held and held.is_waiting(conn, groups(answer.attempt.carrier), answer)
+        elif (
+            _is_plain_yes(message, answer)
+            and not (
+                anything_held and held.is_waiting(conn, groups(answer.attempt.carrier), answer)
+            )
+            and not code_was_entered(conn, message)
         ):
             changes.append((_send(conn, sheet, message, answer),))
             memory.sent(message)
@@ -294,6 +305,7 @@ def _advance(
         timeline.append(conn, message.key, entry)
     if goes_in_parts:
         _tell(conn, message, answer, early[:1])
+    has_arrived(conn, message, stamp.now_ms)
     word = early[0].raw if early else None
     changes = settle(conn, message, stamp, raw=decision.raw, sent=decision.sent, receipt_raw=word)
     if early[1:]:
@@ -393,7 +405,10 @@ def _await_answer(
     )
     entry = _entry(answer.attempt, Status.PROCESSING, decision, now_ms)
     timeline.append(conn, message.key, entry)
-    return (change_of(message, now_ms, decision.line, decision.raw),)
+    change = change_of(message, now_ms, decision.line, decision.raw)
+    if has_arrived(conn, message, now_ms):
+        return (change, *settle(conn, message, answer.stamp))
+    return (change,)
 
 
 def requeue(

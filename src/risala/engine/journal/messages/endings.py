@@ -166,6 +166,23 @@ def prove_delivery(
     return settle(conn, message, stamp)
 
 
+def has_arrived(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
+    """Whether the code that a message carries was entered while its submit was open, and all of
+    the message has left: its parts are delivered then. False: nothing is written."""
+    return code_was_entered(conn, message) and parts.proven(conn, message, now_ms)
+
+
+def code_was_entered(conn: sqlite3.Connection, message: MessageState) -> bool:
+    """Whether the code that a message carries was entered; False for a message without a code."""
+    if message.verification_id is None:
+        return False
+    row = conn.execute(
+        "SELECT 1 FROM verifications WHERE id = ? AND message_id = ? AND status = 'approved'",
+        (message.verification_id, message.id),
+    ).fetchone()
+    return row is not None
+
+
 def _cancel(conn: sqlite3.Connection, message: MessageState, why: Values, stamp: Stamp) -> Change:
     refunded = _refund(conn, message, stamp)
     line = Line(Kind.CANCELED, values={**why, **refunded.values})
