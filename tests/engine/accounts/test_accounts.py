@@ -9,6 +9,7 @@ import trio
 
 from risala.engine.accounts import accounts as module
 from risala.engine.journal import set_back
+from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
@@ -291,3 +292,18 @@ async def test_a_clock_set_back_does_not_lengthen_an_old_value(house, autojump_c
     now_ms = house.gateway.services.recorder.clock.now_ms()
     await journal.commit(lambda conn: set_back.follow(conn, 600_000, now_ms - 600_000))
     assert accounts.key(created.key.id).old_until == before - 600_000
+
+
+async def test_a_contact_is_one_short_line_and_stands_in_the_trail(house, autojump_clock):
+    created = await create(house)
+    given = {"key_id": created.key.id, "contact": "  Aïcha,  36 12 34 56 "}
+    changed = await house.gateway.perform("key.set", given)
+    assert changed["contact"] == "Aïcha, 36 12 34 56"
+    (line, *_) = audit_log.lines(house.gateway.services.reader, 1)
+    assert line.action == "key.set"
+    assert line.after is not None
+    assert line.after["contact"] == "Aïcha, 36 12 34 56"
+    with pytest.raises(Invalid):
+        await house.gateway.perform("key.set", {**given, "contact": "a" * 81})
+    await house.gateway.perform("key.set", {**given, "contact": None})
+    assert house.gateway.services.accounts.key(created.key.id).contact is None

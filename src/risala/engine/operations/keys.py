@@ -24,6 +24,7 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
     whole,
+    words,
 )
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
@@ -59,6 +60,13 @@ KeyName = Annotated[
 ]
 
 
+Contact = Annotated[
+    str | None,
+    PlainValidator(maybe(words(keys.CONTACT_MAX))),
+    ArgumentKind(f"text, at most {keys.CONTACT_MAX} characters"),
+]
+
+
 class CreateKey(OfOrganization):
     """Make an API key for an organization."""
 
@@ -69,6 +77,7 @@ class CreateKey(OfOrganization):
     allowed_addresses: Addresses = None
     without_id: Flag = False
     """The answer of a send by it has no `messageId`, for clients that refuse it."""
+    contact: Contact = None
 
 
 class OfKey(Arguments):
@@ -80,6 +89,7 @@ class OfKey(Arguments):
 class SetKey(OfKey):
     """Change a key; what is not given stays as it is."""
 
+    contact: Contact = None
     allowed_origins: Origins = None
     allowed_addresses: Addresses = None
     version: MaybeWhole = None

@@ -98,6 +98,17 @@ async def test_addresses_are_set_one_a_line(owner, gateway):
     assert ">anywhere<" in (await owner.get(HERE)).text
 
 
+async def test_a_key_says_whom_to_ask(owner, gateway):
+    page = await owner.get(HERE)
+    page = await owner.submit(page, HERE, {"contact": "Aïcha <b>"})
+    assert asked(gateway, "key.set")[-1]["contact"] == "Aïcha <b>"
+    gateway.keys["key_1"] = key(1, contact="Aïcha <b>")
+    page = await owner.get(HERE)
+    assert "<bdi>Aïcha &lt;b&gt;</bdi>" in page.text
+    (shown,) = (each for _, each in page.tags if each.get("name") == "contact")
+    assert (shown["value"], shown["maxlength"]) == ("Aïcha <b>", "80")
+
+
 async def test_a_publishable_key_has_origins_too(owner, gateway):
     gateway.keys["key_1"] = key(1, type="publishable")
     page = await owner.get(HERE)

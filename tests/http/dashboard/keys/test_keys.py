@@ -29,8 +29,8 @@ async def test_a_secret_is_shown_once(owner, gateway):
     assert "content-encoding" not in page.headers
     assert page.text.count(SECRET) == 2  # to be copied alone, and with the command that uses it
     assert "http://127.0.0.1:8080/api/sms" in page.text
-    asked = {"type": "secret", "mode": "test", "name": "Shop server", "organization_id": "org_1"}
-    assert ("key.create", asked) in gateway.done
+    asked = {"type": "secret", "mode": "test", "name": "Shop server", "contact": None}
+    assert ("key.create", {**asked, "organization_id": "org_1"}) in gateway.done
     assert SECRET not in (await owner.get("/app/org_1/keys")).text
 
 

@@ -44,6 +44,7 @@ def key() -> None:
 )
 @click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
 @click.option("--name", help="To recognise it by.")
+@click.option("--contact", help="Whom to ask about it.")
 @click.option(
     "--origin",
     "origins",
@@ -70,6 +71,7 @@ def key_create(
     key_type: str,
     test: bool,
     name: str | None,
+    contact: str | None,
     origins: tuple[str, ...],
     addresses: tuple[str, ...],
     without_id: bool,
@@ -89,6 +91,7 @@ def key_create(
             type=key_type,
             mode="test" if test else "live",
             name=name,
+            contact=contact,
             allowed_origins=list(origins) or None,
             allowed_addresses=list(addresses) or None,
             without_id=without_id or None,
@@ -164,12 +167,13 @@ def key_list(options: Options, org: str | None) -> None:
     if output.show(options.json, found.json):
         return
     output.table(
-        ("Id", "Type", "Name", "Ends in", "Before", "Enabled", "Created", "Last used"),
+        ("Id", "Type", "Name", "Contact", "Ends in", "Before", "Enabled", "Created", "Last used"),
         (
             (
                 each.id,
                 f"{each.type} {each.mode}",
                 each.name,
+                each.contact,
                 f"…{each.last4}",
                 each.old_until and f"…{each.old_last4} until {output.utc(each.old_until)}",
                 each.enabled,
@@ -261,6 +265,28 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
         allowed = found.value.allowed_addresses
         where = "anywhere" if allowed is None else ", ".join(allowed)
         output.said(f"The key {found.value.id} (…{found.value.last4}) is used from {where}.")
+
+
+@key.command("contact")
+@click.argument("key_id", metavar="KEY")
+@click.argument("contact", required=False)
+@click.option("--none", "lift", is_flag=True, help="Name nobody.")
+@common
+def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) -> None:
+    """Say whom to ask about a key, after changing that to CONTACT where given.
+
+    \b
+    Examples:
+      risala key contact key_… "Aïcha, +222 36 12 34 56"
+      risala key contact key_… --none
+    """
+    if lift and contact is not None:
+        raise click.UsageError("Give a contact, or --none.")
+    change = {"contact": contact} if lift or contact is not None else {}
+    found = _set(options, key_id, change)
+    if not output.show(options.json, found.json):
+        whom = found.value.contact or "nobody in particular"
+        output.said(f"About the key {found.value.id} (…{found.value.last4}), ask {whom}.")
 
 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:

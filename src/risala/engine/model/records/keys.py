@@ -21,6 +21,8 @@ from risala.engine.model.states import Mode
 
 NAME_MAX: Final = 100
 """Characters of a key's name at most."""
+CONTACT_MAX: Final = 80
+"""Characters of a key's contact at most: a name with an address or a number."""
 
 
 class KeyType(StrEnum):
@@ -71,11 +73,18 @@ class ApiKey:
     """Until when that value works."""
     without_id: Annotated[bool, AUDITED] = False
     """The answer of a send by it has no ``messageId``, for clients that refuse it."""
+    contact: Annotated[
+        str | None,
+        AUDITED,
+        Label(N_("Contact")),
+        Hint(N_("Whom to ask about this key: a name, an address, a number.")),
+        Maximum(CONTACT_MAX),
+    ] = None
 
 
-DESCRIBED: Final = ("name",)
+DESCRIBED: Final = ("name", "contact")
 """What a new key is asked for by all, in the order of its form."""
-SETTINGS: Final = ("allowed_addresses", "allowed_origins")
+SETTINGS: Final = ("contact", "allowed_addresses", "allowed_origins")
 """What can be set of a key, in the order of its form."""
 
 

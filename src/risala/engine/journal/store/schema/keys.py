@@ -13,3 +13,8 @@ ALTER TABLE api_keys ADD COLUMN old_last4 TEXT;
 ALTER TABLE api_keys ADD COLUMN old_until INTEGER;
 CREATE UNIQUE INDEX api_keys_by_old_hash ON api_keys (old_hash) WHERE old_hash IS NOT NULL;
 """
+
+KEY_CONTACTS: Final = """
+-- Whom to ask about a key; null: nobody is named.
+ALTER TABLE api_keys ADD COLUMN contact TEXT;
+"""

@@ -17,7 +17,7 @@ from risala.engine.journal.store.schema.faces import FACES, SMPP
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.kept import KEPT
-from risala.engine.journal.store.schema.keys import KEY_LIMITS
+from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN
 from risala.engine.journal.store.schema.payments import PAYMENTS
@@ -539,3 +539,8 @@ def m040_slow_failures(db: Database) -> None:
 @migrations()
 def m041_hosted_clients(db: Database) -> None:
     _script(db, HOSTED_CLIENTS)
+
+
+@migrations()
+def m042_key_contacts(db: Database) -> None:
+    _script(db, KEY_CONTACTS)
