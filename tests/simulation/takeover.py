@@ -80,8 +80,11 @@ def _other_machine(world: World) -> World:
 
 def _restored(world: World, settled: Path, target: Path) -> bool:
     with closing(sqlite3.connect(settled)) as conn:
-        query = "SELECT count(*) FROM message WHERE status IN (0, 1)"
-        (open_,) = conn.execute(query).fetchone()
+        query = (
+            "SELECT count(*), count(*) FILTER (WHERE status = 0 AND send_at > ?)"
+            " FROM message WHERE status IN (0, 1)"
+        )
+        open_, later = conn.execute(query, (world.now_ms(),)).fetchone()
     try:
         done = restore(
             settled,
@@ -96,8 +99,10 @@ def _restored(world: World, settled: Path, target: Path) -> bool:
         return False
     world.tally["takeovers"] += 1
     world.tally["ended by a takeover"] += done.ended
-    if done.ended != open_:
-        world.fault(f"a takeover ended {done.ended} of {open_} messages")
+    if done.ended != open_ - later:
+        world.fault(f"a takeover ended {done.ended} of {open_ - later} messages")
+    if done.held != later:
+        world.fault(f"a takeover holds {done.held} of {later} messages of later")
     return True
 
 

@@ -111,19 +111,20 @@ def copies(world: World, house: House, conn: sqlite3.Connection) -> Iterable[str
             yield f"the attempts of {what} fall: {attempts}"
         if states and states[-1] != row["status"]:
             yield f"{what} is not what its timeline ends with: {told}"
-        yield from _ends(row, of_it, again, told)
+        entered = any(entry.line.kind is Kind.CODE_ENTERED for entry in entries)
+        yield from _ends(row, of_it, again, told, entered=entered)
     for message_id in taken:
         yield f"a carrier has {message_id}, which was never stored"
 
 
-def _ends(row, of_it, again, told) -> Iterable[str]:
+def _ends(row, of_it, again, told, *, entered) -> Iterable[str]:
     what = f"{row['id']} ({row['status']})"
     states = [copy.state for each in of_it.values() for copy in each]
     left = set(of_it) == set(range(1, row["segments"] + 1))
     if row["status"] in ("sent", "delivered", "undelivered") and not left:
         yield f"LOST: {what} never left: {told}"
     arrived = all(any(c.state == "DELIVERED" for c in each) for each in of_it.values())
-    if row["status"] == "delivered" and not arrived:
+    if row["status"] == "delivered" and not (arrived or entered):
         yield f"{what} was not delivered: {told}"
     if row["status"] == "sent" and not again and None not in states:
         yield f"every receipt of {what} came, and was not used: {told}"
