@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -48,3 +49,12 @@ def test_a_docstring_becomes_markdown():
     text = render_page(PAGES[0])
     assert ":class:" not in text
     assert "``" not in text.replace("```", "")
+
+
+@BY_FILE
+def test_reports_say_each_check_in_plain_words(page):
+    """An author reads them in a report: no role of reST, as ``:attr:``, stands in them."""
+    module, name = page.suite
+    sentences = [told for _, told, _ in checks_of(getattr(importlib.import_module(module), name))]
+    assert all(sentences)
+    assert [told for told in sentences if re.search(r":[a-z]+:`|``", told)] == []

@@ -8,6 +8,7 @@ with its name, so that a plugin's author reads one sentence for one fault.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ BLOCKED_TRIES: Final = 3
 LOOP_CHECK: Final = "test_lets_the_loop_run"
 LET_GO_S: Final = 1.0
 """How long a call that was cancelled may take to come back, before it is left behind."""
+_ROLE: Final = re.compile(r":[a-z]+(?::[a-z]+)?:`(?:~(?:[\w.]*\.)?)?([^`]+)`")
+"""A reference to a name in a docstring, such as ``:attr:`leave_s```."""
 _AT: Final = "risala_at"
 
 
@@ -94,7 +97,13 @@ def checks_of(suite: type) -> Iterator[tuple[str, str, str]]:
             at = getattr(value, "__dict__", {}).get(_AT)
             if at is not None and name not in seen:
                 seen.add(name)
-                yield name, " ".join((value.__doc__ or "").split()), at
+                yield name, _plain(value.__doc__ or ""), at
+
+
+def _plain(told: str) -> str:
+    """A docstring as its reader sees it: names in backticks, without the roles of reST."""
+    line = _ROLE.sub(r"`\1`", " ".join(told.split()))
+    return line.replace("``", "`")
 
 
 class ConformanceSuite:
