@@ -149,6 +149,20 @@ def test_every_make_target_is_there():
                 assert target in targets, f"{name_of(page)}: {line}"
 
 
+def test_make_help_lists_each_target_that_has_a_sentence():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    told = set(re.findall(r"^([\w-]+):(?!=).*## ", makefile, re.M))
+    done = subprocess.run(
+        ("make", "--no-print-directory", "help"),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {line.split()[0] for line in done.stdout.splitlines()} == told
+    assert {"serve", "test", "lint", "help"} <= told
+
+
 def test_the_readme_names_the_two_commands():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.search(r"^make serve\b", readme, re.M)
