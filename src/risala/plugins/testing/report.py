@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
-import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +18,6 @@ from risala.plugins.testing.suite import CheckResult, ConformanceSuite, checks_o
 
 PROPERTY: Final = "risala"
 """The name among a test report's properties: they travel from the workers of xdist, too."""
-_ROLE: Final = re.compile(r":\w+:`(?:~[\w.]*\.)?([^`]+)`")
-"""How a docstring names a class, a method or an attribute."""
 _SIGNS: Final = {"passed": "✓", "failed": "✗", "does not apply": "–"}
 
 
@@ -44,17 +41,12 @@ def tell(item: pytest.Item, report: pytest.TestReport) -> None:
         "kind": kind.risala_suite,
         "about": kind.about.get(kind, {}),
         "check": name,
-        "what": plain(known[name][0]),
+        "what": known[name][0],
         "contract": f"docs/reference/{known[name][1]}",
         "result": told.result,
         "text": told.text,
     }
     report.user_properties.append((PROPERTY, line))
-
-
-def plain(sentence: str) -> str:
-    """A docstring's sentence as people read it: the names alone."""
-    return _ROLE.sub(r"`\1`", sentence).replace("``", "`")
 
 
 @dataclass(slots=True)
