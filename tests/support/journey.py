@@ -10,6 +10,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,12 @@ class Hand:
         self.words = words
 
     def said(self, sentence: str) -> str:
-        return str(self.words(sentence))
+        """A sentence in the reader's language; a number in it may be a hole of the catalogue's."""
+        said = str(self.words(sentence))
+        number = re.search(r"\d+", sentence)
+        if number is None or said != sentence:
+            return said
+        return str(self.words(sentence.replace(number[0], "{n}", 1), n=number[0]))
 
     def _there(self, found: Locator) -> Locator:
         return found.locator("visible=true").first
