@@ -82,7 +82,7 @@ async def test_tries_as_huawei_tells_them(autojump_clock, modem, new_line):
     modem.replies[r"AT\^CPIN\?"] = "^CPIN: SIM PIN,,10,1,10,3\r\nOK"
     async with new_line(modem, pin="1234").run(HealthState.SICK) as line:
         assert sim.typed == []
-        assert "1 tries are left" in line.context.healths[-1].text
+        assert "1 try is left" in line.context.healths[-1].text
 
 
 async def test_no_pin_in_the_settings(autojump_clock, modem, new_line):
@@ -223,7 +223,7 @@ async def test_the_last_try_is_never_ours(autojump_clock, modem, new_line):
         line.driver.retry_pin()
         await trio.sleep(1000)
         assert sim.typed == []
-        assert "1 tries are left" in line.context.healths[-1].text
+        assert "1 try is left" in line.context.healths[-1].text
 
 
 async def test_it_is_not_typed_where_that_cannot_be_written_down(autojump_clock, modem, new_line):
