@@ -308,7 +308,7 @@ async def test_a_messaging_service_stands_for_the_sender_of_who_names_none(tmp_p
         asked = await perform("sender.request", {**mine, "name": "SHOP", "description": "Orders"})
         for step in ("sender.clear", "sender.waive"):
             await perform(step, {"sender_id": asked["id"]})
-        credential, token = await shop.office.credential("twilio", sender="SHOP")
+        credential, token = await shop.office.credential("twilio", **{"from": "SHOP"})
         create = shop.client(credential["username"], token).messages.create
         given = {"to": TO, "body": "hello", "messaging_service_sid": service}
         assert (await shop.do(create, **given)).from_ == "SHOP"
