@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from risala.plugins.document import PAGES, render_page
-from risala.plugins.testing.suite import checks_of
+from risala.plugins.testing.checks import checks_of
 
 FOLDER = Path(__file__).parents[2] / "docs/reference"
 BY_FILE = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.file)

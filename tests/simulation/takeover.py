@@ -28,7 +28,7 @@ from risala.engine.core import DATABASE
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.journal.upkeep.restore import restore
+from risala.engine.journal.upkeep.restore import RestoreReport, restore
 
 SERVES_S = 150.0
 """Longer than any uncertainty lasts before something is sent again."""
@@ -47,9 +47,13 @@ async def take_over(world: World, house: House) -> None:
         query = "SELECT id FROM messages UNION SELECT id FROM inbound"
         before = {row[0] for row in conn.execute(query)}
     other = _other_machine(world)
-    if not _restored(world, settled, other.folder / DATABASE):
+    restored = _restored(world, settled, other.folder / DATABASE)
+    if restored is None:
         return
     other.stops.begin(other.folder / DATABASE)
+    if restored.held:  # nobody knows what became of those
+        async with other.engine() as engine:
+            await engine.gateway.perform("restored.end", {})
     if world.life - 1 == world.plan.stream("takeover").randrange(1, world.plan.lives + 1):
         await _go_on(world, other, house, before)
     else:
@@ -78,7 +82,7 @@ def _other_machine(world: World) -> World:
     return other
 
 
-def _restored(world: World, settled: Path, target: Path) -> bool:
+def _restored(world: World, settled: Path, target: Path) -> RestoreReport | None:
     with closing(sqlite3.connect(settled)) as conn:
         query = (
             "SELECT count(*), count(*) FILTER (WHERE status = 0 AND send_at > ?)"
@@ -96,14 +100,14 @@ def _restored(world: World, settled: Path, target: Path) -> bool:
         )
     except StorageUnusable as error:
         world.fault(f"no takeover: {error}")
-        return False
+        return None
     world.tally["takeovers"] += 1
     world.tally["ended by a takeover"] += done.ended
     if done.ended != open_ - later:
         world.fault(f"a takeover ended {done.ended} of {open_ - later} messages")
     if done.held != later:
         world.fault(f"a takeover holds {done.held} of {later} messages of later")
-    return True
+    return done
 
 
 async def _go_on(world: World, other: World, house: House, before: set[str]) -> None:
@@ -116,8 +120,6 @@ async def _go_on(world: World, other: World, house: House, before: set[str]) -> 
         credentials=house.credentials,
         letters=house.letters,
     )
-    async with other.engine() as engine:  # nobody knows what became of what the restore holds
-        await engine.gateway.perform("restored.end", {})
     await live(other, theirs)
     await rest(other, theirs)
     by_face = len(theirs.by_face) + len(set(theirs.sids.values()))

@@ -353,7 +353,7 @@ def _limits(module: str, linker: _Linker) -> Iterator[str]:
 def _checks(page: ContractPage, linker: _Linker) -> Iterator[str]:
     """What the conformance suite proves of it."""
     # Here and not above: the suites need pytest, which a service has not.
-    from risala.plugins.testing.suite import checks_of
+    from risala.plugins.testing.checks import checks_of
 
     module, name = page.suite
     suite = getattr(importlib.import_module(module), name)

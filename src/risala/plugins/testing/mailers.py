@@ -23,8 +23,10 @@ from typing import ClassVar, Final
 import trio
 
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
+from risala.plugins.testing.checks import check
+from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
-from risala.plugins.testing.suite import PluginFaultError, StepSuite, check
+from risala.plugins.testing.step_suite import StepSuite
 
 AT_ONCE: Final = 5
 """Mails that are sent at once in the checks."""

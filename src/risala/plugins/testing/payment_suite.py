@@ -28,7 +28,8 @@ from risala.plugins.payment import (
     Progress,
     normalised_reference,
 )
-from risala.plugins.testing.suite import NotApplicable, PluginFaultError, StepSuite
+from risala.plugins.testing.faults import NotApplicable, PluginFaultError
+from risala.plugins.testing.step_suite import StepSuite
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _LANGUAGES: Final = frozenset({"en", "fr", "ar"})

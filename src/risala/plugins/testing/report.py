@@ -14,7 +14,8 @@ import pytest
 
 import risala
 from risala.plugins.manager import ENTRY_POINTS
-from risala.plugins.testing.suite import CheckResult, ConformanceSuite, checks_of
+from risala.plugins.testing.checks import CheckResult, checks_of
+from risala.plugins.testing.suite import ConformanceSuite
 
 PROPERTY: Final = "risala"
 """The name among a test report's properties: they travel from the workers of xdist, too."""

@@ -22,8 +22,10 @@ from itertools import count
 from typing import ClassVar, Final
 
 from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError
+from risala.plugins.testing.checks import check
+from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
-from risala.plugins.testing.suite import NotApplicable, PluginFaultError, StepSuite, check
+from risala.plugins.testing.step_suite import StepSuite
 
 MANY: Final = 500
 """Events of one stretch in the check of many: the engine gives some hundred at a time."""

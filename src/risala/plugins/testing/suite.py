@@ -1,26 +1,23 @@
-"""What all conformance suites are made of: checks that run apart, and faults with a sentence.
+"""The base of all conformance suites: each check runs apart, and each fault has one sentence.
 
-A check is a method ``test_…`` that pytest finds like any other. It needs no plugin of pytest's for
-coroutines and no setting: it brings its own run. Each fault belongs to one check, whichever check
-comes upon it: once that one has failed, the others that stumble over the same thing are skipped
-with its name, so that a plugin's author reads one sentence for one fault.
+Each fault belongs to one check, whichever check comes upon it: once that one has failed, the others
+that stumble over the same thing are skipped with its name, so that a plugin's author reads one
+sentence for one fault.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Final, TypeVar
 
 import pytest
 import trio
 
 from risala.plugins.testing.apart import ApartRun, BlockedLoopError, EndlessRunError
+from risala.plugins.testing.checks import CheckResult, checks_of
+from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
 
-CheckBody = Callable[[Any], Awaitable[None]]
 _Got = TypeVar("_Got")
 BLOCKED_S: Final = 0.2
 """The longest that one step of a task may take, in real seconds: requests and other carriers wait
@@ -30,80 +27,6 @@ BLOCKED_TRIES: Final = 3
 LOOP_CHECK: Final = "test_lets_the_loop_run"
 LET_GO_S: Final = 1.0
 """How long a call that was cancelled may take to come back, before it is left behind."""
-_ROLE: Final = re.compile(r":[a-z]+(?::[a-z]+)?:`(?:~(?:[\w.]*\.)?)?([^`]+)`")
-"""A reference to a name in a docstring, such as ``:attr:`leave_s```."""
-_AT: Final = "risala_at"
-
-
-class PluginFaultError(Exception):
-    """A plugin does not do what the contract says.
-
-    Args:
-        check: the name of the check whose matter it is.
-        text: what the plugin did wrong, and what it should do instead.
-    """
-
-    def __init__(self, check: str, text: str) -> None:
-        super().__init__(text)
-        self.check = check
-        self.text = text
-
-
-class NotApplicable(Exception):
-    """There is nothing to check: the plugin does not claim it. ``str()`` says what."""
-
-
-class NotShown(Exception):
-    """The stand-in cannot show it; ``str()`` says what."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What became of one check, for the report."""
-
-    result: str
-    """``passed``, ``failed``, ``does not apply``, ``not shown`` or ``not tried``."""
-    text: str = ""
-
-
-def check(at: str) -> Callable[[CheckBody], Callable[[Any], None]]:
-    """Make a coroutine of a suite a test that pytest runs, wherever it runs.
-
-    Args:
-        at: where the contract says it: a page of ``docs/reference``, and the heading.
-    """
-
-    def made(body: CheckBody) -> Callable[[Any], None]:
-        name = getattr(body, "__name__", "")
-
-        def run(self: ConformanceSuite) -> None:
-            __tracebackhide__ = True
-            self.prove(name, partial(body, self))
-
-        # Not by functools.wraps: pytest would look through it and see a coroutine.
-        run.__name__, run.__doc__, run.__module__ = name, body.__doc__, body.__module__
-        run.__qualname__ = getattr(body, "__qualname__", name)
-        run.__dict__[_AT] = at
-        return run
-
-    return made
-
-
-def checks_of(suite: type) -> Iterator[tuple[str, str, str]]:
-    """Name, first sentence and place in the reference of each check of a suite, in their order."""
-    seen: set[str] = set()
-    for kind in reversed(suite.__mro__):  # as pytest goes through them
-        for name, value in vars(kind).items():
-            at = getattr(value, "__dict__", {}).get(_AT)
-            if at is not None and name not in seen:
-                seen.add(name)
-                yield name, _plain(value.__doc__ or ""), at
-
-
-def _plain(told: str) -> str:
-    """A docstring as its reader sees it: names in backticks, without the roles of reST."""
-    line = _ROLE.sub(r"`\1`", " ".join(told.split()))
-    return line.replace("``", "`")
 
 
 class ConformanceSuite:
@@ -293,95 +216,6 @@ class ConformanceSuite:
         if errors:
             raise errors[0]
         return got[0]
-
-
-class StepSuite(ConformanceSuite):
-    """A suite of a plugin without a life of its own: it is asked for one thing after another."""
-
-    basics: ClassVar[frozenset[str]] = frozenset({"test_has_its_shape", "test_lets_the_loop_run"})
-    secrets: ClassVar[tuple[str, ...]] = ()
-    """Passwords and keys of your settings: they must stand in nothing that the plugin tells."""
-
-    async def cancel_step(
-        self, work: Callable[[], Awaitable[object]], name: str, refusal: type[Exception]
-    ) -> None:
-        """Cancel a step that is under way: it has to end soon."""
-        overdue = PluginFaultError(
-            "test_heeds_its_cancellation",
-            f"{name} did not end within {self.leave_s:g} s of being cancelled. Let Cancelled pass.",
-        )
-
-        async def cancelled() -> None:
-            with trio.move_on_after(self.quiet_s), suppress(refusal):
-                await work()
-
-        try:
-            await self.call(cancelled, self.quiet_s + self.leave_s, overdue)
-        except (Exception, SystemExit) as error:
-            if isinstance(error, PluginFaultError):
-                raise
-            raise PluginFaultError(
-                "test_raises_what_the_contract_names",
-                f"{name} raised {type(error).__name__}: it raises {refusal.__name__} alone.",
-            ) from error
-
-    async def step(
-        self,
-        work: Callable[[], Awaitable[_Got]],
-        name: str,
-        refusal: type[Exception],
-        limit_s: float | None = None,
-    ) -> _Got:
-        """Take a step.
-
-        Args:
-            name: the method, for sentences.
-            refusal: the one exception that it may raise.
-
-        Raises:
-            PluginFaultError: it did not return within the limit, or raised something else.
-        """
-        limit = self.patience_s if limit_s is None else limit_s
-        overdue = PluginFaultError(
-            "test_answers_in_time",
-            f"{name} did not return within {limit:g} s. Every step is bounded in time by the "
-            f"{self.risala_suite} itself; where the other side says nothing it raises "
-            f"{refusal.__name__}.",
-        )
-        try:
-            return await self.call(work, limit, overdue)
-        except (refusal, PluginFaultError):
-            raise
-        except (Exception, SystemExit) as error:
-            told = f"{type(error).__name__}({str(error).partition(chr(10))[0]!r})"
-            raise PluginFaultError(
-                "test_raises_what_the_contract_names",
-                f"{name} raised {told}. Where something goes wrong on the other side it raises "
-                f"{refusal.__name__}, with a sentence for the operator.",
-            ) from error
-
-    def look_at_reason(self, error: Exception, contents: tuple[str, ...]) -> None:
-        """That an exception's text is a sentence, and has nothing in it which is not to be told."""
-        told = str(error)
-        if not told.strip():
-            raise PluginFaultError(
-                "test_says_why",
-                f"{type(error).__name__} has no text: it is the operator's only word of what "
-                "went wrong.",
-            )
-        if any(secret in told for secret in (*self.secrets, *contents)):
-            raise PluginFaultError(
-                "test_says_why",
-                f"{type(error).__name__}'s text holds a secret, or content of somebody's: it is "
-                "shown and logged.",
-            )
-
-    async def optional(self, hook: Callable[[], Awaitable[_Got]], name: str) -> _Got:
-        """What the author's stand-in does, where it can."""
-        try:
-            return await hook()
-        except NotImplementedError:
-            raise NotShown(f"the suite does not override {name}") from None
 
 
 def _first(group: BaseExceptionGroup[Any], kind: type[_Got]) -> _Got | None:

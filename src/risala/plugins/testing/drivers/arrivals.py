@@ -10,9 +10,10 @@ from typing import Final
 import trio
 
 from risala.plugins.contract import Accepted, Alphabet, Outcome, Segment
+from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.base import CarrierGot, DriverSuite, segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.suite import NotApplicable, NotShown, PluginFaultError, check
+from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
 
 ONCE: Final = "test_each_segment_arrives_once"
 _LONG: Final = " ".join(f"{word} of a long text." for word in ("Début", "Milieu", "Fin") * 8)

@@ -12,7 +12,8 @@ from typing import ClassVar, Final
 from risala.plugins.contract import Alphabet, Driver, Segment
 from risala.plugins.fits import fault_of_capabilities
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.suite import ConformanceSuite, PluginFaultError
+from risala.plugins.testing.faults import PluginFaultError
+from risala.plugins.testing.suite import ConformanceSuite
 
 _FAR_FUTURE_MS = 4_102_444_800_000  # 2100-01-01
 _numbers = count(1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import trio
 
 from risala.plugins.contract import Unsent
+from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.base import DriverSuite, segment
+from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
-from risala.plugins.testing.suite import PluginFaultError, check
 
 
 class DriverLifeChecks(DriverSuite):

@@ -16,10 +16,11 @@ from risala.plugins.contract import (
     Outcome,
     Uncertain,
 )
+from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
-from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
+from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 _TEXT: Final = "Votre code est 604718"
 _CODE: Final = "604718"

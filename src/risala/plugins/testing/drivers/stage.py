@@ -13,7 +13,8 @@ import trio
 from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Receipt, Segment
 from risala.plugins.fits import fault_of, fault_of_receipt
 from risala.plugins.testing.drivers.told import ToldContext
-from risala.plugins.testing.suite import ConformanceSuite, PluginFaultError
+from risala.plugins.testing.faults import PluginFaultError
+from risala.plugins.testing.suite import ConformanceSuite
 
 OVERDUE_S: Final = 5.0
 """What the engine waits beyond ``submit_s`` before it gives a submit up."""

@@ -15,10 +15,11 @@ from risala.plugins.contract import (
     Segment,
     Unsent,
 )
+from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, refused_kind
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
-from risala.plugins.testing.suite import NotApplicable, PluginFaultError, check
+from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 _WINDOW_MAX = 100
 """Submits at once that are tried at most: a window of thousands would prove no more."""

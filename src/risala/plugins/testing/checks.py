@@ -1,0 +1,74 @@
+"""A check of a conformance suite: a coroutine that pytest runs, and what came of it.
+
+A check is a method ``test_…`` that pytest finds like any other. It needs no plugin of pytest's for
+coroutines and no setting: it brings its own run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Protocol
+
+CheckBody = Callable[[Any], Awaitable[None]]
+_ROLE: Final = re.compile(r":[a-z]+(?::[a-z]+)?:`(?:~(?:[\w.]*\.)?)?([^`]+)`")
+"""A reference to a name in a docstring, such as ``:attr:`leave_s```."""
+_AT: Final = "risala_at"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What became of one check, for the report."""
+
+    result: str
+    """``passed``, ``failed``, ``does not apply``, ``not shown`` or ``not tried``."""
+    text: str = ""
+
+
+class CheckRunner(Protocol):
+    """A suite, as far as its checks know it."""
+
+    def prove(self, name: str, body: Callable[[], Awaitable[None]]) -> None:
+        """Run one check, and tell pytest what came of it."""
+
+
+def check(at: str) -> Callable[[CheckBody], Callable[[Any], None]]:
+    """Make a coroutine of a suite a test that pytest runs, wherever it runs.
+
+    Args:
+        at: where the contract says it: a page of ``docs/reference``, and the heading.
+    """
+
+    def made(body: CheckBody) -> Callable[[Any], None]:
+        name = getattr(body, "__name__", "")
+
+        def run(self: CheckRunner) -> None:
+            __tracebackhide__ = True
+            self.prove(name, partial(body, self))
+
+        # Not by functools.wraps: pytest would look through it and see a coroutine.
+        run.__name__, run.__doc__, run.__module__ = name, body.__doc__, body.__module__
+        run.__qualname__ = getattr(body, "__qualname__", name)
+        run.__dict__[_AT] = at
+        return run
+
+    return made
+
+
+def checks_of(suite: type) -> Iterator[tuple[str, str, str]]:
+    """Name, first sentence and place in the reference of each check of a suite, in their order."""
+    seen: set[str] = set()
+    for kind in reversed(suite.__mro__):  # as pytest goes through them
+        for name, value in vars(kind).items():
+            at = getattr(value, "__dict__", {}).get(_AT)
+            if at is not None and name not in seen:
+                seen.add(name)
+                yield name, _plain(value.__doc__ or ""), at
+
+
+def _plain(told: str) -> str:
+    """A docstring as its reader sees it: names in backticks, without the roles of reST."""
+    line = _ROLE.sub(r"`\1`", " ".join(told.split()))
+    return line.replace("``", "`")
