@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from benchmarks.processes import free_port
@@ -108,14 +109,15 @@ def test_risala_finds_it(made):
 
 @pytest.mark.slow
 @pytest.mark.long
-def test_a_message_goes_out_and_its_receipt_comes_back(made):
+def test_messages_go_out_whole_and_their_receipts_come_back(made):
     ports = {"8090": str(free_port()), "8091": str(free_port())}
 
     def moved(text: str) -> str:
         return re.sub("809[01]", lambda found: ports[found[0]], text)
 
     (settings,) = re.findall(r"```toml\n(\[\[carriers.*?)```", TEXT, re.DOTALL)
-    (made / "risala.toml").write_text(moved(settings), encoding="utf-8")
+    heard_on = moved("callback_port = 8090\n")  # the tutorial leaves it at its default
+    (made / "risala.toml").write_text(moved(settings) + heard_on, encoding="utf-8")
     acme = begin(moved(command(".venv/bin/python tests/acme_stand_in.py")), made)
     service = begin(command("ACME_KEY").strip() + " --port 0", made)
     try:
@@ -123,11 +125,15 @@ def test_a_message_goes_out_and_its_receipt_comes_back(made):
         until(lambda: "up" in sh(".venv/bin/risala carriers", made), "the carrier is up")
         sh(command(".venv/bin/risala org create"), made)
 
-        def is_delivered() -> bool:
-            listed = json.loads(sh(".venv/bin/risala message list --json", made))
-            return "delivered" in json.dumps(listed)
+        def listed() -> list[dict[str, Any]]:
+            return json.loads(sh(".venv/bin/risala message list --json", made))["messages"]
 
-        until(is_delivered, "the receipt came back")
+        def are_delivered() -> bool:
+            return [one["status"] for one in listed()] == ["delivered"] * 2
+
+        until(are_delivered, "the receipts came back")
+        (long,) = [one for one in listed() if one["segments"] == 3]
+        assert "parts=3" in sh(f".venv/bin/risala message show {long['messageId']}", made)
     finally:
         for each in (service, acme):
             each.terminate()

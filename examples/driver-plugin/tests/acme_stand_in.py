@@ -1,4 +1,4 @@
-"""A small Acme on this machine: takes messages by HTTP, and calls back.
+"""A small Acme on this machine: takes whole texts by HTTP, counts their parts, and calls back.
 
 For the tests; by itself it serves at a port: ``acme_stand_in.py 8091 http://127.0.0.1:8090/``.
 """
@@ -22,6 +22,8 @@ from risala.plugins.testing.conformance import CarrierGot
 
 SECRET = "callback-secret"  # noqa: S105 -- of the stand-in
 KEY = "key-of-the-account"
+PART_UNITS = {"gsm7": (160, 153), "ucs2": (70, 67)}
+"""What one short message holds: alone, and as a part. Acme bills parts."""
 
 
 @dataclass
@@ -113,7 +115,7 @@ class Acme:
             self.states[self.keys[key]] = "delivered"
             report = {"type": "report", "id": self.keys[key], "state": "delivered"}
             self.nursery.start_soon(self.call_back, {**report, "to": told["to"]})
-        return 202, {"id": self.keys[key]}, {}
+        return 202, {"id": self.keys[key], "parts": count_parts(told["text"], told["encoding"])}, {}
 
     async def call_back(self, told: dict[str, Any]) -> None:
         """Tell it until it is taken, as the carrier does."""
@@ -140,10 +142,16 @@ class Acme:
                 one["to"],
                 one["text"],
                 int(datetime.fromisoformat(one["validUntil"]).timestamp() * 1000),
-                **(one["part"] if one["part"]["total"] > 1 else {}),
             )
             for one in self.got
         ]
+
+
+def count_parts(text: str, encoding: str) -> int:
+    """How many short messages a phone gets; a sign of the extension table counts once here."""
+    units = len(text.encode("utf-16-be")) // 2 if encoding == "ucs2" else len(text)
+    alone, part = PART_UNITS[encoding]
+    return 1 if units <= alone else -(-units // part)
 
 
 async def main(port: str, callback_url: str) -> None:

@@ -20,6 +20,7 @@ from risala_acme.settings import AcmeSettings
 
 from risala.plugins.contract import (
     Accepted,
+    Alphabet,
     Cause,
     HealthState,
     Refused,
@@ -33,6 +34,8 @@ from risala.plugins.testing.context import RecordingContext
 
 HANG_S = 60
 """Nothing that works takes this long."""
+ARABIC_200 = ("رسالة عربية طويلة جدا " * 10)[:200]
+"""Three parts: 67 letters of Arabic fit one of them."""
 
 
 @asynccontextmanager
@@ -111,6 +114,17 @@ async def test_the_same_attempt_is_one_message() -> None:
         assert isinstance(first, Accepted)
         assert first == second
         assert len(acme.got) == 1
+
+
+async def test_a_long_text_is_one_message_of_as_many_parts_as_the_carrier_counts() -> None:
+    async with running() as (acme, driver, context):
+        outcome = await driver.submit(segment(ARABIC_200, number=0, alphabet=Alphabet.UCS2))
+        assert isinstance(outcome, Accepted)
+        assert outcome.raw == "202 parts=3"
+        assert [(one["text"], one["encoding"]) for one in acme.got] == [(ARABIC_200, "ucs2")]
+        await context.wait_receipts(1)
+        await acme.called.wait()
+        assert [one.carrier_id for one in context.receipts] == [outcome.carrier_id]
 
 
 async def test_a_callback_that_is_not_stored_is_answered_503_and_comes_again() -> None:

@@ -75,17 +75,13 @@ class AcmeApi:
         return status
 
     async def send(self, segment: Segment) -> Outcome:
-        """Submit a segment."""
-        key = f"{segment.message_id}-{segment.number}-{segment.attempt}"
+        """Submit a text, short or long: the carrier cuts it."""
+        key = f"{segment.message_id}-{segment.attempt}"
         body: dict[str, object] = {
             "to": segment.recipient,
             "from": segment.sender,
             "text": segment.text,
-            "part": {
-                "number": segment.number,
-                "total": segment.total,
-                "reference": segment.reference,
-            },
+            "encoding": segment.alphabet.value,  # the carrier counts parts as Risala does
             "validUntil": datetime.fromtimestamp(segment.expires_at_ms / 1000, UTC).isoformat(),
             "callback": self._callback_url,
         }
@@ -139,7 +135,7 @@ def outcome_of(status: int, told: Mapping[str, Any]) -> Outcome:
     if status in (200, 202):
         carrier_id = told.get("id")
         if isinstance(carrier_id, str) and carrier_id:
-            return Accepted(carrier_id, raw)
+            return Accepted(carrier_id, f"{raw}{parts_of(told)}")
         return Uncertain(raw, "The carrier took it, and gave no id.")
     if status == 429:
         return Throttled(raw, retry_after_s=seconds(told.get("retry_after")))
@@ -154,8 +150,15 @@ def outcome_of(status: int, told: Mapping[str, Any]) -> Outcome:
     return Uncertain(raw)
 
 
+def parts_of(told: Mapping[str, Any]) -> str:
+    """How many parts the carrier counted and bills, for the timeline; empty: it does not say."""
+    parts = told.get("parts")
+    return f" parts={parts}" if isinstance(parts, int) else ""
+
+
 def receipt_of(told: Mapping[str, Any]) -> Receipt | None:
-    """What the carrier tells of a message; None where it tells nothing that we know."""
+    """What the carrier tells of a message, of all its parts at once; None where it tells nothing
+    that we know."""
     carrier_id, word = told.get("id"), told.get("state")
     if not isinstance(carrier_id, str) or not isinstance(word, str) or word not in STATES:
         return None

@@ -45,6 +45,7 @@ class AcmeDriver:
             validity=True,
             window_max=settings.window_max,
             submit_s=self._longest_s,
+            takes_whole=True,
         )
         self._api: AcmeApi | None = None
         self._look_now = trio.Event()
