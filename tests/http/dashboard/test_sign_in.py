@@ -240,6 +240,30 @@ async def test_what_was_written_when_the_session_ended_is_kept(owner, gateway):
     assert '<form class="row" method="post" action="/app/org_1/messages/new">' in page.text
 
 
+async def test_what_was_written_before_one_signed_in_again_elsewhere_is_kept(
+    owner, reader_as, gateway
+):
+    """The form's mark is of the session before: nothing is done, and it is shown with a new one."""
+    form = await owner.get("/app/org_1/messages/new")
+    owner.cookies["risala"] = reader_as().cookies["risala"]
+    wrote = {"to": "36123456", "body": "Votre commande"}
+    path = "/app/org_1/messages/new"
+    assert (await owner.submit(form, path, wrote)).status == 403  # the browser does not say whose
+    owner.headers["sec-fetch-site"] = "cross-site"
+    assert (await owner.submit(form, path, wrote)).status == 403
+    owner.headers["sec-fetch-site"] = "same-origin"
+    page = await owner.submit(form, path, wrote)
+    assert page.location == "/app/again"
+    page = await owner.get(page.location)
+    assert "You have signed in again" in page.text
+    assert "Votre commande</textarea>" in page.text
+    assert not [name for name, _ in gateway.done if name == "send"]
+    again = await owner.submit(page, path, wrote)
+    assert again.location != "/app/again"
+    assert again.status != 403
+    assert [name for name, _ in gateway.done if name == "send"]
+
+
 @pytest.mark.parametrize("site", ["cross-site", "same-site", None])
 async def test_nobody_lays_down_a_form_for_others(owner, site):
     token = owner.cookies.pop("risala")

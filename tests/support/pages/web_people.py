@@ -196,6 +196,7 @@ def credential(**changes: Any) -> dict[str, Any]:
 SET_OF_KEY = (
     ("allowed_addresses", "allowedAddresses"),
     ("allowed_origins", "allowedOrigins"),
+    ("without_id", "withoutId"),
 )
 
 
@@ -678,7 +679,11 @@ class FakeWebGateway:
                     found["enabled"] = name == "key.enable"
                 for field_, told_as in SET_OF_KEY:
                     if field_ in arguments:
-                        found[told_as] = arguments[field_] or None
+                        found[told_as] = (
+                            arguments[field_]
+                            if field_ == "without_id"
+                            else arguments[field_] or None
+                        )
                 return {**found, "version": 4}
         if name == "sender.list" and self.senders:
             return {"senders": self.senders}

@@ -92,6 +92,8 @@ class SetKey(OfKey):
     contact: Contact = None
     allowed_origins: Origins = None
     allowed_addresses: Addresses = None
+    without_id: Flag = False
+    """The answer of a send by it has no `messageId`, from the next request on."""
     version: MaybeWhole = None
 
 

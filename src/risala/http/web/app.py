@@ -38,7 +38,7 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
-from risala.http.web.doors import Way, door_of, is_own_form
+from risala.http.web.doors import Way, door_of, is_own_form, is_surely_own_form
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path
 from risala.http.web.files.downloads import Downloads
@@ -47,6 +47,7 @@ from risala.http.web.forms import (
     MARK_FIELD,
     ONCE_FIELD,
     UNSENT_AGE_MAX_MS,
+    SentForm,
     UnsentForms,
     form_of,
     read_form,
@@ -237,20 +238,24 @@ class WebApp(JsonApp):
         Raises:
             Problem: it is no form.
         """
-        request, door, face = visit.request, visit.door, self.site.face
-        # Nobody else may lay something down here for a reader to send: a browser that says nothing
-        # is not believed, as there is no mark to prove it.
-        is_ours = request.headers.get("sec-fetch-site") == "same-origin" or (
-            bool(door.origin) and request.headers.get("origin", "").lower() == door.origin
+        face = self.site.face
+        if visit.session is not None or not is_surely_own_form(visit.request, visit.door):
+            return visit.go(face.sign_in)
+        target = f"{face.sign_in}?" + urlencode({"next": again_path(face.root)})
+        kept = self._store_unsent(visit, await read_form(visit.request), target)
+        return visit.go(face.sign_in) if kept is None else kept
+
+    def _store_unsent(self, visit: Visit, form: SentForm, target: str) -> TrioResponse | None:
+        """The answer to a form of which nothing is done: it is kept for this browser, which is sent
+        to ``target``. None: the form is too long to be kept."""
+        now_ms = self.site.clock.now_ms()
+        name = self.site.unsent.keep(
+            visit.request.path, form, now_ms, in_session=visit.session is not None
         )
-        if visit.session is not None or not is_ours:
-            return visit.go(face.sign_in)
-        form, now_ms = await read_form(request), self.site.clock.now_ms()
-        name = self.site.unsent.keep(request.path, form, now_ms)
         if name is None:
-            return visit.go(face.sign_in)
-        reply = visit.go(f"{face.sign_in}?" + urlencode({"next": again_path(face.root)}))
-        door.set_cookie(reply, door.unsent_cookie, name, days=_UNSENT_DAYS)
+            return None
+        reply = visit.go(target)
+        visit.door.set_cookie(reply, visit.door.unsent_cookie, name, days=_UNSENT_DAYS)
         return reply
 
     async def _enter(self, visit: Visit, organization_id: str) -> Visit:
@@ -282,7 +287,18 @@ class WebApp(JsonApp):
         visit = replace(visit, form=await read_form(visit.request))
         mark = unmasked(visit.form.text(MARK_FIELD))
         if not self.site.gateway.people.is_form_token(visit.cookie, mark):
-            raise Problem(403, "This form was not sent by a page of ours.")
+            # The page may be of a session before this one: its reader signed in again elsewhere.
+            kept = None
+            if (
+                mark
+                and route.access is not PageAccess.PUBLIC
+                and is_surely_own_form(visit.request, visit.door)
+            ):
+                again = again_path(self.site.face.root)
+                kept = self._store_unsent(visit, visit.form, again)
+            if kept is None:
+                raise Problem(403, "This form was not sent by a page of ours.")
+            return kept
         if not route.once:
             return await route.view(visit)
         return await self._once(route, visit)

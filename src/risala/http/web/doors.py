@@ -154,3 +154,14 @@ def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
 
 _NEXT_CHARACTERS_MAX: Final = 500
 """Longer than any address of ours with all its filters."""
+
+
+def is_surely_own_form(request: Request, door: Door) -> bool:
+    """Whether the browser says that a page of ours sent this.
+
+    For what is kept though no mark proves it: nobody else may lay something down here for a reader
+    to send, so a browser that says nothing is not believed.
+    """
+    if request.headers.get("sec-fetch-site") == "same-origin":
+        return True
+    return bool(door.origin) and request.headers.get("origin", "").lower() == door.origin

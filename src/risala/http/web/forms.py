@@ -149,13 +149,15 @@ def unmasked(shown: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnsentForm:
-    """A form that was sent after the session had ended."""
+    """A form that was sent after the session of its page had ended."""
 
     path: str
     """Where it was sent."""
     fields: tuple[tuple[str, str], ...] = field(repr=False)
     """Name and value, without the marks of the page that it came from."""
     at_ms: int
+    in_session: bool = False
+    """Whether its reader had signed in again by then, in another tab."""
 
 
 class UnsentForms:
@@ -164,7 +166,9 @@ class UnsentForms:
     def __init__(self) -> None:
         self._forms: OrderedDict[str, UnsentForm] = OrderedDict()
 
-    def keep(self, path: str, form: SentForm, now_ms: int) -> str | None:
+    def keep(
+        self, path: str, form: SentForm, now_ms: int, *, in_session: bool = False
+    ) -> str | None:
         """The name of what was kept; None: it is too long, and is not."""
         marks = (MARK_FIELD, ONCE_FIELD)
         fields = tuple(
@@ -176,7 +180,7 @@ class UnsentForms:
         if sum(len(name) + len(value) for name, value in fields) > UNSENT_CHARACTERS_MAX:
             return None
         name = secrets.token_urlsafe(16)
-        self._forms[name] = UnsentForm(path, fields, now_ms)
+        self._forms[name] = UnsentForm(path, fields, now_ms, in_session)
         while len(self._forms) > UNSENT_MAX:
             self._forms.popitem(last=False)
         return name

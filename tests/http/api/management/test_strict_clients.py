@@ -166,6 +166,9 @@ async def test_a_key_may_be_answered_without_the_id(bureau):
         assert found == {name: each for name, each in whole.items() if name != "messageId"}
         assert [*found] == ["accepted", "idempotencyKey", "organizationId", "from"]
     assert (await bureau.ask("/api/sms", body)) == whole
+    await bureau.perform("key.set", key_id=made["key"]["id"], without_id=False)
+    answer = await bureau.client.post("/api/sms", json=body, headers={"x-api-key": made["value"]})
+    assert await answer.get_json() == whole
 
 
 async def test_the_second_signature_is_set_by_programs(bureau):

@@ -109,6 +109,23 @@ async def test_a_key_says_whom_to_ask(owner, gateway):
     assert (shown["value"], shown["maxlength"]) == ("Aïcha <b>", "80")
 
 
+async def test_answers_without_the_id_are_ticked_and_taken_back(owner, gateway):
+    def boxes(page):
+        return [each for _, each in page.tags if each.get("name") == "without_id"]
+
+    page = await owner.get(HERE)
+    assert ["checked" in each for each in boxes(page)] == [False]
+    await owner.submit(page, HERE, {"without_id": "yes"})
+    assert asked(gateway, "key.set")[-1]["without_id"] is True
+    page = await owner.get(HERE)
+    assert ["checked" in each for each in boxes(page)] == [True]
+    assert "without <code>messageId</code>" in page.text
+    await owner.submit(page, HERE, {})
+    assert asked(gateway, "key.set")[-1]["without_id"] is False
+    gateway.keys["key_1"] = key(1, type="publishable")
+    assert boxes(await owner.get(HERE)) == []  # nothing is sent by it
+
+
 async def test_a_publishable_key_has_origins_too(owner, gateway):
     gateway.keys["key_1"] = key(1, type="publishable")
     page = await owner.get(HERE)

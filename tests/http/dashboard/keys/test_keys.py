@@ -30,8 +30,20 @@ async def test_a_secret_is_shown_once(owner, gateway):
     assert page.text.count(SECRET) == 2  # to be copied alone, and with the command that uses it
     assert "http://127.0.0.1:8080/api/sms" in page.text
     asked = {"type": "secret", "mode": "test", "name": "Shop server", "contact": None}
+    asked["without_id"] = False
     assert ("key.create", {**asked, "organization_id": "org_1"}) in gateway.done
     assert SECRET not in (await owner.get("/app/org_1/keys")).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"), [("secret", True), ("publishable", False)], ids=["secret", "publishable"]
+)
+async def test_a_new_key_may_be_answered_without_the_id(owner, gateway, kind, asked):
+    page, _ = await create(owner, type=kind, without_id="yes")
+    (given,) = [given for name, given in gateway.done if name == "key.create"]
+    assert given["without_id"] is asked
+    (box,) = [each for _, each in page.tags if each.get("name") == "without_id"]
+    assert (box["type"], "checked" in box) == ("checkbox", False)
 
 
 @pytest.mark.parametrize(("mode", "to"), [("test", TEST_NUMBER), ("live", NUMBER)])

@@ -71,7 +71,17 @@ class ApiKey:
     """The end of the value that it had before, which still works; None: no other value does."""
     old_until: Annotated[Moment | None, AUDITED] = None
     """Until when that value works."""
-    without_id: Annotated[bool, AUDITED] = False
+    without_id: Annotated[
+        bool,
+        AUDITED,
+        Label(N_("Answer sends without messageId")),
+        Hint(
+            N_(
+                "Only for a program that fails on an answer with this field, as some old Java"
+                " clients do. The message is sent and charged the same."
+            )
+        ),
+    ] = False
     """The answer of a send by it has no ``messageId``, for clients that refuse it."""
     contact: Annotated[
         str | None,
@@ -82,9 +92,9 @@ class ApiKey:
     ] = None
 
 
-DESCRIBED: Final = ("name", "contact")
+DESCRIBED: Final = ("name", "contact", "without_id")
 """What a new key is asked for by all, in the order of its form."""
-SETTINGS: Final = ("contact", "allowed_addresses", "allowed_origins")
+SETTINGS: Final = ("contact", "allowed_addresses", "allowed_origins", "without_id")
 """What can be set of a key, in the order of its form."""
 
 

@@ -54,8 +54,10 @@ async def create(visit: Visit) -> TrioResponse:
         "mode": form.text("key_mode", "live"),
         **NEW_KEY.given(form),
     }
-    if asked["type"] == "publishable" and (origins := form.lines("allowed_origins")):
-        asked["allowed_origins"] = origins
+    if asked["type"] == "publishable":
+        asked["without_id"] = False  # no send is answered to it
+        if origins := form.lines("allowed_origins"):
+            asked["allowed_origins"] = origins
     if addresses := form.lines("allowed_addresses"):
         asked["allowed_addresses"] = addresses
     try:

@@ -76,11 +76,9 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, objec
 
 
 def _form_of(key: ApiKey) -> DeclaredForm:
-    """What can be set of a key: of a secret one there are no origins."""
-    is_secret = key.type is KeyType.SECRET
-    return DeclaredForm(
-        ApiKey, tuple(n for n in keys.SETTINGS if not (is_secret and n == "allowed_origins"))
-    )
+    """What can be set of a key: a secret one has no origins, a publishable one no sends."""
+    other = "allowed_origins" if key.type is KeyType.SECRET else "without_id"
+    return DeclaredForm(ApiKey, tuple(name for name in keys.SETTINGS if name != other))
 
 
 async def _key(visit: Visit) -> ApiKey:

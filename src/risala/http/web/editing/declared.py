@@ -35,6 +35,12 @@ class DeclaredField:
     maxlength: int | None
     placeholder: str | None
     dir: str | None
+    is_box: bool = False
+    """It is ticked or not, by :attr:`value`."""
+
+
+TICKED: Final = "yes"
+"""What a box that is ticked sends; one that is not sends nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,8 @@ class DeclaredForm:
         return {each.name: _label(words, each) for each in self._fields()}
 
     def given(self, form: SentForm) -> dict[str, object]:
-        """What a form says of each field; an empty one is null."""
-        return {
-            each.name: list(form.lines(each.name))
-            if is_list(each.kind)
-            else form.text(each.name) or None
-            for each in self._fields()
-        }
+        """What a form says of each field; an empty one is null, a box true or false."""
+        return {each.name: _given(form, each) for each in self._fields()}
 
 
 def _drawn(
@@ -89,10 +90,13 @@ def _drawn(
         None if most is None else most.characters,
         way.example,
         "ltr" if way.left_to_right else None,
+        field.kind is bool,
     )
 
 
 def _given(form: SentForm, field: RecordField) -> object:
+    if field.kind is bool:
+        return form.ticked(field.name)
     if is_list(field.kind):
         return list(form.lines(field.name))
     return form.text(field.name) or None
@@ -106,6 +110,8 @@ def _label(words: Words, field: RecordField) -> Markup:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return TICKED if value else ""
     if isinstance(value, tuple):
         return "\n".join(map(str, value))
     return "" if value is None else str(value)

@@ -1,8 +1,9 @@
 """What somebody wrote in a form and sent after their session had ended: kept until they are back.
 
-Nothing of such a form is done. Whoever signs in again on the same browser is shown what it says,
-and sends it by a button of their own; without script as well. Forms are kept in memory alone, few
-and not for long: what is lost is what was lost before.
+Nothing of such a form is done, also where they have signed in again in another tab meanwhile: the
+page that the form stands in is of the session before. Whoever is signed in on the same browser is
+shown what it says, and sends it by a button of their own; without script as well. Forms are kept in
+memory alone, few and not for long: what is lost is what was lost before.
 """
 
 from __future__ import annotations
