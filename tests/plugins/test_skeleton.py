@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,9 @@ from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
 
 ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples/driver-plugin"
+HTTP = "driver --http"
+"""What is tried beside each kind."""
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -33,6 +38,42 @@ def test_a_skeleton_is_a_package(kind, tmp_path):
         assert max(map(len, text.splitlines())) <= 100
     project = tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["risala"] == {"my-own": "risala_my_own"}
+
+
+def test_a_driver_over_http_is_the_examples(tmp_path):
+    """The templates in ``skeletons/driver-http`` are the example's files: change both, or write the
+    example by ``risala plugins new acme --http``. The tutorial shows the example's files."""
+    place, files = write_skeleton("acme", "driver", tmp_path / "place", http=True)
+    written = {str(path.relative_to(place)): path.read_text("utf-8") for path in files}
+    example = {
+        name: (EXAMPLE / name).read_text("utf-8") if (EXAMPLE / name).exists() else None
+        for name in written
+    }
+    assert written.pop("README.md") != example.pop("README.md")  # it names files of a checkout
+    assert written == example
+    there = {str(path.relative_to(EXAMPLE)) for path in EXAMPLE.glob("**/*.py")}
+    assert there <= {*written}
+
+
+@pytest.mark.parametrize("name", ["my-own", "driver", "class", "line"])
+def test_a_driver_over_http_may_have_any_name(name, tmp_path):
+    place, files = write_skeleton(name, "driver", tmp_path / "place", http=True)
+    for file in files:
+        text = file.read_text("utf-8")
+        assert not re.search(r"@[A-Za-z]+@", text)
+        assert "acme" not in text.lower()
+        if file.suffix == ".py":
+            ast.parse(text)
+    project = tomllib.loads((place / "pyproject.toml").read_text("utf-8"))["project"]
+    module = f"risala_{name.replace('-', '_')}.plugin"
+    assert project["entry-points"]["risala"] == {name: module}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "driver"])
+def test_only_a_driver_is_begun_over_http(kind, tmp_path):
+    with pytest.raises(SkeletonRefusedError, match="over HTTP cannot be begun yet, only a driver"):
+        write_skeleton("acme", kind, tmp_path / "place", http=True)
+    assert not (tmp_path / "place").exists()
 
 
 @pytest.mark.parametrize(
@@ -107,10 +148,11 @@ def apart(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.parametrize("kind", KINDS)
-def test_its_tests_pass_as_it_was_written(kind, apart):
+@pytest.mark.parametrize("asked", [*KINDS, HTTP])
+def test_its_tests_pass_as_it_was_written(asked, apart):
+    kind = asked.replace(" --", "-")
     bin_ = apart / "venv/bin"
-    run(bin_ / "risala", "plugins", "new", f"a-{kind}", "--kind", kind, cwd=apart)
+    run(bin_ / "risala", "plugins", "new", f"a-{kind}", "--kind", *asked.split(), cwd=apart)
     place = apart / f"risala-a-{kind}"
     run(bin_ / "pip", "install", "--quiet", "--editable", ".[test]", cwd=place)
     told = run(bin_ / "python", "-m", "pytest", "--risala-report", "report.json", cwd=place)

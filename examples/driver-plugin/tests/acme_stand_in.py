@@ -27,7 +27,7 @@ PART_UNITS = {"gsm7": (160, 153), "ucs2": (70, 67)}
 
 
 @dataclass
-class Acme:
+class AcmeStandIn:
     """Takes everything, unless :attr:`answers` says otherwise."""
 
     nursery: trio.Nursery
@@ -156,9 +156,9 @@ def count_parts(text: str, encoding: str) -> int:
 
 async def main(port: str, callback_url: str) -> None:
     async with trio.open_nursery() as nursery:
-        acme = Acme(nursery, callback_url=callback_url)
-        await acme.start(int(port))
-        sys.stdout.write(f"Acme is at {acme.url}\n")
+        carrier = AcmeStandIn(nursery, callback_url=callback_url)
+        await carrier.start(int(port))
+        sys.stdout.write(f"Acme is at {carrier.url}\n")
         sys.stdout.flush()
         await trio.sleep_forever()
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import trio
-from acme_stand_in import KEY, SECRET, Acme
+from acme_stand_in import KEY, SECRET, AcmeStandIn
 from risala_acme.driver import AcmeDriver
 from risala_acme.settings import AcmeSettings
 
@@ -17,21 +17,21 @@ def free_port() -> int:
 
 
 @asynccontextmanager
-async def acme_and_driver(**settings: object) -> AsyncIterator[tuple[Acme, AcmeDriver]]:
+async def carrier_and_driver(**settings: object) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver]]:
     """A carrier that is there, and a driver for it that is not running."""
     port = free_port()
     async with trio.open_nursery() as nursery:
-        acme = Acme(nursery, callback_url=f"http://127.0.0.1:{port}/")
-        await acme.start()
+        carrier = AcmeStandIn(nursery, callback_url=f"http://127.0.0.1:{port}/")
+        await carrier.start()
         given = {
-            "url": acme.url,
+            "url": carrier.url,
             "api_key": KEY,
-            "callback_url": acme.callback_url,
+            "callback_url": carrier.callback_url,
             "callback_secret": SECRET,
             "callback_port": port,
             "look_s": 0.05,
             **settings,
         }
-        async with acme.http:
-            yield acme, AcmeDriver("acme", AcmeSettings.model_validate(given))
+        async with carrier.http:
+            yield carrier, AcmeDriver("acme", AcmeSettings.model_validate(given))
         nursery.cancel_scope.cancel()

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import ClassVar
 
-from acme_stand_in import KEY, SECRET, Acme
-from line import acme_and_driver
+from acme_stand_in import KEY, SECRET, AcmeStandIn
+from line import carrier_and_driver
 
 from risala.plugins.contract import Driver
 from risala.plugins.testing.conformance import CarrierGot, DriverConformance
@@ -19,22 +19,22 @@ AWAY_S = 0.5
 class TestAcme(DriverConformance):
     patience_s = leave_s = 30.0  # a busy machine takes its time
     secrets: ClassVar = (KEY, SECRET)
-    acme: Acme
+    carrier: AcmeStandIn
 
     @asynccontextmanager
     async def open_driver(self) -> AsyncIterator[Driver]:
-        async with acme_and_driver(answer_s=5) as (self.acme, driver):
+        async with carrier_and_driver(answer_s=5) as (self.carrier, driver):
             yield driver
 
     async def carrier_got(self) -> Sequence[CarrierGot]:
-        return self.acme.understood()
+        return self.carrier.understood()
 
     async def send_to_us(self, sender: str, text: str) -> None:
         told = {"type": "inbound", "id": "in-1", "from": sender, "to": "1234", "text": text}
-        self.acme.nursery.start_soon(self.acme.call_back, told)
+        self.carrier.nursery.start_soon(self.carrier.call_back, told)
 
     async def mute_carrier(self) -> None:
-        self.acme.mute = True
+        self.carrier.mute = True
 
     async def cut_link(self) -> None:
-        self.acme.nursery.start_soon(self.acme.go_away, AWAY_S)
+        self.carrier.nursery.start_soon(self.carrier.go_away, AWAY_S)

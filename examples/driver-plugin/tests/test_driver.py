@@ -12,8 +12,8 @@ import httpx2
 import pytest
 import trio
 import trio.testing
-from acme_stand_in import SECRET, Acme
-from line import acme_and_driver
+from acme_stand_in import SECRET, AcmeStandIn
+from line import carrier_and_driver
 from risala_acme.callbacks import BODY_MAX_BYTES, sign
 from risala_acme.driver import AcmeDriver
 from risala_acme.settings import AcmeSettings
@@ -39,13 +39,15 @@ ARABIC_200 = ("رسالة عربية طويلة جدا " * 10)[:200]
 
 
 @asynccontextmanager
-async def running(**settings: object) -> AsyncIterator[tuple[Acme, AcmeDriver, RecordingContext]]:
+async def running(
+    **settings: object,
+) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver, RecordingContext]]:
     context = RecordingContext()
-    async with acme_and_driver(**settings) as (acme, driver), trio.open_nursery() as nursery:
+    async with carrier_and_driver(**settings) as (carrier, driver), trio.open_nursery() as nursery:
         with trio.fail_after(HANG_S):
             await nursery.start(driver.run, context)
             await context.wait_health(HealthState.UP)
-            yield acme, driver, context
+            yield carrier, driver, context
         nursery.cancel_scope.cancel()
 
 
@@ -78,20 +80,20 @@ async def running(**settings: object) -> AsyncIterator[tuple[Acme, AcmeDriver, R
 async def test_each_answer_has_its_outcome(
     status: int, told: dict[str, Any], headers: dict[str, str], outcome: object
 ) -> None:
-    async with running() as (acme, driver, _):
-        acme.answers.append((status, told, headers))
+    async with running() as (carrier, driver, _):
+        carrier.answers.append((status, told, headers))
         assert await driver.submit(segment()) == outcome
 
 
 async def test_an_answer_without_an_end_is_uncertain() -> None:
-    async with running() as (acme, driver, _):
-        acme.answers.append((202, {"id": "x" * 100_000}, {}))
+    async with running() as (carrier, driver, _):
+        carrier.answers.append((202, {"id": "x" * 100_000}, {}))
         assert await driver.submit(segment()) == Uncertain("AnswerTooLongError")
 
 
 async def test_a_carrier_that_is_not_there_got_nothing() -> None:
-    async with running() as (acme, driver, context):
-        acme.open.cancel()
+    async with running() as (carrier, driver, context):
+        carrier.open.cancel()
         await trio.testing.wait_all_tasks_blocked()
         assert isinstance(await driver.submit(segment()), Unsent)
         await context.wait_health(HealthState.DOWN)
@@ -99,7 +101,7 @@ async def test_a_carrier_that_is_not_there_got_nothing() -> None:
 
 async def test_a_wrong_key_is_for_the_operator() -> None:
     context = RecordingContext()
-    async with acme_and_driver(api_key="wrong") as (_, driver), trio.open_nursery() as nursery:
+    async with carrier_and_driver(api_key="wrong") as (_, driver), trio.open_nursery() as nursery:
         with trio.fail_after(HANG_S):
             await nursery.start(driver.run, context)
             health = await context.wait_health(HealthState.SICK)
@@ -108,32 +110,32 @@ async def test_a_wrong_key_is_for_the_operator() -> None:
 
 
 async def test_the_same_attempt_is_one_message() -> None:
-    async with running() as (acme, driver, _):
+    async with running() as (carrier, driver, _):
         once = segment()
         first, second = await driver.submit(once), await driver.submit(once)
         assert isinstance(first, Accepted)
         assert first == second
-        assert len(acme.got) == 1
+        assert len(carrier.got) == 1
 
 
 async def test_a_long_text_is_one_message_of_as_many_parts_as_the_carrier_counts() -> None:
-    async with running() as (acme, driver, context):
+    async with running() as (carrier, driver, context):
         outcome = await driver.submit(segment(ARABIC_200, number=0, alphabet=Alphabet.UCS2))
         assert isinstance(outcome, Accepted)
         assert outcome.raw == "202 parts=3"
-        assert [(one["text"], one["encoding"]) for one in acme.got] == [(ARABIC_200, "ucs2")]
+        assert [(one["text"], one["encoding"]) for one in carrier.got] == [(ARABIC_200, "ucs2")]
         await context.wait_receipts(1)
-        await acme.called.wait()
+        await carrier.called.wait()
         assert [one.carrier_id for one in context.receipts] == [outcome.carrier_id]
 
 
 async def test_a_callback_that_is_not_stored_is_answered_503_and_comes_again() -> None:
-    async with running() as (acme, driver, context):
+    async with running() as (carrier, driver, context):
         context.refusals = 1
         await driver.submit(segment())
         await context.wait_receipts(1)
-        await acme.called.wait()
-        assert acme.callback_status == [503, 200]
+        await carrier.called.wait()
+        assert carrier.callback_status == [503, 200]
 
 
 def signed(body: bytes, secret: str = SECRET, at_s: int | None = None) -> dict[str, str]:
@@ -162,16 +164,16 @@ LONG = b" " * (BODY_MAX_BYTES + 1)
 async def test_who_may_call_and_with_what(
     body: bytes, headers: dict[str, str], status: int
 ) -> None:
-    async with running() as (acme, _, context):
+    async with running() as (carrier, _, context):
         async with httpx2.AsyncClient(trust_env=False) as http:
-            answer = await http.post(acme.callback_url, content=body, headers=headers)
+            answer = await http.post(carrier.callback_url, content=body, headers=headers)
         assert answer.status_code == status
         assert len(context.receipts) == (status == 200 and body == REPORT)
 
 
 async def test_what_is_no_http_ends_and_the_next_is_heard() -> None:
-    async with running() as (acme, driver, context):
-        host, _, port = acme.callback_url.removeprefix("http://").rstrip("/").partition(":")
+    async with running() as (carrier, driver, context):
+        host, _, port = carrier.callback_url.removeprefix("http://").rstrip("/").partition(":")
         stream = await trio.open_tcp_stream(host, int(port))
         async with stream:
             await stream.send_all(b"\x16\x03\x01 hello\r\n\r\n")

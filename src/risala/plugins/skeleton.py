@@ -27,17 +27,37 @@ _FILES: Final = {
     "tests/test_@module@.py": "test_module.py.txt",
 }
 """What is written, and from which template beside those of the kind."""
+_HTTP: Final = "driver-http"
+"""The folder of the templates of a driver over HTTP. They are those of the tutorial's driver."""
+_HTTP_FILES: Final = {
+    "pyproject.toml": "pyproject.toml.txt",
+    "README.md": "README.md.txt",
+    "src/@module@/__init__.py": "init.py.txt",
+    "src/@module@/plugin.py": "plugin.py.txt",
+    "src/@module@/settings.py": "settings.py.txt",
+    "src/@module@/api.py": "api.py.txt",
+    "src/@module@/callbacks.py": "callbacks.py.txt",
+    "src/@module@/driver.py": "driver.py.txt",
+    "tests/@word@_stand_in.py": "stand_in.py.txt",
+    "tests/line.py": "line.py.txt",
+    "tests/test_conformance.py": "test_conformance.py.txt",
+    "tests/test_driver.py": "test_driver.py.txt",
+}
 
 
 class SkeletonRefusedError(Exception):
     """Nothing was written; ``str()`` says why."""
 
 
-def write_skeleton(name: str, kind: str, folder: Path | None = None) -> tuple[Path, list[Path]]:
+def write_skeleton(
+    name: str, kind: str, folder: Path | None = None, *, http: bool = False
+) -> tuple[Path, list[Path]]:
     """Write a package for a plugin of this name and kind.
 
     Args:
         folder: where it goes; ``risala-NAME`` in this folder unless told.
+        http: the driver is the tutorial's, over HTTP with a carrier's stand-in, and not the small
+            one whose carrier is a file.
 
     Returns:
         The folder, and the files in it.
@@ -47,16 +67,21 @@ def write_skeleton(name: str, kind: str, folder: Path | None = None) -> tuple[Pa
             written.
     """
     words = _words(name, kind)
+    if http and kind != "driver":
+        raise SkeletonRefusedError(
+            f"A {KINDS[kind]} over HTTP cannot be begun yet, only a driver. Leave out --http."
+        )
+    table, templates = (_HTTP_FILES, _HTTP) if http else (_FILES, kind)
     place = folder if folder is not None else Path(f"risala-{name}")
     files: list[Path] = []
     try:
         if place.exists() and (not place.is_dir() or any(place.iterdir())):
             raise SkeletonRefusedError(f"{place} is there already, and not empty.")
-        for path, template in _FILES.items():
+        for path, template in table.items():
             file = place / _filled(path, words)
             file.parent.mkdir(parents=True, exist_ok=True)
             with file.open("x", encoding="utf-8") as written:
-                written.write(_filled(_template(kind, template), words))
+                written.write(_filled(_template(templates, template), words))
             files.append(file)
     except OSError as error:
         raise SkeletonRefusedError(f"{place} cannot be written: {error.strerror}.") from error
@@ -75,10 +100,12 @@ def _words(name: str, kind: str) -> dict[str, str]:
     if name in _taken():
         raise SkeletonRefusedError(f"{name!r} is built in; take another name.")
     camel = "".join(part.capitalize() for part in name.split("-"))
-    module = f"risala_{name.replace('-', '_')}"
+    word = name.replace("-", "_")
     return {
         "@name@": name,
-        "@module@": module,
+        "@word@": word,
+        "@NAME@": word.upper(),
+        "@module@": f"risala_{word}",
         "@Class@": camel,
         "@kind@": KINDS[kind],
         "@contract@": str(CONTRACT),
@@ -92,9 +119,9 @@ def _taken() -> set[str]:
     return {name for each in manager.plugins() for name in (each.name, *each.names)}
 
 
-def _template(kind: str, name: str) -> str:
+def _template(folder: str, name: str) -> str:
     root = resources.files("risala.plugins") / "skeletons"
-    place = root / name.removeprefix("../") if name.startswith("../") else root / kind / name
+    place = root / name.removeprefix("../") if name.startswith("../") else root / folder / name
     return place.read_text(encoding="utf-8")
 
 

@@ -71,8 +71,13 @@ def plugins(options: Options, context: click.Context) -> None:
     show_default=True,
     help="What the plugin brings.",
 )
+@click.option(
+    "--http",
+    is_flag=True,
+    help="A driver for a carrier over HTTP, with a stand-in for the carrier, as in the tutorial.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Tell in JSON what was written.")
-def plugins_new(name: str, folder: Path | None, kind: str, as_json: bool) -> None:
+def plugins_new(name: str, folder: Path | None, kind: str, http: bool, as_json: bool) -> None:
     """Write a package for a plugin: something that runs, with tests that pass.
 
     It goes to DIR, risala-NAME unless told; nothing that is there is written over.
@@ -80,13 +85,14 @@ def plugins_new(name: str, folder: Path | None, kind: str, as_json: bool) -> Non
     \b
     Examples:
       risala plugins new acme
+      risala plugins new acme --http
       risala plugins new wave --kind payment
     """
     from risala.plugins.skeleton import SkeletonRefusedError, write_skeleton
 
     with refusals(as_json):
         try:
-            place, files = write_skeleton(name, kind, folder)
+            place, files = write_skeleton(name, kind, folder, http=http)
         except SkeletonRefusedError as refused:
             raise CommandRefused(str(refused)) from refused
         written = {"folder": str(place), "files": [str(file) for file in files]}
