@@ -16,7 +16,7 @@ from risala.engine.core import DATABASE
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.shipper import Shipper
 
-PLAN = Plan(14, lives=1, customers=2, errands=8)
+PLAN = Plan(22, lives=1, customers=2, errands=8)
 assert PLAN.seed % standby.HISTORIES == 2, "there is a standby in it"
 
 
