@@ -161,6 +161,20 @@ async def test_a_payment_is_credited_once_however_often_it_is_confirmed(open_sho
         assert_books_agree(house)
 
 
+@pytest.mark.parametrize("other", [{"reference": "BK-99"}, {"amount": "700"}])
+async def test_another_credit_of_a_confirmed_payment_is_refused(open_shop, quick, other):
+    async with open_shop() as house:
+        payment = await claim(house, await begin(house))
+        await confirm(house, payment)
+        said = r"confirmed already: 500\.00 MRU by the reference BK-7710342\. Nothing was credited"
+        with pytest.raises(Conflict, match=said):
+            await confirm(house, payment, **other)
+        # What is only the same once more is no fault, however the reference is written.
+        await confirm(house, payment, reference="bk 7710342")
+        assert await house.balance() == "1500.00"
+        assert_books_agree(house)
+
+
 async def test_what_really_came_is_credited(open_shop, quick):
     async with open_shop() as house:
         payment = await begin(house)

@@ -98,7 +98,7 @@ class SetKey(OfKey):
 
 
 OVERLAP_S: Final = 86_400
-"""A day: time for whoever keeps the value to put the new one in its place."""
+"""A day: time for those who keep the value to put the new one in its place."""
 OVERLAP_MAX_S: Final = 7 * 86_400
 """A value that works for longer beside the new one is forgotten."""
 

@@ -17,6 +17,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.money import money
 from risala.engine.model.records.payments import (
     AskedField,
     PaymentChange,
@@ -173,10 +174,12 @@ def credit(
 
     Raises:
         NotFound: there is none of this id.
-        Conflict: the reference was credited already, by another one or by hand.
+        Conflict: the reference was credited already, by another one or by hand; or the payment was
+            credited with another reference or amount.
     """
     found, at = payment(conn, given.payment_id), given.at
     if found.entry is not None:
+        _refuse_other(found, given)
         return ledger.entry(conn, found.entry)
     references.refuse_credited(conn, given.provider, given.reference)
     reference = f"{given.provider} {given.reference}"
@@ -207,6 +210,17 @@ def credit(
     organization_id, told = found.organization_id, {"payment": found.id}
     mails.owe_owners(conn, organization_id, MailKind.PAYMENT_CONFIRMED, told, at)
     return entry
+
+
+def _refuse_other(found: StoredPayment, given: PaymentCredit) -> None:
+    """The same credit may come again; another one is told what was credited."""
+    credited = (found.provider, found.reference_key, found.paid)
+    if (given.provider, given.key, given.amount) != credited:
+        raise Conflict(
+            f"The payment is confirmed already: {money(found.paid or 0)} {found.currency} by the"
+            f" reference {found.reference}. Nothing was credited now; other money is credited by a"
+            " top-up with its own reference."
+        )
 
 
 def refuse(

@@ -28,7 +28,7 @@ class Received:
     sender: str
     recipient: str | None
     body: str | None
-    """None: it is not shown to whoever asks."""
+    """None: it is not shown to who asks."""
     received_at: int
 
 

@@ -1,7 +1,7 @@
 """What somebody wrote in a form and sent after their session had ended: kept until they are back.
 
 Nothing of such a form is done, also where they have signed in again in another tab meanwhile: the
-page that the form stands in is of the session before. Whoever is signed in on the same browser is
+page that the form stands in is of the session before. Who is signed in on the same browser is
 shown what it says, and sends it by a button of their own; without script as well. Forms are kept in
 memory alone, few and not for long: what is lost is what was lost before.
 """
