@@ -15,6 +15,7 @@ import trio
 
 from risala.config.model import DeliverySection
 from risala.engine.actors.alarm import Alarm
+from risala.engine.delivery.matching_again import match_ending
 from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import patiently
@@ -69,6 +70,7 @@ class Keeper:
 
     async def _forget_receipts(self, now_ms: int) -> None:
         before_ms = now_ms - self._receipts_held_ms
+        await match_ending(self._recorder, self._reader, before_ms)
         given_up = await self._recorder.journal.commit(
             lambda conn: held.forget(conn, before_ms, now_ms)
         )

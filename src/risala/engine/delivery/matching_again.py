@@ -1,7 +1,10 @@
-"""Receipts that matched no message, matched again by what the settings say of ids now.
+"""Receipts that matched no message, matched again by what is known now.
 
 A carrier that writes the ids of answers and receipts in two forms is noticed by its receipts, which
 match nothing. Once ``message_id_form`` says so, those that came before are as good as any.
+
+A carrier that gives every message the same id is noticed by its second message. The receipt of the
+first one is matched by the submit that it names, before it is given up.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from risala.engine.delivery.lane.lane import Lane
 from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.matching import is_waited_for
+from risala.engine.journal.recorder import Page, Recorder
 from risala.engine.model.errors import Unavailable
 from risala.plugins.contract import IdForms
 
@@ -53,3 +57,18 @@ async def match_again(lane: Lane, reader: sqlite3.Connection) -> None:
         log.warning("receipts.storage", carrier=lane.name, reason=str(error))
     if matched:
         log.info("receipts.matched_again", carrier=lane.name, count=matched)
+
+
+async def match_ending(recorder: Recorder, reader: sqlite3.Connection, before_ms: int) -> None:
+    """Use the receipts held since before ``before_ms`` that fit a message by now."""
+    for number, one in enumerate(held.ending(reader, before_ms), 1):
+        if number % _AT_ONCE == 0:
+            await trio.lowlevel.checkpoint()
+        carriers = recorder.groups.of(one.carrier)
+        if not is_waited_for(reader, carriers, one.receipt, one.received_at):
+            continue
+        arrival = Arrival(one.carrier, one.receipt, recorder.stamp())
+        written = await recorder.write(Page((), (arrival,), ()))
+        if written.arrivals == [None]:
+            use = partial(held.use, carrier=one.carrier, receipt=one.receipt)
+            await recorder.journal.commit(use)

@@ -147,6 +147,26 @@ async def test_where_all_have_one_id_recipient_and_reference_tell_which_it_is(
         assert [house.status(message) for message in messages].count("sent") == 2
 
 
+async def test_the_first_of_those_with_one_id_has_its_receipt_once_the_second_is_sent(
+    open_house, quick
+):
+    """Its id was its own when the receipt came, which had another."""
+    driver = FakeDriver()
+    driver.always = lambda _: Accepted("0")
+    held_s = DeliverySection(receipts_held_s=60)
+    async with open_house(drivers={"fake": driver}, delivery=held_s) as house:
+        first = await house.send()
+        await house.wait_status(first, "sent")
+        reference = driver.submitted[0].submit_reference
+        await driver.context.receipt(told("77", reference=reference))
+        second = await house.send(to=OTHER)
+        await house.wait_status(second, "sent")
+        assert await house.wait_status(first, "delivered") == "delivered"
+        assert house.status(second) == "sent"
+        unmatched = (await house.gateway.perform("carriers.show", {"carrier": "fake"}))["unmatched"]
+        assert unmatched == {"total": 0, "waiting": 0, "latest": []}
+
+
 async def test_an_id_of_its_own_is_not_outdone_by_a_reference(open_house, quick):
     driver = FakeDriver()
     async with open_house(drivers={"fake": driver}) as house:

@@ -200,18 +200,23 @@ def _give_up(
     return [_unmatched(row) for row in rows]
 
 
-_UNUSED: Final = (
-    "SELECT received_at, carrier_id, state, raw, error_code, recipient, sender, reference"
-    " FROM held_receipts WHERE carrier = ?1 AND why <> ?2"
-    " UNION SELECT received_at, carrier_id, state, raw, NULL, recipient, NULL, NULL"
-    " FROM unmatched_receipts WHERE carrier = ?1 AND why <> ?2 ORDER BY 1"
+_HELD: Final = (
+    "SELECT carrier, received_at, carrier_id, state, raw, error_code, recipient, sender, reference"
+    " FROM held_receipts WHERE"
 )
+_UNUSED: Final = (
+    f"{_HELD} carrier = ?1 AND why <> ?2"
+    " UNION SELECT carrier, received_at, carrier_id, state, raw, NULL, recipient, NULL, NULL"
+    " FROM unmatched_receipts WHERE carrier = ?1 AND why <> ?2 ORDER BY 2"
+)
+_ENDING: Final = f"{_HELD} received_at < ? AND reference IS NOT NULL ORDER BY seq"
 
 
 @dataclass(frozen=True, slots=True)
 class Unused:
     """A receipt that matches no message so far, held or given up."""
 
+    carrier: str
     received_at: int
     receipt: Receipt
 
@@ -221,7 +226,13 @@ def unused(conn: sqlite3.Connection, carrier: str) -> list[Unused]:
     return [_unused(*row) for row in conn.execute(_UNUSED, (carrier, Why.SEVERAL))]
 
 
+def ending(conn: sqlite3.Connection, before_ms: int) -> list[Unused]:
+    """Those that name a submit, and are held since before ``before_ms``."""
+    return [_unused(*row) for row in conn.execute(_ENDING, (before_ms,))]
+
+
 def _unused(
+    carrier: str,
     received_at: int,
     carrier_id: str,
     state: str,
@@ -241,7 +252,7 @@ def _unused(
         sender=sender,
         reference=reference,
     )
-    return Unused(received_at, receipt)
+    return Unused(carrier, received_at, receipt)
 
 
 def use(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> None:
