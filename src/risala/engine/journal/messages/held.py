@@ -205,7 +205,7 @@ _HELD: Final = (
     " FROM held_receipts WHERE"
 )
 _UNUSED: Final = (
-    f"{_HELD} carrier = ?1 AND why <> ?2"
+    f"{_HELD} carrier = ?1 AND why <> ?2"  # noqa: S608 -- constants
     " UNION SELECT carrier, received_at, carrier_id, state, raw, NULL, recipient, NULL, NULL"
     " FROM unmatched_receipts WHERE carrier = ?1 AND why <> ?2 ORDER BY 2"
 )
