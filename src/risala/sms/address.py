@@ -39,18 +39,35 @@ def normalise_number(text: str) -> str:
     brackets and invisible direction marks anywhere; Arabic-Indic digits. Raises
     :class:`ValueError` with one sentence when it is no Mauritanian mobile number.
     """
-    compact = "".join(
+    compact = _compact(text)
+    for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE):
+        number = f"+{COUNTRY_CODE}{compact.removeprefix(prefix)}"
+        if is_number(number):
+            return number
+    raise ValueError(_NOT_A_NUMBER)
+
+
+def digits_of(text: str) -> str | None:
+    """The digits of a part of a number, as a person writes it; None where there is anything else.
+
+    What :func:`normalise_number` takes for separators is left out, and so is what comes before the
+    country code.
+    """
+    digits = _compact(text).removeprefix("+")
+    if digits.startswith("00" + COUNTRY_CODE):
+        digits = digits.removeprefix("00")
+    return digits if _is_digits(digits) else None
+
+
+def _compact(text: str) -> str:
+    """A number without what people write between its digits, which are ASCII then."""
+    return "".join(
         character
         for character in text.translate(_ARABIC_DIGITS)
         if character not in _SEPARATORS
         and not character.isspace()
         and unicodedata.category(character) != "Cf"
     )
-    for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE):
-        number = f"+{COUNTRY_CODE}{compact.removeprefix(prefix)}"
-        if is_number(number):
-            return number
-    raise ValueError(_NOT_A_NUMBER)
 
 
 LOCAL_DIGITS_MIN: Final = 7

@@ -47,6 +47,27 @@ async def test_a_message_is_found_by_its_number(post, operator, message, typed):
     assert "36123456" not in str(line)
 
 
+@pytest.mark.parametrize(
+    "typed", ["123456", "12 34 56", "3456", "36 12", "+222 36 12", "00222 36 12", "٣٤٥٦"]
+)
+@pytest.mark.parametrize("by", ["", "&by=to"])
+async def test_a_message_is_found_by_a_part_of_its_number(post, operator, message, typed, by):
+    page = await operator.get(f"{FIND}?q={quote(typed)}{by}")
+    assert f"{FIND}/{message}" in page.text
+    line = (await lines(post, "message.find"))[0]
+    assert "3456" not in str(line)
+
+
+async def test_a_part_of_a_number_that_no_message_has_is_told(operator, message):
+    text = (await operator.get(f"{FIND}?q=987654")).text
+    assert "We looked for it as a part of a number and as an id of a carrier." in text
+    text = (await operator.get(f"{FIND}?q=987654&by=to")).text
+    assert "We looked for it as a part of a number. Choose" in text
+    page = await operator.get(f"{FIND}?q=123&by=to")
+    assert page.status == 422
+    assert "Type at least four digits" in page.text
+
+
 async def test_an_id_leads_to_the_message(operator, message):
     assert (await operator.get(f"{FIND}?q={message}")).location == f"{FIND}/{message}"
     text = (await operator.get(f"{FIND}?q=sms_none")).text

@@ -27,6 +27,10 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_amount": N_("Write an amount in digits, like 100 or 99.50."),
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
     "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
+    "too_few_digits": N_("Type at least four digits of the number."),
+    "too_many_numbers": N_(
+        "Too many numbers have these digits. Type more of them, or choose what it is."
+    ),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_ip_address": N_("An address looks like 203.0.113.7, a network like 203.0.113.0/24."),
     "invalid_time_zone": N_("This is no time zone that we know. One looks like Africa/Nouakchott"),

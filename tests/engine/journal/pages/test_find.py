@@ -82,11 +82,72 @@ def test_a_message_is_found_by_its_own_id(book, town):
 def test_every_look_is_by_an_index(book, town):
     run: list[str] = []
     book.conn.set_trace_callback(run.append)
-    for wanted in (Sought(recipient=TO), Sought(carrier_id="12"), Sought(message_id=town[0])):
+    for wanted in (
+        *(Sought(recipient=TO), Sought(carrier_id="12"), Sought(message_id=town[0])),
+        Sought(digits="0001"),
+    ):
         find.page(book.conn, wanted, limit=3)
         find.page(book.conn, wanted, before=1, limit=3)
         find.page(book.conn, wanted, after=1, limit=3)
     book.conn.set_trace_callback(None)
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
     assert len(run) > 20
+    steps = [step for step in steps if not step.startswith("SCAN json_each")]  # an argument
     assert not [step for step in steps if step.startswith("SCAN") or "TEMP B-TREE" in step]
+
+
+@pytest.mark.parametrize(
+    ("digits", "found"),
+    [
+        ("0001", [0, 3]),
+        ("3600", [0, 3]),
+        ("2224", [1]),
+        ("22236", [0, 3]),
+        ("000001", [0, 3]),
+        ("00000", [0, 1, 3]),
+        ("22236000001", [0, 3]),
+        ("222360000010", []),
+        ("5000", []),
+        ("9999", []),
+    ],
+)
+def test_a_part_of_a_number_is_found_wherever_it_stands(book, digits, found):
+    organization_id, other = book.organization(), book.organization()
+    made = [
+        book.accept(organization_id, recipient="+22236000001"),
+        book.accept(organization_id, recipient="+22246000002"),
+        book.accept(organization_id, recipient="+22227171717"),
+        book.accept(other, recipient="+22236000001"),
+    ]
+    page = find.page(book.conn, Sought(digits=digits), limit=50)
+    assert ids(page) == [made[each] for each in reversed(found)]
+
+
+def test_pages_of_a_part_of_a_number_are_in_one_order(book, town):
+    found, before = [], None
+    while True:
+        page = find.page(book.conn, Sought(digits="60000"), before=before, limit=3)
+        found += ids(page)
+        if page.older is None:
+            break
+        before = page.older
+    assert len(found) == 20
+    assert found[::2] == town[::-1]
+
+
+def test_digits_that_may_be_a_carriers_id_are_found_as_either(book):
+    organization_id = book.organization()
+    by_id = sent(book, organization_id, "12345")
+    by_number = book.accept(organization_id, recipient="+22236123450")
+    page = find.page(book.conn, Sought(digits="123450", carrier_id="123450"), limit=50)
+    assert ids(page) == [by_number, by_id]
+
+
+def test_too_many_numbers_with_some_digits_are_told(book, monkeypatch):
+    monkeypatch.setattr(find, "WALKS_MAX", 2)
+    organization_id = book.organization()
+    for last in range(3):
+        book.accept(organization_id, recipient=f"+2223600000{last}")
+    assert ids(find.page(book.conn, Sought(digits="00002"), limit=5))
+    with pytest.raises(find.TooManyNumbersError):
+        find.page(book.conn, Sought(digits="36000"), limit=5)

@@ -74,6 +74,8 @@ def test_all_pages_together_are_all_messages(book, town, limit):
         ({"cause": "ESME_RINVDSTADR"}, [2]),
         ({"cause": "esme_rthrottled"}, [6, 4]),
         ({"contains": "4600 00"}, [6, 4, 2, 0]),
+        ({"contains": "00222 (46)"}, [6, 4, 2, 0]),
+        ({"contains": "٤٦٠٠"}, [6, 4, 2, 0]),
         ({"contains": "esme_rthrottled"}, [6, 4]),
         ({"contains": "EST PRÊTE"}, []),  # of letters beyond ASCII the case counts
         ({"contains": "100% prête"}, [3]),

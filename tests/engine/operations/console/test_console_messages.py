@@ -58,7 +58,9 @@ async def test_a_message_is_found_by_the_number_that_an_smpp_customer_has(house,
         assert (await do(house, "message.find", **given))["messages"] == []
 
 
-@pytest.mark.parametrize("given", [{}, {"to": TO, "message_id": "sms_x"}])
+@pytest.mark.parametrize(
+    "given", [{}, {"to": TO, "message_id": "sms_x"}, {"to": TO, "digits": "3612"}]
+)
 async def test_one_thing_is_looked_for_at_a_time(house, given, autojump_clock):
     with pytest.raises(Invalid, match="one of"):
         await do(house, "message.find", **given)

@@ -1,12 +1,15 @@
-"""Messages of all organizations by what somebody has of one: its number, its id, the carrier's id.
+"""Messages of all organizations by what somebody has of one: its number or a part of that, its id,
+the carrier's id.
 
 No index is there for this alone. That of recipients has the organization second: so each
 organization that ever wrote to the number is walked for itself, and there are few of those. The
-same goes for the carriers of one id.
+same goes for the carriers of one id. A part of a number is looked for in that index too: in the
+ranges of numbers that have it.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -21,17 +24,21 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import places, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
+from risala.sms.part_of_number import ranges_of
 
 WALKS_MAX: Final = 500
-"""Organizations that are walked at most, of those that wrote to a number: some milliseconds."""
+"""Organizations that are walked at most, of those that wrote to a number: some milliseconds. Of
+a part of a number, its numbers and their organizations."""
 _BEFORE_ALL: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What is looked for by; one of them."""
+    """What is looked for by: one of them, or ``digits`` and ``carrier_id``; either will do then."""
 
     recipient: str | None = None
+    digits: str | None = None
+    """In a row anywhere in the recipient's number, at least ``PART_MIN``."""
     message_id: str | None = None
     """Or its number, as SMPP customers may have it."""
     carrier_id: str | None = None
@@ -72,6 +79,10 @@ _FOUND: Final = Rows(
 )
 
 
+class TooManyNumbersError(Exception):
+    """More numbers have the digits than are walked: somebody has to give more of them."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Walk:
     """One way through an index, to keys of messages in their order."""
@@ -91,7 +102,11 @@ def page(
     after: int | None = None,
     limit: int,
 ) -> FoundPage:
-    """The newest messages, or those older than the key ``before``, or newer than ``after``."""
+    """The newest messages, or those older than the key ``before``, or newer than ``after``.
+
+    Raises:
+        TooManyNumbersError: more than :data:`WALKS_MAX` numbers with messages have the digits.
+    """
     upward = after is not None
     bounds = (after + 1, KEY_END) if after is not None else (0, before or KEY_END)
     keys = sorted(_keys(conn, wanted, bounds, limit + 1, upward=upward), reverse=not upward)
@@ -114,12 +129,22 @@ def _keys(
     if wanted.recipient is not None:
         walks = _by_recipient(conn, recipient_number(wanted.recipient))
         return _walked(conn, walks, bounds, most, upward=upward)
-    for form in _forms(wanted.carrier_id or ""):
+    either: set[int] = set()
+    if wanted.digits is not None:
+        either |= _walked(conn, _by_digits(conn, wanted.digits), bounds, most, upward=upward)
+    if wanted.carrier_id is not None:
+        either |= _of_carrier_id(conn, wanted.carrier_id, bounds, most, upward=upward)
+    return either
+
+
+def _of_carrier_id(
+    conn: sqlite3.Connection, carrier_id: str, bounds: tuple[int, int], most: int, *, upward: bool
+) -> set[int]:
+    for form in _forms(carrier_id):
         of_form = [*_by_carrier_id(conn, form)]
         if of_form:
             return _walked(conn, of_form, bounds, most, upward=upward)
-    found = _numbered(conn, wanted.carrier_id or "")
-    return {key for key in found if bounds[0] <= key < bounds[1]}
+    return {key for key in _numbered(conn, carrier_id) if bounds[0] <= key < bounds[1]}
 
 
 def _numbered(conn: sqlite3.Connection, number: str) -> set[int]:
@@ -163,6 +188,42 @@ def _by_recipient(conn: sqlite3.Connection, recipient: int | str) -> Iterator[_W
             return
         select = f"SELECT key FROM {table} WHERE recipient = ? AND organization = ?"  # noqa: S608 -- constants
         yield _Walk(select, "key", (recipient, organization))
+
+
+def _by_digits(conn: sqlite3.Connection, digits: str) -> list[_Walk]:
+    """The walks of all numbers that have these digits; none may be left out unsaid."""
+    # Of thousands of ranges few have messages: one statement says which.
+    filled = conn.execute(
+        "WITH ranges (low, high) AS (SELECT json_extract(value, '$[0]'),"
+        " json_extract(value, '$[1]') FROM json_each(?))"
+        " SELECT low, high FROM ranges WHERE EXISTS ("
+        "SELECT 1 FROM message INDEXED BY message_by_recipient"
+        " WHERE recipient BETWEEN low AND high) LIMIT ?",
+        (json.dumps(ranges_of(digits)), WALKS_MAX + 1),
+    ).fetchall()
+    if len(filled) > WALKS_MAX:
+        raise TooManyNumbersError
+    walks: dict[int, list[_Walk]] = {}
+    count = 0
+    for low, high in filled:
+        while (recipient := _next_recipient(conn, low, high)) is not None:
+            if recipient not in walks:
+                walks[recipient] = [*_by_recipient(conn, recipient)]
+                count += len(walks[recipient])
+            if count > WALKS_MAX:
+                raise TooManyNumbersError
+            low = recipient + 1
+    return [walk for of_one in walks.values() for walk in of_one]
+
+
+def _next_recipient(conn: sqlite3.Connection, low: int, high: int) -> int | None:
+    found: int | None = value_of(
+        conn,
+        "SELECT recipient FROM message INDEXED BY message_by_recipient"
+        " WHERE recipient BETWEEN ? AND ? ORDER BY recipient LIMIT 1",
+        (low, high),
+    )
+    return found
 
 
 def _by_carrier_id(conn: sqlite3.Connection, carrier_id: str) -> Iterator[_Walk]:

@@ -31,6 +31,7 @@ from risala.engine.model.numbers import (
     recipient_number,
     recipient_text,
 )
+from risala.sms.address import digits_of
 from risala.sms.cause import Cause
 
 LOOKED_MAX: Final = 5000
@@ -38,8 +39,6 @@ LOOKED_MAX: Final = 5000
 KEY_END: Final = 2**63 - 1
 UNCERTAIN: Final = "uncertain"
 """A state that lists know beside the statuses: nobody knows whether the carrier has it."""
-_BETWEEN_DIGITS: Final = frozenset("+-. \u00a0")
-"""What people write between the digits of a number."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _IS_UNCERTAIN: Final = (
     "status = 1 AND (part_state = 2 OR part_state IS NULL AND segments > 1 AND EXISTS"
@@ -215,8 +214,8 @@ def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
 def _containing(text: str, *, in_texts: bool) -> tuple[str, list[object]]:
     """The condition that a part of the number or of the text is this."""
     ways, found = ["carrier_code = ? COLLATE NOCASE"], [text]
-    digits = "".join(each for each in text if each not in _BETWEEN_DIGITS)
-    if digits.isascii() and digits.isdigit():
+    digits = digits_of(text)
+    if digits is not None:
         ways.append("CAST(recipient AS TEXT) LIKE ?")
         found.append(f"%{digits}%")
     if in_texts:

@@ -9,7 +9,7 @@ from pydantic import PlainValidator
 
 from risala.engine.journal.messages import reads
 from risala.engine.journal.pages import find
-from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought
+from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought, TooManyNumbersError
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -18,24 +18,43 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeText,
     MaybeWhole,
+    fault,
     maybe,
     number,
+    text,
     words,
 )
 from risala.engine.operations.lists import MaybeCursor, feed_wire
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
+from risala.sms.address import digits_of
+from risala.sms.part_of_number import PART_MIN
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
 REASON_MAX: Final = 200
 
 
+def _part(value: object) -> str:
+    found = digits_of(text(value))
+    if found is None:
+        raise fault("invalid_phone_number", "`{name}` must be digits of a phone number.")
+    if len(found) < PART_MIN:
+        raise fault("too_few_digits", f"`{{name}}` has at least {PART_MIN} digits.")
+    return found
+
+
 class FindMessages(Arguments):
-    """A page of the messages to a number, or of one id; of one of the three."""
+    """A page of the messages to a number, or of one id: of one of those, or of those that have
+    either the digits or the carrier's id."""
 
     to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
+    digits: Annotated[
+        str | None,
+        PlainValidator(maybe(_part)),
+        ArgumentKind(f"{PART_MIN} or more digits in a row of a phone number"),
+    ] = None
     message_id: MaybeText = None
     carrier_id: MaybeText = None
     """The id that the carrier gave it (``providerMessageId``), in any form."""
@@ -92,18 +111,24 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
         "to": None if given.to is None else traces.masked(given.to),
+        # They may be all that the trail leaves out of a number.
+        "digits": None if given.digits is None else f"{len(given.digits)} digits",
         "message": given.message_id,
-        "carrierId": given.carrier_id,
+        "carrierId": given.carrier_id if given.digits is None else None,
     }
     said = {name: value for name, value in told.items() if value is not None}
     if len(said) != 1:
-        text = "Say one of `to`, `message_id` and `carrier_id`."
-        raise Invalid("to", "one_of", text)
+        advice = "Say one of `to`, `digits`, `message_id` and `carrier_id`."
+        raise Invalid("to", "one_of", advice)
     await call.note(call.sign(said=said, always=True))
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
-    wanted = Sought(given.to, given.message_id, given.carrier_id)
+    wanted = Sought(given.to, given.digits, given.message_id, given.carrier_id)
     reader = call.services.reader
-    return find.page(reader, wanted, before=given.before, after=given.after, limit=limit)
+    try:
+        return find.page(reader, wanted, before=given.before, after=given.after, limit=limit)
+    except TooManyNumbersError as error:
+        advice = f"More than {find.WALKS_MAX} numbers have these digits: give more of them."
+        raise Invalid("digits", "too_many_numbers", advice) from error
 
 
 async def _body(call: Call[ReadBody]) -> MessageBody:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
@@ -13,10 +14,11 @@ from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.visit import Visit
-from risala.sms.address import network_of, normalise_number
+from risala.sms.address import digits_of, network_of, normalise_number
+from risala.sms.part_of_number import PART_MIN
 
 WAYS: Final = ("to", "message_id", "carrier_id")
-"""What can be meant: a number, an id of ours, the carrier's."""
+"""What can be meant: a number or a part of one, an id of ours, the carrier's."""
 PAGE: Final = 50
 _MESSAGE: Final = "sms_"
 
@@ -39,7 +41,7 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page(
         "messages/find.html",
         query=query,
-        way=next(iter(asked)),
+        way="either" if len(asked) > 1 else next(iter(asked)),
         messages=[_look(visit, each) for each in messages],
         pager=pager_of(visit.at("messages"), query, newer=found["newer"], older=found["older"]),
     )
@@ -49,11 +51,16 @@ def _meant(text: str, by: str | None) -> dict[str, str]:
     """What a text is looked for as, where nobody says what it is."""
     if by == "message_id" or (by is None and text.startswith(_MESSAGE)):
         return {"message_id": text}
-    try:
-        number = normalise_number(text)
-    except ValueError:
-        return {"to": text} if by == "to" else {"carrier_id": text}
-    return {"carrier_id": text} if by == "carrier_id" else {"to": number}
+    if by == "carrier_id":
+        return {"carrier_id": text}
+    with suppress(ValueError):
+        return {"to": normalise_number(text)}
+    digits = digits_of(text)
+    if by == "to":
+        return {"to": text} if digits is None else {"digits": text}
+    if digits is None or len(digits) < PART_MIN:
+        return {"carrier_id": text}
+    return {"digits": text, "carrier_id": text}  # carriers' ids may be digits alone
 
 
 def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:
