@@ -209,6 +209,18 @@ class DriverContext(Protocol):
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         """Tell the answer to a submit that already returned :class:`Uncertain`."""
 
+    async def reachable(self, number: str) -> None:
+        """Tell that, as the carrier says, a phone can be reached again.
+
+        The timelines say so of the latest messages to this number that the carrier has and has not
+        reported on, and of those that wait for another attempt; nothing is moved or sent by it.
+        Returns once that is on disk. Raises nothing: what the disk does not take is lost.
+
+        Args:
+            number: as the carrier writes it. Where it has no country code, it is a number of the
+                carrier's own country.
+        """
+
     def health(self, health: Health) -> None:
         """Tell how the link is; the latest wins. Submits come only while it is ``UP``."""
 

@@ -22,7 +22,7 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.receipt import IdForm
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
-from risala.drivers.smpp.protocol.tlv import Tlv
+from risala.drivers.smpp.protocol.tlv import MS_AVAILABILITY_STATUS, Tlv
 from risala.plugins.contract import Accepted
 from risala.plugins.testing.conformance import segment
 from risala.plugins.testing.context import RecordingContext
@@ -139,6 +139,27 @@ async def test_an_alert_needs_no_answer_and_is_told_in_the_trace():
         box.inbox.deliver(box.link, alert)
         assert await box.statuses() == []
         assert box.context.traces == ["alert_notification: +22236123456 can be reached again."]
+        assert box.context.reachables == ["+22236123456"]
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+async def test_only_a_phone_that_can_be_reached_is_told_of_as_such(status):
+    tlvs = (Tlv(MS_AVAILABILITY_STATUS, bytes([status])),)
+    async with opened() as box:
+        box.inbox.deliver(box.link, AlertNotification(source_addr="36123456", tlvs=tlvs))
+        box.inbox.deliver(box.link, AlertNotification())  # of nobody
+        await wait_all_tasks_blocked()
+        assert box.context.reachables == (["36123456"] if status == 0 else [])
+
+
+async def test_alerts_without_end_leave_room_for_messages():
+    async with opened() as box:
+        for number in range(5000):
+            box.inbox.deliver(box.link, AlertNotification(source_addr=f"{number}"))
+        box.inbox.deliver(box.link, _TEXT)
+        assert await box.statuses() == [0]
+        assert [one.text for one in box.context.inbounds] == ["Bonjour"]
+        assert 0 < len(box.context.reachables) <= 101
 
 
 async def test_a_late_answer_is_passed_on():

@@ -18,6 +18,7 @@ from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     acceptance,
     answers,
+    awaiting,
     deadlines,
     endings,
     held,
@@ -127,6 +128,7 @@ def a_life_of_everything(book):
         acceptance.accept_one(conn, book.new_message(poor), None)
     known = book.new_message(organization_id, idempotency_key=f"key-{delivered}")
     book.unit(lambda conn: acceptance.accept_one(conn, known, None))
+    book.unit(lambda conn: awaiting.note_reachable(conn, "mattel", ["mattel"], NUMBER, book.now_ms))
     deadlines.next_deadline(conn)
     messages.queues(conn)
     messages.due(conn, "+222", 1, organization_id, book.now_ms, (0, 0), 8)

@@ -160,6 +160,7 @@ def open_exchange(tmp_path) -> OpenExchange:
         *,
         driver: dict[str, Any] | None = None,
         carrier: dict[str, Any] | None = None,
+        delivery: dict[str, Any] | None = None,
         port: int | None = None,
         patience_s: float = HANG_S,
     ) -> AsyncIterator[Exchange]:
@@ -168,7 +169,7 @@ def open_exchange(tmp_path) -> OpenExchange:
         clock = SystemClock()
         settings = Settings(
             storage=StorageSection(data_dir=tmp_path),
-            delivery=DeliverySection.model_validate(QUICK_DELIVERY),
+            delivery=DeliverySection.model_validate({**QUICK_DELIVERY, **(delivery or {})}),
         )
         with trio.fail_after(patience_s):
             async with trio.open_nursery() as nursery:

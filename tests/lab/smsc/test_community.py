@@ -8,12 +8,14 @@ from collections import Counter
 import pytest
 
 from risala.drivers.smpp.protocol.inbound import inbound_pdus
+from risala.drivers.smpp.protocol.pdu import AlertNotification
 from risala.lab.smsc.simulator import Bound, ReceiptSent, Submitted
 
 pytestmark = pytest.mark.slow
 # Of 1 to 255: a reference whose low octet is 0 names nothing, and ids are random.
 WITH_REFERENCES = {"user_message_reference": "octet"}
 QUICK_RECEIPTS = {"wait": {"mean_s": 0.01}}
+SLOW_RETRIES = {"retry": {"first_wait_s": 600, "wait_max_s": 600}}
 
 
 async def test_transaction_mode_an_accepted_message_is_delivered(open_exchange):
@@ -128,3 +130,35 @@ async def test_receipts_of_no_alphabet(open_exchange):
         ids = await it.send("one", "two")
         assert await it.settle(ids) == Counter(delivered=2)
         assert not it.inbound_texts()
+
+
+REACHED = "The carrier says that the phone can be reached again."
+
+
+async def test_a_phone_that_is_back_is_told_of_in_what_waits_for_it(open_exchange):
+    """As Osmocom's MSC says it: a local number of a type that tells nothing, again and again."""
+    scenario = {"receipts": {"wait": {"mean_s": 600}}}
+    async with open_exchange(scenario) as it:
+        ids = await it.send("one", "long " * 100)
+        await it.settle(ids, "sent")
+        for number in ("22236123456", "36123456", "36999999"):
+            assert it.simulator.alert(AlertNotification(3, 1, number))
+        for one in ids:
+            await it.wait_until(lambda one=one: REACHED in it.timeline(one))
+        await it.wait_until(lambda: "36999999" in " ".join(line.text for line in it.lane().trace))
+        assert [it.timeline(one)[-1] for one in ids] == [REACHED] * 2
+        assert [it.timeline(one).count(REACHED) for one in ids] == [1, 1]
+        assert {it.status(one) for one in ids} == {"sent"}
+
+
+async def test_a_phone_that_is_back_moves_no_message_that_waits_for_its_next_attempt(open_exchange):
+    states = {"UNDELIVERABLE": 1}
+    scenario = {"receipts": {**QUICK_RECEIPTS, "states": states}}
+    driver = {"transaction_mode": True}
+    async with open_exchange(scenario, driver=driver, delivery=SLOW_RETRIES) as it:
+        ids = await it.send("when you are back")
+        await it.wait_until(lambda: "switched off" in " ".join(it.timeline(ids[0])))
+        assert it.simulator.alert(AlertNotification(1, 1, "22236123456"))
+        await it.wait_until(lambda: REACHED in it.timeline(ids[0]))
+        assert it.status(ids[0]) == "pending"
+        assert len(it.of(Submitted)) == 1

@@ -9,13 +9,14 @@ to try again later, and does. :mod:`risala.drivers.smpp.parts` joins messages th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 import trio
 
 from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.notable import Notable
+from risala.drivers.smpp.notable import Notable, reachable_phone
 from risala.drivers.smpp.parts import SmppParts, Unanswered
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu
 from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
@@ -26,6 +27,9 @@ from risala.sms.cause import Cause
 _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 8
 """Messages and late answers on their way to the disk at once: they share its syncs."""
+_ALERTS_MAX: Final = 100
+"""Alerts on their way into timelines. What comes beyond it is in no timeline: nobody waits for it,
+and it must not take the place of messages."""
 _MESSAGES: Final = (DeliverSm, DataSm)
 
 
@@ -65,11 +69,13 @@ class SmppInbox:
         self._notable = Notable()
         self._parts = SmppParts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Unanswered | _LateOutcome](_QUEUE_MAX)
+        self._put_alert, self._take_alert = trio.open_memory_channel[str](_ALERTS_MAX)
 
     async def run(self) -> None:
         """Serve for life."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._parts.run)
+            nursery.start_soon(self._tell_reachable)
             for _ in range(_WORKERS):
                 nursery.start_soon(self._work)
 
@@ -82,8 +88,19 @@ class SmppInbox:
             else:
                 self._put_by(delivery)
         elif isinstance(request, AlertNotification):
-            self._trace(self._notable.of_alert(request, trio.current_time()))
+            self._alert(request)
         # An alert asks for no answer, and outbind neither; nothing else may come to an ESME.
+
+    def _alert(self, alert: AlertNotification) -> None:
+        self._trace(self._notable.of_alert(alert, trio.current_time()))
+        number = reachable_phone(alert)
+        if number is not None:
+            with suppress(trio.WouldBlock):
+                self._put_alert.send_nowait(number)
+
+    async def _tell_reachable(self) -> None:
+        async for number in self._take_alert:
+            await self._context.reachable(number)
 
     def _put_by(self, delivery: Unanswered) -> None:
         try:

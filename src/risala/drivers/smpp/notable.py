@@ -39,8 +39,9 @@ _READ: Final = frozenset(
         *(MESSAGE_PAYLOAD, SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM),
     }
 )
+_AVAILABLE: Final = 0
 _AVAILABILITY: Final = {
-    0: "can be reached again",
+    _AVAILABLE: "can be reached again",
     1: "may not receive messages",
     2: "cannot be reached",
 }
@@ -76,11 +77,24 @@ class Notable:
         self._alerts += 1
         if self._alerts > ALERTS_MAX:
             return None
-        status = find(alert.tlvs, MS_AVAILABILITY_STATUS)
-        state = _AVAILABILITY.get(status.number if status else 0, "has an unknown state")
+        state = _AVAILABILITY.get(_availability(alert), "has an unknown state")
         who = readable_address(alert.source_addr_ton, alert.source_addr)
         last = " Further ones are not shown for a minute." if self._alerts == ALERTS_MAX else ""
         return f"alert_notification: {who} {state}.{last}"
+
+
+def reachable_phone(alert: AlertNotification) -> str | None:
+    """The number of a phone that can be reached again, as the carrier writes it; None where an
+    ``alert_notification`` says something else."""
+    if _availability(alert) != _AVAILABLE or not alert.source_addr:
+        return None
+    return readable_address(alert.source_addr_ton, alert.source_addr)
+
+
+def _availability(alert: AlertNotification) -> int:
+    """Where it is not said, the phone can be reached: that is what an alert is for."""
+    status = find(alert.tlvs, MS_AVAILABILITY_STATUS)
+    return status.number if status else _AVAILABLE
 
 
 def _value(tlv: Tlv, text: str) -> str:

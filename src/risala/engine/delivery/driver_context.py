@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -150,6 +150,12 @@ class LaneContext:
             return
         if isinstance(outcome, Accepted):
             self._lane.awaited.expect(row.id, segment.number, outcome.carrier_id)
+
+    async def reachable(self, number: str) -> None:
+        at_home = with_country(number, self._lane.carrier.national_prefix)
+        # Raised where the disk is full or the service stops: no carrier says it again for that.
+        with suppress(Unavailable):
+            await self._lane.recorder.note_reachable(self.carrier, at_home)
 
     def health(self, health: Health) -> None:
         self._lane.set_health(health)

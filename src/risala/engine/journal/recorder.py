@@ -16,7 +16,14 @@ import structlog
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
-from risala.engine.journal.messages import deadlines, declined, delivery, endings, receipts
+from risala.engine.journal.messages import (
+    awaiting,
+    deadlines,
+    declined,
+    delivery,
+    endings,
+    receipts,
+)
 from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.messages.under_way import UnderWay
@@ -169,6 +176,18 @@ class Recorder:
         """
         stamp = self.stamp()
         self.tell(await self.journal.commit(lambda conn: declined.decline(conn, declining, stamp)))
+
+    async def note_reachable(self, carrier: str, number: str) -> None:
+        """Write into the timelines of what waits for a phone that, as a carrier says, it can be
+        reached again. No status changes, so nobody is told.
+
+        Raises:
+            Unavailable: it could not be written.
+        """
+        carriers, now_ms = self.groups.of(carrier), self.clock.now_ms()
+        await self.journal.commit(
+            lambda conn: awaiting.note_reachable(conn, carrier, carriers, number, now_ms)
+        )
 
     async def cancel(self, message_id: str, *, by: Signature | None = None) -> None:
         """Withdraw a message that has not left.

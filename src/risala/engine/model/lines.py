@@ -100,6 +100,8 @@ class Kind(IntEnum):
     RESTORED_GOES_ON = 30
     """It was restored from a backup, and goes on: the database that was set aside had been stopped
     in order, and shows that it had not left."""
+    REACHABLE = 31
+    """The carrier says that the recipient's phone can be reached again. It moves nothing."""
 
 
 class Wait(StrEnum):

@@ -260,5 +260,6 @@ _WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
     ),
     Kind.WAITS: _waits,
     Kind.CODE_ENTERED: lambda _: "Its code was entered: the message has arrived.",
+    Kind.REACHABLE: lambda _: "The carrier says that the phone can be reached again.",
     Kind.SERVED: lambda _: "A carrier serves this number now; waiting for its turn.",
 }

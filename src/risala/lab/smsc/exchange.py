@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm
 from risala.drivers.smpp.protocol.submit import decode_message, readable_address
 from risala.lab.smsc.behaviour import Behaviour
 from risala.lab.smsc.config import SimulatorConfig
@@ -80,17 +80,28 @@ class Exchange:
 
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
         """Have phones' messages sent, to this account or to any that is there; False: to none."""
-        accounts = list(self._accounts.values())
-        if system_id is not None:
-            account = self._accounts.get(system_id)
-        else:
-            listening = [one for one in accounts if one.receivers]
-            account = next(iter(listening or accounts), None)
+        account = self._asked(system_id)
         if account is None or self.receipts_kept + len(pdus) > self.config.store_max:
             return False
         for pdu in pdus:
             self.keep(account, Kept(pdu))
         return True
+
+    def alert(self, alert: AlertNotification, *, system_id: str | None = None) -> bool:
+        """Send an alert to this account, or to any that is there; False: no link of it hears it.
+
+        It asks for no answer, so it is not kept either.
+        """
+        account = self._asked(system_id)
+        return account is not None and account.alert(alert)
+
+    def _asked(self, system_id: str | None) -> Account | None:
+        """This account; None asks for any, rather one that listens."""
+        if system_id is not None:
+            return self._accounts.get(system_id)
+        accounts = list(self._accounts.values())
+        listening = [one for one in accounts if one.receivers]
+        return next(iter(listening or accounts), None)
 
     def account(self, system_id: str) -> Account | None:
         """The account's store; None where there are too many accounts."""

@@ -13,7 +13,7 @@ from functools import partial
 import trio
 
 from risala.drivers.smpp.link import Link, LinkLimits
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.server_tls import HandshakeError, shake_hands
 from risala.lab.smsc.behaviour import Behaviour, SteadyBehaviour
@@ -174,6 +174,11 @@ class SmscSimulator:
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
         """Have phones' messages sent, to this account or to any that is there; False: to none."""
         return self._exchange.deliver(*pdus, system_id=system_id)
+
+    def alert(self, alert: AlertNotification, *, system_id: str | None = None) -> bool:
+        """Send an ``alert_notification``, to this account or to any that is there; False: nobody
+        hears it."""
+        return self._exchange.alert(alert, system_id=system_id)
 
     def drop_links(self) -> None:
         """Break every connection, without a word."""

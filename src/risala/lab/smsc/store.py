@@ -15,7 +15,8 @@ from typing import Final
 import trio
 
 from risala.drivers.smpp.link import Link, LinkError, NotSentError
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, Pdu
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu
+from risala.drivers.smpp.protocol.session import LocalProtocolError
 from risala.sms.receipt import ReceiptState
 
 _ATTEMPTS_MAX: Final = 10
@@ -87,6 +88,17 @@ class Account:
     def put(self, kept: Kept) -> None:
         self._waiting.append(kept)
         self.pump()
+
+    def alert(self, alert: AlertNotification) -> bool:
+        """Send an alert, which has no answer, on one of the links; False: there is none."""
+        for link in reversed(self.receivers):
+            try:
+                octets = link.session.send(alert)
+            except LocalProtocolError:  # it takes its leave
+                continue
+            link.write_soon(octets)
+            return True
+        return False
 
     def pump(self) -> None:
         """Send what the window allows; called whenever something changed."""

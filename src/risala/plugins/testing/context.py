@@ -31,6 +31,8 @@ class RecordingContext:
         self.receipts: list[Receipt] = []
         self.inbounds: list[Inbound] = []
         self.late: list[tuple[Segment, Outcome]] = []
+        self.reachables: list[str] = []
+        """Numbers of phones that can be reached again."""
         self.healths: list[Health] = []
         self.traces: list[str] = []
         self.wire: list[tuple[bool, str]] = []
@@ -101,6 +103,11 @@ class RecordingContext:
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         await trio.lowlevel.checkpoint()
         self.late.append((segment, outcome))
+        self._change()
+
+    async def reachable(self, number: str) -> None:
+        await trio.lowlevel.checkpoint()
+        self.reachables.append(number)
         self._change()
 
     def health(self, health: Health) -> None:

@@ -1,4 +1,8 @@
-"""Segments that a carrier may be asked about: accepted without a receipt, or uncertain."""
+"""What waits for a carrier's word or for a phone.
+
+Segments that a carrier may be asked about, accepted without a receipt or uncertain; and messages to
+a phone of which the carrier says that it can be reached again.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.messages import parts
+from risala.engine.journal.messages import parts, timeline
+from risala.engine.journal.messages.matching import LATE_MS
 from risala.engine.journal.state import CREATED, load, load_key
+from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
+from risala.engine.journal.store.sql import places
+from risala.engine.model.commands import TimelineEntry
+from risala.engine.model.lines import Kind, Line
+from risala.engine.model.numbers import recipient_number
 from risala.engine.model.states import SegmentState
+
+REACHED_MAX: Final = 20
+"""Messages to a phone, the latest, whose timelines say that it can be reached again. A phone that
+was off for days finds a few; a monitor's own number may have thousands."""
+_REACHABLE: Final = Line(Kind.REACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +62,14 @@ class _Single:
     changed_at: int
 
 
+_CHANGED_AT: Final = f"coalesce(updated_at, delivered_at, sent_at, {CREATED})"
 _SINGLES: Final = Rows(
     _Single,
     {
         "message_id": "id",
         "carrier": name_sql("carrier"),
         "carrier_id": "coalesce(carrier_id, carrier_key)",
-        "changed_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
+        "changed_at": _CHANGED_AT,
     },
 )
 _OF_SEVERAL: Final = Rows(
@@ -125,3 +141,32 @@ def uncertain_due(conn: sqlite3.Connection, now_ms: int, limit: int) -> list[Unc
         for part in parts.of(conn, load_key(conn, key))
         if part.state is SegmentState.UNCERTAIN and part.carrier_id
     ]
+
+
+def note_reachable(
+    conn: sqlite3.Connection, carrier: str, carriers: Sequence[str], number: str, now_ms: int
+) -> None:
+    """Write into timelines that a phone can be reached again: of what was sent through these
+    carriers without a final receipt, and of what waits for another attempt after one through them.
+
+    Only the latest :data:`REACHED_MAX` are looked at, and none says it twice in a row: a carrier
+    may repeat it without end.
+
+    Args:
+        carrier: the one that says so, one of ``carriers``.
+        number: as whole as it is known; with or without ``+``.
+    """
+    recipient = recipient_number(f"+{number.removeprefix('+')}")
+    known = [no for name in carriers if (no := names.known(conn, name)) is not None]
+    if not isinstance(recipient, int) or not known:
+        return
+    waiting = conn.execute(
+        f"SELECT key FROM message WHERE recipient = ? AND {_CHANGED_AT} > ?"  # noqa: S608 -- constants
+        f" AND (+status = 2 OR +status = 0 AND attempts > 0) AND +carrier IN ({places(known)})"
+        " ORDER BY +key DESC LIMIT ?",
+        (recipient, now_ms - LATE_MS, *known, REACHED_MAX),
+    ).fetchall()
+    for (key,) in waiting:
+        if timeline.last_line(conn, key).line.kind is not Kind.REACHABLE:
+            entry = TimelineEntry(now_ms, load_key(conn, key).status, _REACHABLE, carrier)
+            timeline.append(conn, key, entry)

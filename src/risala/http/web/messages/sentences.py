@@ -34,6 +34,7 @@ _PLAIN: Final = {
         "Restored from a backup: what became of it at the carrier is not known."
     ),
     "CODE_ENTERED": N_("Its code was entered: the message has arrived."),
+    "REACHABLE": N_("The carrier says that the phone can be reached again."),
     "SERVED": N_("A carrier serves this number now; waiting for its turn."),
 }
 _WAITS: Final = {

@@ -96,6 +96,11 @@ class ToldContext(RecordingContext):
             return
         await super().late_outcome(segment, outcome)
 
+    async def reachable(self, number: str) -> None:
+        fault = None if isinstance(number, str) else "its number is no text"
+        if not self._is_wrong("reachable", fault):
+            await super().reachable(number)
+
     def health(self, health: Health) -> None:
         if not self._is_wrong("health", _fault_of_health(health)):
             super().health(health)
