@@ -195,3 +195,30 @@ async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatc
 )
 def test_our_drivers_speak_the_reader_s_language(text, said):
     assert said in driver_said(load_words(Language.FRENCH), text)
+
+
+async def test_a_carrier_s_page_is_in_the_reader_s_language(operator, monkeypatch, post):
+    """Its facts, the life of its link and its commands; what others' drivers say is marked."""
+    perform = post.gateway.perform
+    lives = ["up: Bound.", "the operator set it to open", "Somebody else’s <b>words</b>."]
+
+    async def told(name, arguments, caller):
+        found = await perform(name, arguments, caller)
+        if name == "carriers.show":
+            facts = {"links": 2, "user_message_reference": "not known yet", "none": None}
+            at = "2026-11-22T10:00:00.000Z"
+            found |= {"driver": "smpp", "details": facts}
+            found["trace"] = [{"at": at, "text": each} for each in lives]
+            found["commands"][0]["summary"] = "Ask now for the SIM's balance."
+        return found
+
+    monkeypatch.setattr(post.gateway, "perform", told)
+    page = await operator.get(PAGE)
+    await operator.submit(page, "/operator/language", {"language": "fr", "next": PAGE})
+    text = (await operator.get(f"{PAGE}/fake")).text
+    assert "<dt>Liaisons ouvertes</dt>" in text
+    assert "<dd>pas encore connu</dd>" in text
+    assert ">connecté\xa0: Session ouverte.</td>" in text
+    assert ">l’exploitant l’a mis sur ouvert</td>" in text
+    assert '<span dir="auto" lang="en">Somebody else’s &lt;b&gt;words&lt;/b&gt;.</span>' in text
+    assert "</code> Demander maintenant le solde de la carte SIM.</li>" in text

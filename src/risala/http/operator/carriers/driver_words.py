@@ -1,54 +1,148 @@
 """What our own drivers say of their links, in the reader's language.
 
-Drivers speak English, and those of others say what they like: a text that is not here whole stays
-as it is, as a quotation in English.
+Drivers speak English, and those of others say what they like: a text that is not made of the
+sentences in :mod:`.driver_sentences` stays as it is, as a quotation in English.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import islice
+from typing import Any, Final
 
 from markupsafe import Markup
 
-from risala.http.web.languages import N_, Words
-
-SPOKEN: Final = (
-    N_("Not connected yet."),
-    N_("The driver is not running."),
-    N_("Bound."),
-    N_("Bound to receive, but not to send."),
-    N_("Bound to send, but not to receive: receipts wait at the carrier."),
-    N_("Connecting to {peer}."),
-    N_("The link to {peer} ended: {reason}."),
-    N_("No connection to {peer}: {reason}."),
-    N_("The carrier says that the password is wrong. Correct it in this carrier's settings."),
-    N_("The carrier does not know this system_id. Correct it in this carrier's settings."),
-    N_("The network denies this SIM; ask its operator."),
-    N_("Searching for a network."),
-    N_("{modem} is ready on {network}."),
-    N_("The SIM wants its PIN. Set pin_env."),
-    N_("{port} is not there: unplugged, or starting. Waiting for it."),
-    N_("The modem does not answer."),
+from risala.http.operator.carriers.driver_phrases import (
+    COMMANDS,
+    FACTS,
+    OURS,
+    PHRASES,
+    REGISTRATIONS,
 )
-"""The drivers' sentences, with holes for what differs."""
+from risala.http.operator.carriers.driver_sentences import SENTENCES
+from risala.http.web.languages import Words
 
-
-def _pattern(sentence: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"\\{([a-z]+)\\}", r"(?P<\1>.+?)", re.escape(sentence)))
-
-
-_PATTERNS: Final = tuple((sentence, _pattern(sentence)) for sentence in SPOKEN)
+TEXT_MAX: Final = 600
+"""Characters of the longest text that is looked for: ours are shorter, and each takes its time."""
+ENDS_MAX: Final = 4
+"""Full stops within one sentence that are looked over, at most."""
+KNOWN_MAX: Final = 1000
+"""Texts that are remembered with what they are made of: a link's life has a hundred lines."""
+_Found = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+_PHRASED: Final = frozenset({"gate", "reason", "state", "step"})
+"""Holes that a phrase of ours may fill; names and numbers fill the others."""
+_SAID: Final = "said"
+"""The hole that a whole text of a driver fills."""
+_ends: Final = re.compile(r"[.?](?= )").finditer
+_ALL: Final = frozenset({*PHRASES, *COMMANDS})
 
 
 def driver_said(words: Words, text: str) -> Markup:
     """A driver's text as a quotation, in the reader's language where it is one of ours."""
-    for sentence, pattern in _PATTERNS:
+    found = _spoken(words, text)
+    if found is None:
+        return Markup('<q dir="auto" lang="en">{}</q>').format(text)
+    return Markup("<q>{}</q>").format(found)
+
+
+def driver_line(words: Words, text: str) -> Markup:
+    """A line of a link's life, which is no quotation of anybody; else as :func:`driver_said`."""
+    found = _spoken(words, text)
+    return _english(text) if found is None else found
+
+
+def driver_phrase(words: Words, text: str) -> Markup:
+    """What a command does, for which it is enough to be one of ours."""
+    return words(text) if text in _ALL else _english(text)
+
+
+def driver_facts(
+    words: Words, driver: str, facts: Mapping[str, Any]
+) -> list[tuple[Markup, Markup]]:
+    """The names and values of what a driver tells; None is nothing told."""
+    return [
+        (_name(words, driver, name), _value(words, driver, name, value))
+        for name, value in facts.items()
+        if value is not None
+    ]
+
+
+def _name(words: Words, driver: str, name: str) -> Markup:
+    if driver in OURS and name in FACTS:
+        return words(FACTS[name])
+    return Markup('<bdi lang="en">{}</bdi>').format(name)
+
+
+def _value(words: Words, driver: str, name: str, value: object) -> Markup:
+    text = str(value)
+    if driver in OURS and name == "registration" and text in REGISTRATIONS:
+        return words(REGISTRATIONS[text])
+    if driver in OURS and text in PHRASES:
+        return words(text)
+    found = _spoken(words, text)
+    return _english(text, "bdi") if found is None else found
+
+
+def _english(text: str, tag: str = "span") -> Markup:
+    return Markup('<{tag} dir="auto" lang="en">{text}</{tag}>').format(tag=tag, text=text)
+
+
+def _spoken(words: Words, text: str) -> Markup | None:
+    """One or more sentences of ours, one after the other; None where any of them is none."""
+    found = _sentences_of(text)
+    if found is None:
+        return None
+    return Markup(" ").join(
+        words(sentence, **{name: _filling(words, name, what) for name, what in holes})
+        for sentence, holes in found
+    )
+
+
+@lru_cache(maxsize=KNOWN_MAX)
+def _sentences_of(text: str) -> _Found | None:
+    """The sentences that a text is made of, with what fills their holes."""
+    if len(text) > TEXT_MAX:
+        return None
+    for end in _first_ends(text):
+        first = _sentence(text[:end])
+        if first is None:
+            continue
+        rest = text[end:].lstrip(" ")
+        others = _sentences_of(rest) if rest else ()
+        if others is not None:
+            return (first, *others)
+    return None
+
+
+def _first_ends(text: str) -> Iterator[int]:
+    """Where the first sentence may end, the shortest one first: some have a full stop within."""
+    for found in islice(_ends(text), ENDS_MAX):
+        yield found.end()
+    yield len(text)
+
+
+def _sentence(text: str) -> tuple[str, tuple[tuple[str, str], ...]] | None:
+    for sentence, pattern in _patterns():
         found = pattern.fullmatch(text)
         if found is not None:
-            holes = {
-                name: Markup("<bdi>{}</bdi>").format(what)
-                for name, what in found.groupdict().items()
-            }
-            return Markup("<q>{}</q>").format(words(sentence, **holes))
-    return Markup('<q dir="auto" lang="en">{}</q>').format(text)
+            return sentence, tuple(found.groupdict().items())
+    return None
+
+
+def _filling(words: Words, name: str, what: str) -> Markup:
+    if name == _SAID:
+        return driver_line(words, what)
+    if name in _PHRASED and what in PHRASES:
+        return words(what)
+    return Markup("<bdi>{}</bdi>").format(what)
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((sentence, _pattern(sentence)) for sentence in SENTENCES)
+
+
+def _pattern(sentence: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{([a-z]+)\\}", r"(?P<\1>.+?)", re.escape(sentence)))

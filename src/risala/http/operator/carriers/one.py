@@ -9,6 +9,11 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.http.operator.carriers.driver_words import (
+    driver_facts,
+    driver_line,
+    driver_phrase,
+)
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import tile
 from risala.http.web.access import PageAccess
@@ -43,12 +48,22 @@ async def show(visit: Visit) -> TrioResponse:
 async def _values(visit: Visit, answer: Mapping[str, Any] | None = None) -> dict[str, Any]:
     name = visit.arguments["carrier"]
     lane = await visit.perform("carriers.show", carrier=name)
+    words = visit.words
     return {
         "tile": tile(visit.formats, lane),
         "lane": lane,
         "counts": COUNTS,
         "why_unmatched": WHY_UNMATCHED,
-        "answer": answer,
+        "commands": [
+            {**each, "told": driver_phrase(words, each["summary"])} for each in lane["commands"]
+        ],
+        "trace": [
+            {"at": each["at"], "told": driver_line(words, each["text"])}
+            for each in reversed(lane["trace"])
+        ],
+        "facts": driver_facts(words, lane["driver"], lane["details"]),
+        "answer": answer and driver_facts(words, lane["driver"], answer["answer"]),
+        "asked": answer and answer["command"],
         "form": visit.form,
     }
 

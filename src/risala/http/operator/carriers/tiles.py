@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from risala.http.operator.carriers.driver_phrases import REGISTRATIONS
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import told
 from risala.http.web.formats import Formats, ms_of
-from risala.http.web.languages import N_
 from risala.http.web.messages.sentences import cause_told
 
 WAITS_LONG_MS: Final = 30_000
@@ -20,15 +20,6 @@ BEAT_S: Final = 3.0
 """A page of carriers is drawn this often: links come and go without a message that tells of it."""
 NEARLY: Final = 0.8
 """A quota that is used so far is drawn in amber."""
-REGISTRATIONS: Final = {
-    "home": N_("Registered, home network"),
-    "roaming": N_("Registered, roaming"),
-    "searching": N_("Searching for the network"),
-    "denied": N_("Refused by the network"),
-    "idle": N_("Not registered"),
-    "sms_only_home": N_("Registered for SMS alone, home network"),
-    "sms_only_roaming": N_("Registered for SMS alone, roaming"),
-}
 _BROKEN: Final = frozenset({"down", "sick"})
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
+from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.web.formats import Formats
 from risala.http.web.languages import N_
 
@@ -107,7 +108,7 @@ def _slowed(formats: Formats, values: Told) -> Markup:
 
 
 def _declined(formats: Formats, values: Told) -> Markup:
-    note = Markup('<q dir="auto" lang="en">{}</q>').format(values["note"])
+    note = driver_said(formats.words, values["note"])
     if values.get("until") is None:
         return formats.words("Its driver does not take it: {note}", note=note)
     return formats.words(

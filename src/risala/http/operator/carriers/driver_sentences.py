@@ -1,0 +1,211 @@
+"""The sentences of our own drivers, and the engine's lines about their links, in English.
+
+Each has holes for what differs. A driver's text may have several of them, one after the other.
+Drivers know nothing of these tables: `tests/http/operator/test_driver_words.py` holds them against
+what they say.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from risala.http.web.languages import N_
+
+LINKS: Final = (
+    N_("Not connected yet."),
+    N_("The driver is not running."),
+    N_("Bound."),
+    N_("Bound by {links} links of {all}."),
+    N_("Bound to receive, but not to send."),
+    N_("Bound to send, but not to receive: receipts wait at the carrier."),
+    N_("Bound to {peer} as {kind}; the SMSC is {smsc}."),
+    N_("Bound to {peer} as {kind}; the SMSC is {smsc} and speaks version {version}."),
+    N_("Binding again at {peer}."),
+    N_("Connecting to {peer}."),
+    N_("The link to {peer} ended: {reason}."),
+    N_("{peer} takes its leave."),
+    N_("No bind with {peer}: no answer within {wait} s."),
+    N_("No bind with {peer}: {reason}."),
+    N_(
+        "If it goes on, ask whether this machine's address is on its list, and whether the port is"
+        " one of TLS (tls = true)."
+    ),
+    N_("No connection to {peer}: the name {host} is not known here."),
+    N_("No connection to {peer}: nobody answered within {wait} s."),
+    N_("No connection to {peer}: {reason}."),
+    N_("No connection to {peer}."),
+    N_("This machine has no address {address}: see source_address."),
+    N_("Trying again in {wait} s."),
+    N_("Waiting for the carrier's outbind."),
+    N_("Listening on {address} for outbind."),
+    N_("{address} cannot be listened on for outbind."),
+    N_("A bind after outbind was refused: {status}."),
+    N_("A connection for outbind came to nothing: {reason}."),
+    N_("The bind was refused."),
+    N_("The carrier refused the bind."),
+    N_("The carrier says that this account is bound already."),
+    N_("An older link may still be open there; the carrier closes it in time."),
+    N_(
+        "If it goes on, ask it whether the account is enabled and this machine's address is on its"
+        " list."
+    ),
+    N_("The carrier has a fault of its own."),
+    N_("The carrier says that the password is wrong. Correct it in this carrier's settings."),
+    N_("The carrier does not know this system_id. Correct it in this carrier's settings."),
+    N_("The carrier does not know {request}. Set bind = {bind} in this carrier's settings."),
+    N_("{peer} does not speak TLS: the port is a plain one."),
+    N_("{peer} closed the connection instead of speaking TLS: perhaps the port is a plain one."),
+    N_(
+        "{peer} took the connection, but did not speak TLS within {wait} s: perhaps the port is a"
+        " plain one."
+    ),
+    N_("Ask the carrier for its TLS port, or set tls = false."),
+    N_("{peer} speaks TLS on this port: set tls = true."),
+    N_("The carrier broke the protocol: {fault}."),
+    N_("The carrier is congested (congestion_state {percent}): we slow."),
+    N_("The carrier is relieved (congestion_state {percent})."),
+    N_("Loopback is always there."),
+    N_("Test keys are served."),
+)
+"""Of SMPP links, and what every driver has."""
+RECEIPTS: Final = (
+    N_("Receipts match no message: set message_id_form = {form}."),
+    N_(
+        "The carrier accepts messages without giving an id: receipts find them only by recipient"
+        " and user_message_reference."
+    ),
+    N_(
+        "The carrier gives every message the same id: receipts find them only by recipient and"
+        " user_message_reference."
+    ),
+    N_(
+        "Messages are accepted, but no receipt and no message comes over this carrier's links,"
+        " also after they were bound again. Ask the carrier where it sends them."
+    ),
+    N_("No receipt and no message came for long: binding again."),
+    N_("Receipts or messages come again."),
+    N_(
+        "Receipts repeat user_message_reference: they tell what became of submits without an"
+        " answer."
+    ),
+    N_(
+        "Receipts repeat the low octet of user_message_reference: set user_message_reference ="
+        " {setting}, and it is whole."
+    ),
+    N_(
+        "Receipts do not repeat user_message_reference: they cannot tell what became of submits"
+        " without an answer."
+    ),
+    N_(
+        "The carrier takes no user_message_reference: receipts cannot tell what became of submits"
+        " without an answer."
+    ),
+    N_(
+        "The carrier speaks SMPP 3.3, which has no user_message_reference: receipts cannot tell"
+        " what became of submits without an answer."
+    ),
+    N_("user_message_reference: {state}."),
+    N_("The receipt of {id} says more: {facts}."),
+    N_("Further ones are not shown."),
+    N_("Further ones are not shown for a minute."),
+    N_("alert_notification: {number} {state}."),
+    N_("A receipt named no message and was dropped."),
+    N_("A late answer was dropped: too many at once."),
+    N_("A message of {parts} parts is incomplete: {came} came, the others never."),
+)
+"""Of what comes over SMPP links."""
+MODEMS: Final = (
+    N_("The network denies this SIM; ask its operator."),
+    N_("Searching for a network."),
+    N_("{modem} is ready."),
+    N_("{modem} is ready on {network}."),
+    N_("It gives no delivery reports (reports = false)."),
+    N_("It gives no delivery reports: the modem hands none on."),
+    N_("The SIM's balance is low: {amount}."),
+    N_("The SIM's balance is not told: {reason}"),
+    N_("The SIM's segments of today are used up (segments_per_day_max = {limit})."),
+    N_(
+        "The SIM's segments of today are used up (segments_per_day_max = {limit}); it goes on at"
+        " midnight UTC."
+    ),
+    N_(
+        "{used} of the SIM's {all} segments of today are used up (segments_per_day_max = {limit}),"
+        " and the next message needs more."
+    ),
+    N_(
+        "{used} of the SIM's {all} segments of today are used up (segments_per_day_max = {limit}),"
+        " and the next message needs more; it goes on at midnight UTC."
+    ),
+    N_("The SIM's recipients of this month are used up (recipients_per_month_max = {limit})."),
+    N_(
+        "The SIM's recipients of this month are used up (recipients_per_month_max = {limit}):"
+        " messages to further ones wait until {day} (UTC)."
+    ),
+    N_("The SIM wants its PIN. Set pin_env."),
+    N_("The PIN is wrong."),
+    N_("The PIN was not taken."),
+    N_("A wrong PIN was typed before; {tries} tries are left."),
+    N_("A wrong PIN was typed before; 1 try is left."),
+    N_(
+        "It is not typed again: three wrong ones block the SIM. Correct the setting, restart, and"
+        " run `risala carriers ask NAME retry-pin`; or unlock the SIM with a phone."
+    ),
+    N_(
+        "Two PINs were typed and not seen to be right, and the modem does not tell how many tries"
+        " are left: a third may block the SIM. It is not typed; unlock the SIM with a phone."
+    ),
+    N_("The PIN is not typed: that it was typed could not be written down."),
+    N_(
+        "The SIM is blocked and wants its PUK. Put it into a phone and type the PUK there; Risala"
+        " never does."
+    ),
+    N_("The modem wants {word} and cannot be used with this SIM."),
+    N_("There is no SIM in the modem."),
+    N_("The SIM failed."),
+    N_("The modem does not take this SIM."),
+    N_("The SIM does not become ready."),
+    N_("The SIM has no SMSC number; ask its operator, and set smsc_number."),
+    N_("The {modem} has no PDU mode for messages."),
+    N_("Opening {port}."),
+    N_("Opening again in {wait} s."),
+    N_("{port} does not open in time."),
+    N_("{port} is not there; is the modem plugged in?"),
+    N_("{port} may not be opened by this user; add the user to the group dialout."),
+    N_(
+        "{port} is in use by another program, often ModemManager or a second Risala; stop it, or"
+        " forbid it this port."
+    ),
+    N_("{port} is not there: unplugged, or starting. Waiting for it."),
+    N_("{port} is back."),
+    N_("The modem does not answer."),
+    N_("The modem answers again."),
+    N_("The modem left the line."),
+    N_("The modem left the line (unplugged, or starting anew)."),
+    N_("The modem started anew."),
+    N_("Recovery: {step}."),
+    N_("Recovery: {step}, and opening the port anew."),
+    N_("The USB device does not come back from its reset."),
+    N_("init: the modem does not take {command}."),
+    N_("The network says: {text}"),
+    N_("Too much came at once; what lies in the storage is read later."),
+    N_("A message came that cannot be read: {reason}."),
+    N_("The message at {place} cannot be read and is left there: {reason}."),
+    N_("The unreadable message at {place} is deleted."),
+    N_("The modem does not delete the message at {place}."),
+    N_("A long message is handed over without {missing} of its parts: {reason}."),
+)
+"""Of modems and their SIMs."""
+LIFE: Final = (
+    N_("up: {said}"),
+    N_("down: {said}"),
+    N_("sick: {said}"),
+    N_("the operator lets it connect anew"),
+    N_("the operator set it to {gate}"),
+    N_(
+        "A receipt could not be stored: {fault}. The carrier is asked to bring it again. The log"
+        " has the details; please report them."
+    ),
+    N_("the operator asked for {command}"),
+)
+"""The engine's own lines in a link's life; ``said`` is what the driver said."""
+SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *LIFE)

@@ -1,0 +1,251 @@
+"""What our own drivers say is said in every language; what others' say is quoted."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from risala import drivers
+from risala.drivers.modem import commands
+from risala.drivers.modem.card.balance import Balance
+from risala.drivers.modem.card.quota import Quota
+from risala.drivers.modem.session import ModemSession
+from risala.drivers.modem.settings import UssdBalance
+from risala.drivers.smpp.driver import SmppDriver
+from risala.drivers.smpp.habits import Habits
+from risala.drivers.smpp.protocol.references import NEWS, Repeating
+from risala.drivers.smpp.protocol.status import BIND_ADVICE, BIND_HINTS, unknown_bind
+from risala.drivers.smpp.quiet import QuietWatch
+from risala.drivers.smpp.settings import SmppSettings
+from risala.engine.model.people import Language
+from risala.http.operator.carriers.driver_words import (
+    driver_facts,
+    driver_line,
+    driver_phrase,
+    driver_said,
+)
+from risala.http.web.languages import load_words
+
+OTHERS = (Language.FRENCH, Language.ARABIC)
+DRIVERS = Path(drivers.__file__).parent
+OURS = sorted(
+    [
+        *DRIVERS.glob("smpp/**/*.py"),
+        *DRIVERS.glob("modem/**/*.py"),
+        *(DRIVERS / name for name in ("loopback.py", "testmode.py")),
+    ]
+)
+SAYS = frozenset(
+    {
+        *("Health", "Unready", "UnreachableError", "TlsError"),
+        *("trace", "_trace", "_learnt", "_on_news"),
+    }
+)
+"""What takes a sentence for the carrier's page."""
+STAYS = (
+    # Faults of certificates and of TLS, in OpenSSL's words or with names of its files.
+    r"The certificate of|x1 (and this machine|wants a client|does not accept|ended the handshake"
+    r"|does not know the name|is |was |has )|No TLS with",
+    # What a modem is and stores in, in the words of its protocol.
+    r"x1, SIM …",
+)
+"""Sentences that stay in English, as ``docs/discussion/what-third-parties-found.md`` says."""
+
+
+words_of = cache(load_words)
+
+
+def english(language: Language, text: str) -> bool:
+    return 'lang="en"' in driver_line(words_of(language), text)
+
+
+# -- what the source says ----------------------------------------------------------------------
+
+
+def said() -> Iterator[tuple[str, str]]:
+    """Where a sentence is said, and the sentence with ``x1`` in its holes."""
+    for path in OURS:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        known = {
+            node.target.id: node.value
+            for node in tree.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if _name(call.func) not in SAYS:
+                continue
+            for given in call.args:
+                text = _text(given, known)
+                if text and re.search("[a-z]{2}", text):
+                    yield path.name, text
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _text(node: ast.AST | None, known: dict[str, ast.AST]) -> str | None:
+    if isinstance(node, ast.Name) and node.id in known:
+        return _text(known[node.id], known)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if not isinstance(node, ast.JoinedStr):
+        return None
+    return "".join(_piece(each, known) for each in node.values)
+
+
+def _piece(piece: ast.AST, known: dict[str, ast.AST]) -> str:
+    if not isinstance(piece, ast.FormattedValue):
+        return _text(piece, known) or ""
+    hole = ast.unparse(piece.value)
+    return SAMPLES.get(hole) or _text(piece.value, known) or "x1"
+
+
+SAMPLES = {
+    "health.text": "Bound.",
+    "hint": " The modem answers again.",
+    "speaks": " and speaks version 0x34",
+    "PLAIN_PORT": "Ask the carrier for its TLS port, or set tls = false.",
+    "theirs": "The certificate of x1",
+    "waited": "within 5 s",
+    "parts": "2 of its parts",
+}
+"""Holes that a piece of a sentence fills."""
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_our_drivers_say_of_their_links_is_said_in_every_language(language):
+    every = list(said())
+    assert len(every) > 60
+    stays = re.compile("|".join(STAYS)).match
+    assert [each for each in every if english(language, each[1]) and not stays(each[1])] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_carriers_habits_and_refused_binds_are_told_by_is_said_too(language):
+    told = [
+        *NEWS.values(),
+        *BIND_ADVICE.values(),
+        *BIND_HINTS.values(),
+        unknown_bind("bind_transceiver", "transceiver"),
+        'Bound. Receipts match no message: set message_id_form = "hex".',
+        "up: Bound by 1 links of 2.",
+        "The modem does not answer.",
+        "The receipt of 7 says more: a 1, b 2. Further ones are not shown.",
+        "alert_notification: 22236123456 can be reached again.",
+        "the operator set it to paused",
+    ]
+    assert [each for each in told if english(language, each)] == []
+    words = words_of(language)
+    for state in Repeating:
+        [(name, value)] = driver_facts(words, "smpp", {"user_message_reference": state.value})
+        assert "References" not in name
+        assert 'lang="en"' not in value
+
+
+# -- what they can be asked, and what an operator should see to --------------------------------
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_our_drivers_can_be_asked_is_said_in_every_language(language):
+    every = [each for each in vars(commands).values() if isinstance(each, commands.DriverCommand)]
+    every += SmppDriver.commands
+    assert len(every) == 4
+    words = words_of(language)
+    told = {driver_phrase(words, each.summary) for each in every}
+    assert not told & {each.summary for each in every}
+    assert not [each for each in told if 'lang="en"' in each]
+
+
+def attention_of_smpp() -> Iterator[str]:
+    quiet = QuietWatch(1.0)
+    for at_s in range(8):
+        quiet.bound_again(at_s)
+    yield quiet.attention
+    account = {"host": "smsc.example", "port": 2775, "system_id": "risala", "password": "x"}
+    settings = SmppSettings(**account)
+    for habit in ("gives_no_ids", "gives_same_id"):
+        habits = Habits(settings, print)
+        setattr(habits, habit, True)
+        yield str(habits.details["attention"])
+
+
+def attention_of_modem() -> Iterator[str]:
+    for of_settings in (True, False):
+        session = object.__new__(ModemSession)
+        quota = Quota(recipients_per_month_max=0 if of_settings else None)
+        session._records = SimpleNamespace(tally=SimpleNamespace(quota=quota), now_ms=lambda: 0)
+        session._facts = SimpleNamespace(routing=SimpleNamespace(reports=False))
+        session._settings = SimpleNamespace(reports=of_settings)
+        session.balance = Balance(UssdBalance(code="*124#", low=100.0))
+        session.balance.amount = 12.5
+        yield str(session._attention)
+        yield session._silence_of_reports
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_what_an_operator_should_see_to_is_said_in_every_language(language):
+    every = [*attention_of_smpp(), *attention_of_modem()]
+    assert all(every)
+    assert [each for each in every if english(language, each)] == []
+
+
+def test_who_tells_of_something_else_to_see_to_adds_it_here():
+    found = {
+        path.name
+        for path in OURS
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value == "attention"
+    }
+    assert found == {"driver.py", "habits.py", "session.py"}  # SMPP's driver, the modem's session
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_the_names_of_our_facts_are_said_in_every_language(language):
+    words = words_of(language)
+    for path in (DRIVERS / "smpp/driver.py", DRIVERS / "modem/session.py"):
+        for name in facts_in(path):
+            [(told, _)] = driver_facts(words, path.parent.name, {name: "x1"})
+            assert 'lang="en"' not in told, name
+
+
+def facts_in(path: Path) -> Iterator[str]:
+    """The names that a driver gives its facts."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.AnnAssign) and _name(node.target) == "details":
+            assert isinstance(node.value, ast.Dict)
+            yield from (each.value for each in node.value.keys if isinstance(each, ast.Constant))
+        if isinstance(node, ast.Subscript) and _name(node.value) == "details":
+            assert isinstance(node.slice, ast.Constant)
+            yield node.slice.value
+
+
+# -- what stays a quotation ---------------------------------------------------------------------
+
+
+def test_what_others_drivers_say_and_call_their_facts_is_quoted():
+    words = words_of(Language.FRENCH)
+    text = "Bound. And <b>more</b>."
+    assert driver_said(words, text) == (
+        '<q dir="auto" lang="en">Bound. And &lt;b&gt;more&lt;/b&gt;.</q>'
+    )
+    [(name, value)] = driver_facts(words, "http", {"operator": "yes", "none": None})
+    assert (name, 'lang="en"' in value) == ('<bdi lang="en">operator</bdi>', True)
+    assert driver_line(words, "up: So <b>what</b>?").startswith("connecté")
+    assert "So &lt;b&gt;what&lt;/b&gt;?" in driver_line(words, "up: So <b>what</b>?")
+    assert english(Language.FRENCH, "Bound. " * 200)
+
+
+def test_several_sentences_are_told_one_after_the_other():
+    said = "No connection to a:1: no way leads there. Trying again in 2.5 s."
+    told = driver_line(words_of(Language.FRENCH), said)
+    assert told == (
+        "Pas de connexion à <bdi>a:1</bdi>\u00a0: aucun chemin n’y mène."
+        " Nouvel essai dans <bdi>2.5</bdi> s."
+    )
