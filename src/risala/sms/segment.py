@@ -6,6 +6,7 @@ them to its header (7 with a 16-bit reference), which leaves 153 or 67 (152 or 6
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
@@ -36,6 +37,8 @@ _PART: Final = {
     (Alphabet.UCS2, 16): 66,
 }
 _MEASURE: Final = {Alphabet.GSM7: septet_count, Alphabet.UCS2: code_unit_count}
+_alone: Final = re.compile("[\ud800-\udfff]").sub
+"""Replaces surrogates, of which none is half of a pair any more."""
 
 _IEI_CONCATENATION_8: Final = 0x00
 _IEI_CONCATENATION_16: Final = 0x08
@@ -181,18 +184,19 @@ def halves(units: str) -> tuple[str, str, str]:
     return before, text, behind
 
 
-def join(parts: Iterable[str]) -> str:
+def join(parts: Iterable[str], *, lost: str = "\ufffd") -> str:
     """The text of a concatenated message from its parts in order.
 
     Escape pairs and surrogate pairs that the sender split (see
     :func:`risala.sms.alphabet.decode_gsm7_part` and ``decode_ucs2``) are mended, and halves that
-    stay alone become U+FFFD, so the result can be stored and sent anywhere.
+    stay alone become ``lost``, so the result can be stored and sent anywhere.
     """
     text = "".join(_mended(parts))
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "replace")
+        paired = text.encode("utf-16-be", "surrogatepass").decode("utf-16-be", "surrogatepass")
+        return _alone(lost, paired)
     return text
 
 

@@ -131,16 +131,26 @@ async def test_a_part_whose_cut_falls_inside_a_character_goes_out_as_it_was_cut(
     account = service.organization("1.50")
     _, system_id, password = credential(service, account.organization_id)
     parts = cut(text)
+    ids = []
     async with connected(service) as customer:
         await customer.bind(system_id, password)
         for number, (coding, octets) in enumerate(parts, 1):
             header = user_data_header(0x77, len(parts), number)
             part = submit(esm_class=0x40, data_coding=coding, short_message=header + octets)
-            assert (await customer.ask(part)).command_status == 0
+            answer = await customer.ask(part)
+            assert answer.command_status == 0
+            ids.append(answer.message_id)
     service.wait_settled()
     (whole,) = simulator.received()
     assert (whole.text, whole.segments) == (text, len(parts))
     service.assert_books_agree()
+    # People see the whole text at each part, and find all of them by it.
+    for each in ids:
+        assert service.perform("message.show", message_id=each)["part"]["text"] == text
+    mine = {"organization_id": account.organization_id, "contains": text[-60:]}
+    listed = service.perform("message.list", **mine)["messages"]
+    assert [each["messageId"] for each in listed] == ids[::-1]
+    assert {each["part"]["text"] for each in listed} == {text}
 
 
 async def test_half_a_character_that_is_no_part_is_refused_and_free(premises):

@@ -307,3 +307,41 @@ async def test_a_name_of_ones_own_is_chosen_for_a_new_message(owner, gateway):
     assert '<option value="Baraka Shop" selected>' in form.text
     page = await owner.submit(form, f"{LIST}/new/count", {"to": "36", "body": "x", "from": ""})
     assert '<option value="" selected>' in page.text
+
+
+PART = {"number": 2, "total": 3, "text": "Votre commande est prête 😀"}
+
+
+async def test_a_part_is_shown_with_the_text_of_all_and_the_way_to_the_others(owner, gateway):
+    story = web_messages.story("delivered", body="est pr")
+    others = [{"number": number, "messageId": f"sms_{number}"} for number in (1, 2)]
+    gateway.answers = {"message.show": {**story, "part": {**PART, "messages": others}}}
+    page = await owner.get(f"{LIST}/sms_2")
+    assert f">{PART['text']}</p>" in page.text
+    plain = page.text.replace('<bdi class="num">', "").replace("</bdi>", "")
+    assert "This is part 2 of 3." in plain
+    links = [each["href"] for tag, each in page.tags if tag == "a"]
+    assert f"{LIST}/sms_1" in links
+    assert f"{LIST}/sms_2" not in links
+
+
+async def test_a_part_is_not_sent_again_by_itself(owner, gateway):
+    form = await owner.get(f"{LIST}/sms_failed/again")
+    story = web_messages.story("failed")
+    gateway.answers = {"message.show": {**story, "part": {**PART, "messages": []}}}
+    page = await owner.get(f"{LIST}/sms_failed")
+    assert "Send again" not in page.text
+    assert "data-copy" not in page.text
+    page = await owner.submit(form, action_of(form, "again"))
+    assert page.location == f"{LIST}/{story['message']['messageId']}"
+    assert asked(gateway, "send") == []
+
+
+@pytest.mark.parametrize(("text", "shown"), [(PART["text"], PART["text"]), (None, "est pr")])
+async def test_the_list_says_which_part_and_shows_the_text_of_all(owner, gateway, text, shown):
+    message = web_messages.listed(1, "sent", body="est pr", part={**PART, "text": text})
+    page = {"messages": [message], "newer": None, "older": None, "lookedTo": None}
+    gateway.answers = {"message.list": page}
+    page = await owner.get(LIST)
+    plain = page.text.replace('<bdi class="num">', "").replace("</bdi>", "")
+    assert f'<div class="tiny dim">Part 2 of 3</div><div class="clip" dir="auto">{shown}<' in plain

@@ -45,6 +45,7 @@ def listed(number: int, state: str, **changes: Any) -> dict[str, Any]:
         "createdAt": iso(created),
         "body": ARABIC if number % 2 else FRENCH,
         "metadata": {},
+        "part": None,
         **changes,
     }
 
@@ -68,7 +69,7 @@ def line(code: str, status: str, after_ms: int = 0, **changes: Any) -> dict[str,
 def story(state: str = "uncertain", **changes: Any) -> dict[str, Any]:
     """A message with its timeline, as ``message.show`` tells it."""
     message = listed(1, state)
-    del message["uncertain"]
+    del message["uncertain"], message["part"]
     lines = [line("ACCEPTED", "pending")]
     if state not in ("pending", "canceled"):
         lines.append(line("ATTEMPT", "processing", 17))
@@ -93,7 +94,7 @@ def story(state: str = "uncertain", **changes: Any) -> dict[str, Any]:
         "metadata": {"order": "4821"},
         "updatedAt": iso(AT_MS + 3900),
     }
-    return {"message": {**message, **more, **changes}, "timeline": lines}
+    return {"message": {**message, **more, **changes}, "timeline": lines, "part": None}
 
 
 def overview() -> dict[str, Any]:

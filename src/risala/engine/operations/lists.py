@@ -8,10 +8,11 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine.journal.pages import lists
+from risala.engine.journal.pages.cut_messages import CutMessage, cut_messages
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
-from risala.engine.model.numbers import KINDS, STATUSES
+from risala.engine.model.numbers import KINDS, STATUSES, part_of
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners, traces
 from risala.engine.operations.arguments import (
@@ -169,6 +170,24 @@ def _page_wire(page: ListPage) -> Json:
     }
 
 
+def _list_wire(page: ListPage) -> Json:
+    told = _page_wire(page)
+    messages = [
+        {**of_it, "part": _place_wire(page.cut.get(each.key), each)}
+        for of_it, each in zip(told["messages"], page.messages, strict=True)
+    ]
+    return {**told, "messages": messages}
+
+
+def _place_wire(whole: CutMessage | None, message: Listed) -> Json | None:
+    """Which part of a longer message one is, with the text of that; None: it is no part."""
+    if message.part is None:
+        return None
+    place = part_of(message.part)
+    text = None if whole is None else whole.text
+    return {"number": place.number, "total": place.total, "text": text}
+
+
 def _newer_wire(found: NewerCount) -> Json:
     return {"newer": found.newer, "more": found.more}
 
@@ -218,7 +237,10 @@ async def _list(call: Call[ListMessages]) -> ListPage:
         told = {"messages": len(found.messages)}
         by = call.sign(organization_id=given.organization_id, said=told, always=True)
         await call.note_look(by)
-    return _shown(call, found)
+    if call.hides_texts:
+        return _shown(call, found)
+    parts = [each.key for each in found.messages if each.part is not None]
+    return replace(found, cut=cut_messages(call.services.reader, parts))
 
 
 async def _newer(call: Call[CountNewer]) -> NewerCount:
@@ -267,7 +289,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="message.list",
         arguments=ListMessages,
         result=ListPage,
-        wire=_page_wire,
+        wire=_list_wire,
         handler=_list,
         roles=VIEWERS,
         owner=owners.named,

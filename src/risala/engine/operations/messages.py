@@ -12,6 +12,7 @@ from pydantic import Field, PlainValidator
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.pages.about import EventAbout, events_about
+from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
 from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
@@ -173,6 +174,8 @@ class MessageStory:
     timeline: tuple[TimelineEntry, ...]
     is_hidden: bool = False
     """Its text is left out, and shown by ``message.body``."""
+    cut: CutMessage | None = None
+    """The longer message that it is a part of, which its customer cut; None: it is no part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +233,18 @@ def _story_wire(story: MessageStory) -> Json:
         **_message_wire(story),
         **({"bodyHidden": True} if story.is_hidden else {}),
         "timeline": [timeline_wire(entry) for entry in story.timeline],
+        "part": None if story.cut is None else _part_wire(story, story.cut),
+    }
+
+
+def _part_wire(story: MessageStory, whole: CutMessage) -> Json:
+    """Which part of its message it is, the text of that, and where its other parts are."""
+    numbers = {each.id: number for number, each in sorted(whole.parts.items())}
+    return {
+        "number": numbers[story.view.id],
+        "total": whole.total,
+        "text": None if story.is_hidden or story.view.body is None else whole.text,
+        "messages": [{"number": number, "messageId": each} for each, number in numbers.items()],
     }
 
 
@@ -284,13 +299,14 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
     message_id = call.given.message_id
     view, entries = overview.message(call.services, message_id)
+    whole = cut_message(call.services.reader, message_id)
     if call.hides_texts:
         hidden = replace(view, body=None, metadata={})
-        return MessageStory(hidden, tuple(entries), is_hidden=view.body is not None)
+        return MessageStory(hidden, tuple(entries), view.body is not None, whole)
     if view.body is not None:
         by = call.sign(subject=message_id, organization_id=view.organization_id, always=True)
         await call.note_look(by)
-    return MessageStory(view, tuple(entries))
+    return MessageStory(view, tuple(entries), cut=whole)
 
 
 async def _message_events(call: Call[OfMessage]) -> EventsAbout:

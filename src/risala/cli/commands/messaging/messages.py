@@ -241,7 +241,7 @@ def message_show(options: Options, message_id: str) -> None:
     if output.show(options.json, found):
         return
     shown = found["message"]
-    output.fields(_fields(shown))
+    output.fields(_fields(shown, found.get("part")))
     click.echo()
     output.table(
         ("At (UTC)", "Status", "What happened", "Carrier", "Attempt", "Segment", "Carrier's word"),
@@ -261,7 +261,7 @@ def message_show(options: Options, message_id: str) -> None:
     )
 
 
-def _fields(shown: Json) -> Json:
+def _fields(shown: Json, part: Json | None) -> Json:
     error = ": ".join(filter(None, (shown["errorCode"], shown["errorText"])))
     rows = {
         "id": shown["id"],
@@ -270,6 +270,8 @@ def _fields(shown: Json) -> Json:
         "from": shown["from"],
         "to": shown["to"],
         "body": "(no longer kept)" if shown["body"] is None else shown["body"],
+        "part": None if part is None else f"{part['number']} of {part['total']}",
+        "text of all": None if part is None else part["text"],
         "segments": f"{shown['segments']} ({shown['encoding']})",
         "price": output.money(shown["price"], shown["currency"]),
         "attempts": shown["attempts"],

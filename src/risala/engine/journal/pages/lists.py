@@ -11,9 +11,10 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
+from risala.engine.journal.pages.cut_messages import Across, CutMessage, parts_across
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
@@ -101,6 +102,8 @@ class Listed:
     delivered_at: int | None
     created_at: int
     updated_at: int
+    part: int | None
+    """Where it is a part that its customer cut: see :func:`part_number`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,9 @@ class ListPage:
     older: int | None
     looked_to: int | None
     """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
+    cut: Mapping[int, CutMessage] = field(default_factory=dict)
+    """The whole of messages of which parts are on the page, by those parts' keys, as far as the
+    reader was to have it."""
 
 
 LISTED_FROM: Final = {
@@ -181,8 +187,12 @@ def _walks(wanted: MessageFilter) -> list[_Walk]:
     return [_Walk("message_by_organization", _ORGANIZATION, mine)]
 
 
-def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
-    """The condition that a message on the way is wanted."""
+def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object]]:
+    """The condition that a message on the way is wanted.
+
+    Args:
+        across: keys of parts in whose whole message the text that is looked for stands.
+    """
     conditions = ["mode = ?"]
     found: list[object] = [MODES.number(wanted.mode)]
     if wanted.status == UNCERTAIN:
@@ -206,8 +216,8 @@ def _hit(wanted: MessageFilter) -> tuple[str, list[object]]:
         found.append(wanted.cause)
     if wanted.contains is not None:
         condition, given = _containing(wanted.contains, in_texts=wanted.searches_texts)
-        conditions.append(condition)
-        found += given
+        conditions.append(f"({condition} OR key IN ({places(across)}))" if across else condition)
+        found += [*given, *across]
     return " AND ".join(conditions), found
 
 
@@ -287,14 +297,22 @@ def _walk(
     *,
     upward: bool,
 ) -> _Found:
-    hit, given = _hit(wanted)
     limit, looked_max = most
     order = "ASC" if upward else "DESC"
-    looked = (
-        f"WITH looked AS (SELECT key, {hit} AS hit FROM message INDEXED BY {walk.index}"  # noqa: S608 -- constants
-        f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?)"
+    way = (
+        f"message INDEXED BY {walk.index}"
+        f" WHERE {walk.where} AND key >= ? AND key < ? ORDER BY key {order} LIMIT ?"
     )
-    values = (*given, *walk.given, *bounds, looked_max)
+    across = Across((), None)
+    if wanted.contains is not None and wanted.searches_texts:
+        given = (*walk.given, *bounds, looked_max)
+        across = parts_across(conn, way, given, wanted.contains, upward=upward)
+    if across.reached is not None:
+        low, high = bounds
+        bounds = (low, across.reached + 1) if upward else (across.reached, high)
+    hit, of_hit = _hit(wanted, across.keys)
+    looked = f"WITH looked AS (SELECT key, {hit} AS hit FROM {way})"  # noqa: S608 -- constants
+    values = (*of_hit, *walk.given, *bounds, looked_max)
     # The look ends with the last that is wanted; each answer is one text, see `Rows.gather`.
     found = value_of(
         conn,
@@ -315,7 +333,8 @@ def _walk(
     keys = sorted(json.loads(found), reverse=not upward)
     if len(keys) >= limit:
         return _Found(keys[:limit], None)
-    return _Found(keys, (newest if upward else oldest) if count == looked_max else None)
+    is_broken_off = count == looked_max or across.reached is not None
+    return _Found(keys, (newest if upward else oldest) if is_broken_off else None)
 
 
 def _joined(ways: Sequence[_Found], *, upward: bool) -> _Found:

@@ -170,6 +170,8 @@ class MessageRow(NamedTuple):
     to: Markup
     network: Markup | None
     body: str | None
+    part: Markup | None
+    """Which part of that text it is; None: the whole."""
     is_code: bool
     note: Markup | str | None
     is_bad: bool
@@ -182,13 +184,16 @@ class MessageRow(NamedTuple):
 
 def _row(visit: Visit, message: Mapping[str, Any]) -> MessageRow:
     formats, status = visit.formats, message["status"]
-    network = network_of(message["to"])
+    network, body, part = network_of(message["to"]), message["body"], message["part"]
+    if part is not None and body is not None:
+        body = part["text"] or body
     return MessageRow(
         state="uncertain" if message["uncertain"] else status,
         address=visit.at(f"messages/{message['messageId']}"),
         to=formats.tel(message["to"]),
         network=None if network is None else _network_name(network),
-        body=message["body"],
+        body=body,
+        part=None if part is None else part_text(visit, part),
         is_code=message["kind"] == "code",
         note=_note(visit, message),
         is_bad=status in ("failed", "undelivered"),
@@ -214,6 +219,12 @@ def _note(visit: Visit, message: Mapping[str, Any]) -> Markup | str | None:
         at = visit.formats.moment_text(message["sendAt"])
         return visit.words("Leaves on {time}", time=at)
     return cause_text(visit, message["errorCode"])
+
+
+def part_text(visit: Visit, part: Mapping[str, Any]) -> Markup:
+    """Which part of a longer text a message is."""
+    number, total = visit.formats.num(part["number"]), visit.formats.num(part["total"])
+    return visit.words("Part {n} of {parts}", n=number, parts=total)
 
 
 def cause_text(visit: Visit, word: str | None) -> str | None:

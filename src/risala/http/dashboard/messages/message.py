@@ -62,7 +62,7 @@ async def ask_again(visit: Visit) -> TrioResponse:
 async def send_again(visit: Visit) -> TrioResponse:
     found = await _found(visit)
     message = found["message"]
-    if message["body"] is None or message["kind"] == "code":
+    if not _may_repeat(found):
         return visit.go(visit.at(f"messages/{message['messageId']}"))
     try:
         sent = await visit.perform_here(
@@ -98,17 +98,25 @@ async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
 
 
 async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
-    message = found["message"]
+    message, part = found["message"], found["part"]
     is_code = message["kind"] == "code"
+    text = message["body"] if part is None else part["text"]
     return {
         **story_of(visit.formats, message, found["timeline"]),
-        "text": None if is_code else message["body"],
-        "curl": None if is_code or message["body"] is None else _curl(visit, message),
+        "text": None if is_code else text,
+        "part": part,
+        "curl": _curl(visit, message) if _may_repeat(found) else None,
         "may_cancel": message["status"] == "pending",
-        "may_repeat": not is_code and message["body"] is not None,
+        "may_repeat": _may_repeat(found),
         "size": None if is_code or message["body"] is None else _size(message["body"]),
         "live_at": visit.at(f"messages/{message['messageId']}/live"),
     }
+
+
+def _may_repeat(found: Mapping[str, Any]) -> bool:
+    """Whether its text can be sent again. A part by itself would be the middle of a sentence."""
+    message = found["message"]
+    return message["kind"] != "code" and message["body"] is not None and found["part"] is None
 
 
 def _size(text: str) -> dict[str, int]:

@@ -1,0 +1,212 @@
+"""Messages that their customers cut themselves: the parts of one that are there, and their text.
+
+Each part is a message of its own, and nothing but its header says which ones belong together. Its
+reference has 256 or 65,536 values, which come again: so parts are of one message where they went
+to one number from one sender, by one key or credential and in one alphabet, with one reference and
+total, one soon after the other and each number once. Phones go by less.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from risala.engine.journal.keys import find_key
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.sql import places
+from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.numbers import halves_of, part_of
+from risala.sms.joining import PartText, text_of_parts
+from risala.sms.values import quickly
+
+APART_MAX_MS: Final = 300_000
+"""Between a part and the next: five minutes. Software submits them in a row, and throttling may
+hold it up; after longer the reference may be another message's."""
+LOOKED_MAX: Final = 100
+"""Messages to the same number that are looked at for the parts that belong to one, before it and
+as many behind it: an SMS of so many parts is none, and it is a fraction of a millisecond."""
+LOOKUPS_MAX: Final = 50
+"""Messages of which some parts stand elsewhere that one page looks for: some milliseconds, in
+which nothing else is done. The others are shown with a gap."""
+JOINED_MAX: Final = 1000
+"""Parts that one page of a search joins: some milliseconds too. With more on its way it looks no
+further, and the next page goes on there."""
+_APART_MAX: Final = APART_MAX_MS << KEY_COUNTER_BITS
+"""The same between keys."""
+_SAME: Final = 0xFFFFFF << 9 | 1
+"""The bits of :func:`risala.engine.model.numbers.part_number` that all parts of one message have
+in common: the reference, how many there are, and the reference's width."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """A part that a customer cut, as far as it says to which message it belongs."""
+
+    key: int
+    id: str
+    organization: int
+    mode: int
+    recipient: int | str
+    sender: int
+    api_key: int | None
+    encoding: int
+    part: int
+    number: int
+    body: str | None = field(repr=False)
+    """None: no longer kept."""
+
+    @property
+    def message(self) -> tuple[object, ...]:
+        """What it has in common with the other parts of its message."""
+        ends = (self.organization, self.mode, self.recipient, self.sender)
+        return (*ends, self.api_key, self.encoding, self.part & _SAME)
+
+
+@dataclass(frozen=True, slots=True)
+class CutMessage:
+    """A message that its customer cut: those of its parts that are there, by their numbers."""
+
+    parts: dict[int, StoredPart]
+    total: int
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.parts) == self.total
+
+    def may_have(self, run: Mapping[int, StoredPart]) -> bool:
+        """Whether parts that came later may be what it lacks."""
+        last = max(each.key for each in self.parts.values())
+        is_soon = min(each.key for each in run.values()) - last <= _APART_MAX
+        return is_soon and self.parts.keys().isdisjoint(run)
+
+    @property
+    def text(self) -> str:
+        """The joined text, with … where a part is missing or no longer kept."""
+        texts = {
+            number: PartText(each.body, *halves_of(each.part))
+            for number, each in self.parts.items()
+            if each.body is not None
+        }
+        return text_of_parts(texts, self.total)
+
+
+class Across(NamedTuple):
+    """What a search for a text across cuts has found."""
+
+    keys: tuple[int, ...]
+    """Of parts in whose message the text stands."""
+    reached: int | None
+    """The key of the part at which it was broken off; None: it came to the end."""
+
+
+_PARTS: Final = Rows(
+    StoredPart,
+    {
+        "number": "part >> 1 & 255",
+        "body": "CASE WHEN pruned & 1 = 0 AND kind = 0 THEN body END",
+    },
+    make=quickly(StoredPart),
+)
+_OF_LOOKED: Final = "message WHERE key IN (SELECT key FROM (SELECT key, part FROM {}) WHERE {})"
+_NEAR: Final = (
+    "message INDEXED BY message_by_recipient"
+    " WHERE recipient = ? AND organization = ? AND key >= ? AND key < ? ORDER BY key {} LIMIT ?"
+)
+"""Messages to the same number, some before or some behind a part."""
+
+
+def cut_message(conn: sqlite3.Connection, message_id: str) -> CutMessage | None:
+    """The message that one is a part of; None: it is no part."""
+    key = find_key(conn, message_id)
+    return None if key is None else cut_messages(conn, [key]).get(key)
+
+
+def cut_messages(conn: sqlite3.Connection, keys: Sequence[int]) -> dict[int, CutMessage]:
+    """The cut messages of which these keys are parts, by the keys of all of their parts."""
+    if not keys:
+        return {}
+    source = f"message WHERE key IN ({places(keys)}) AND part IS NOT NULL"
+    messages = _completed(conn, _PARTS.gather(conn, source, keys))
+    return {part.key: each for each in messages for part in each.parts.values()}
+
+
+def parts_across(
+    conn: sqlite3.Connection, looked: str, given: Sequence[object], text: str, *, upward: bool
+) -> Across:
+    """The parts among some messages in whose message a text stands, be it across a cut. As in
+    ``LIKE``, the case of ASCII letters does not matter.
+
+    Args:
+        looked: what stands behind ``FROM``, for the messages that are looked at, in their order.
+        upward: the oldest come first.
+    """
+    source = _OF_LOOKED.format(looked, "part IS NOT NULL LIMIT ?")
+    parts = _PARTS.gather(conn, source, (*given, JOINED_MAX))
+    is_there = re.compile(re.escape(text), re.ASCII | re.IGNORECASE).search
+    fitting = (each for each in _completed(conn, parts) if is_there(each.text))
+    found = {part.key for each in fitting for part in each.parts.values()}
+    last = max if upward else min
+    reached = last(each.key for each in parts) if len(parts) == JOINED_MAX else None
+    return Across(tuple(each.key for each in parts if each.key in found), reached)
+
+
+def _completed(conn: sqlite3.Connection, parts: Iterable[StoredPart]) -> list[CutMessage]:
+    """The messages of some parts, with their other parts wherever those stand."""
+    alike: defaultdict[tuple[object, ...], dict[int, StoredPart]] = defaultdict(dict)
+    for part in parts:
+        alike[part.message][part.key] = part
+    found = {message: _separated(some.values()) for message, some in alike.items()}
+    scattered = [
+        (message, each) for message, some in found.items() for each in some if not each.is_whole
+    ]
+    for message, each in scattered[:LOOKUPS_MAX]:
+        near = (part for part in _near(conn, each) if part.message == message)
+        alike[message].update((part.key, part) for part in near)
+    for message in {message for message, _ in scattered[:LOOKUPS_MAX]}:
+        found[message] = _separated(alike[message].values())
+    return [each for some in found.values() for each in some]
+
+
+def _separated(parts: Iterable[StoredPart]) -> list[CutMessage]:
+    """Parts that may be of one message, as messages. Software submits them in order: so a run of
+    rising numbers is of one. Runs of which each has what the other lacks are of one that came in
+    another order."""
+    found: list[CutMessage] = []
+    for run in _runs(parts):
+        if found and found[-1].may_have(run):
+            found[-1].parts.update(run)
+        else:
+            (first, *_) = run.values()
+            found.append(CutMessage(run, part_of(first.part).total))
+    return found
+
+
+def _runs(parts: Iterable[StoredPart]) -> Iterator[dict[int, StoredPart]]:
+    """Parts one soon after the other, as far as their numbers rise."""
+    run: dict[int, StoredPart] = {}
+    last: StoredPart | None = None
+    for part in sorted(parts, key=attrgetter("key")):
+        rises = last is not None and part.number > last.number
+        if last is not None and not (rises and part.key - last.key <= _APART_MAX):
+            yield run
+            run = {}
+        run[part.number] = last = part
+    yield run
+
+
+def _near(conn: sqlite3.Connection, message: CutMessage) -> list[StoredPart]:
+    """Parts with the reference of a message that were accepted shortly before it or after it."""
+    keys = [each.key for each in message.parts.values()]
+    (one, *_) = message.parts.values()
+    bounds = ("DESC", min(keys) - _APART_MAX, min(keys)), ("ASC", min(keys), max(keys) + _APART_MAX)
+    found: list[StoredPart] = []
+    for order, low, high in bounds:
+        given = (one.recipient, one.organization, low, high, LOOKED_MAX, one.part & _SAME)
+        source = _OF_LOOKED.format(_NEAR.format(order), f"part & {_SAME} = ?")
+        found += _PARTS.gather(conn, source, given)
+    return found

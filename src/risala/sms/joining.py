@@ -1,0 +1,44 @@
+"""The text of a long message as far as its parts are there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from risala.sms.segment import join
+
+GAP: Final = "…"
+"""Stands where parts are missing, and where half of a character is."""
+
+
+class PartText(NamedTuple):
+    """The text of one part, with the halves of characters that its cuts left at its ends."""
+
+    text: str
+    before: str = ""
+    """A low surrogate, or nothing."""
+    behind: str = ""
+    """A high surrogate or ESC, or nothing."""
+
+
+def text_of_parts(parts: Mapping[int, PartText], total: int) -> str:
+    """The joined text of the parts, by their numbers from 1 to ``total``.
+
+    A character that a cut divided is whole again where both of its parts are there.
+    """
+    found = []
+    for is_there, numbers in groupby(range(1, total + 1), parts.__contains__):
+        run = [*numbers]
+        found.append(_joined(parts, run, total) if is_there else GAP)
+    return "".join(found)
+
+
+def _joined(parts: Mapping[int, PartText], run: Sequence[int], total: int) -> str:
+    """The text of parts that follow one another. Halves towards a gap are part of the gap."""
+    texts = [parts[number] for number in run]
+    if run[0] > 1:
+        texts[0] = texts[0]._replace(before="")
+    if run[-1] < total:
+        texts[-1] = texts[-1]._replace(behind="")
+    return join((f"{each.before}{each.text}{each.behind}" for each in texts), lost=GAP)
