@@ -9,6 +9,7 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
+from risala.drivers.smpp.copies import COPIES_MAX
 from risala.drivers.smpp.inbox import SmppInbox
 from risala.drivers.smpp.link import Link, LinkLimits
 from risala.drivers.smpp.protocol.codec import PduReader
@@ -335,3 +336,59 @@ async def test_odd_parts_fit_their_notes(autojump_clock):
         (message,) = box.context.inbounds
         assert message.text == "😀" * 3 + "é" * 20_000
         assert message.sender == "x" * 64
+
+
+@pytest.mark.parametrize("other", ["same", "other text", "other phone"])
+async def test_what_comes_again_while_the_disk_is_slow_is_stored_once(autojump_clock, other):
+    changed = {"other text": {"short_message": b"Salut"}, "other phone": {"source_addr": "2"}}
+    again = replace(_TEXT, sequence_number=10, **changed.get(other, {}))
+    async with opened() as box:
+        box.context.gate = trio.Event()
+        box.inbox.deliver(box.link, _TEXT)
+        await trio.sleep(5)
+        box.inbox.deliver(box.link, again)
+        await trio.sleep(1)
+        assert await box.statuses() == []
+        box.context.gate.set()
+        assert await box.statuses() == [0, 0]
+        assert len(box.context.inbounds) == (1 if other == "same" else 2)
+
+
+async def test_a_copy_of_what_is_refused_is_refused_too_and_comes_once_more(autojump_clock):
+    async with opened() as box:
+        box.context.gate, box.context.refusals = trio.Event(), 1
+        for _ in range(20):
+            box.inbox.deliver(box.link, _TEXT)
+            await trio.sleep(5)
+        box.context.gate.set()
+        assert await box.statuses() == [0x64] * (1 + COPIES_MAX)
+        box.inbox.deliver(box.link, _TEXT)
+        assert await box.statuses() == [0]
+        assert len(box.context.inbounds) == 1
+
+
+@pytest.mark.parametrize(("slow_s", "then_s", "stored"), [(5, 1, 1), (5, 6, 2), (1, 0, 2)])
+async def test_a_copy_that_crosses_a_late_answer_is_stored_once(
+    autojump_clock, slow_s, then_s, stored
+):
+    async with opened() as box:
+        box.context.gate = trio.Event()
+        box.inbox.deliver(box.link, _TEXT)
+        await trio.sleep(slow_s)
+        box.context.gate.set()
+        assert await box.statuses() == [0]
+        await trio.sleep(then_s)
+        box.inbox.deliver(box.link, _TEXT)
+        assert await box.statuses() == [0]
+        assert len(box.context.inbounds) == stored
+
+
+async def test_who_writes_the_same_twice_has_written_twice(autojump_clock):
+    async with opened() as box:
+        box.context.gate = trio.Event()
+        box.inbox.deliver(box.link, _TEXT)
+        await trio.sleep(1)
+        box.inbox.deliver(box.link, _TEXT)
+        box.context.gate.set()
+        assert await box.statuses() == [0, 0]
+        assert len(box.context.inbounds) == 2

@@ -3,13 +3,19 @@
 Seen at Osmocom's MSC, or known of small SMSCs.
 """
 
+import json
+import sqlite3
 from collections import Counter
+from contextlib import closing
 
 import pytest
 
 from risala.drivers.smpp.protocol.inbound import inbound_pdus
-from risala.drivers.smpp.protocol.pdu import AlertNotification
-from risala.lab.smsc.simulator import Bound, ReceiptSent, Submitted
+from risala.drivers.smpp.protocol.pdu import AlertNotification, DeliverSm
+from risala.engine.core import DATABASE
+from risala.engine.journal.webhooks import outbox
+from risala.engine.model.lines import Kind
+from risala.lab.smsc.simulator import Bound, InboundSent, ReceiptSent, Submitted, Trouble
 
 pytestmark = pytest.mark.slow
 # Of 1 to 255: a reference whose low octet is 0 names nothing, and ids are random.
@@ -162,3 +168,64 @@ async def test_a_phone_that_is_back_moves_no_message_that_waits_for_its_next_att
         await it.wait_until(lambda: REACHED in it.timeline(ids[0]))
         assert it.status(ids[0]) == "pending"
         assert len(it.of(Submitted)) == 1
+
+
+IMPATIENT = {"response_timeout_s": 0.2, "receipt_retry_s": 0.05}
+"""As Osmocom's MSC, which waits 5 s for the answer to a ``deliver_sm``."""
+
+
+async def test_a_deliver_sm_is_answered_within_the_carriers_patience(open_exchange):
+    patience_s = 5.0
+    async with open_exchange({"smsc": {"response_timeout_s": patience_s}}) as it:
+        ids = await it.send(*(f"message {number}" for number in range(20)))
+        it.simulator.deliver(*inbound_pdus("Hello", "+22236123456", "1234", 1))
+        assert await it.settle(ids) == Counter(delivered=20)
+        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        assert len(it.of(ReceiptSent)) == 20
+        assert not it.of(Trouble)
+
+
+async def test_what_comes_again_because_the_storage_was_slow_counts_once(
+    open_exchange, tmp_path, monkeypatch
+):
+    """The carrier takes it as not delivered, brings it again and again, and hears of it late."""
+    monkeypatch.setattr("risala.drivers.smpp.copies.AGAIN_S", 0.1)
+    scenario = {"smsc": IMPATIENT, "receipts": {**QUICK_RECEIPTS, "lost_percent": 100}}
+    async with open_exchange(scenario) as it:
+        came = deliveries_of(it.driver, monkeypatch)
+        ids = await it.send("one", "two")
+        await it.settle(ids, "sent")
+        receipts = [f"id:{one.message_id} stat:DELIVRD".encode() for one in it.of(Submitted)]
+        with closing(sqlite3.connect(tmp_path / DATABASE, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            it.simulator.deliver(*inbound_pdus("Hello", "+22236123456", "1234", 1))
+            for text in receipts:
+                it.simulator.deliver(DeliverSm(esm_class=4, short_message=text))
+            await it.wait_until(lambda: came["Hello"] >= 3 and came["stat"] >= 4)
+            other.execute("ROLLBACK")
+        assert await it.settle(ids) == Counter(delivered=2)
+        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        assert it.inbound_texts() == ["Hello"]
+        assert {one.command_status for one in it.of(InboundSent)[-1:]} == {0}
+        assert any("too late" in one.text for one in it.of(Trouble))
+        for one in ids:
+            kinds = Counter(entry.line.kind for entry in it.gateway.show_message(one)[1])
+            assert kinds[Kind.DELIVERED] == 1
+            assert not {Kind.RECEIPT_CONTRADICTS, Kind.RECEIPT_LATE} & set(kinds)
+        reader = it.gateway.services.reader
+        told = Counter(json.loads(one.body)["type"] for one in outbox.after(reader, 0, 100))
+        assert told["sms.delivered"] == 2
+
+
+def deliveries_of(driver, monkeypatch) -> Counter[str]:
+    """How often each came to the driver, by a word of its text."""
+    came: Counter[str] = Counter()
+    take = driver.on_request
+
+    def on_request(link, request):
+        text = getattr(request, "short_message", b"")
+        came.update(word for word in ("Hello", "stat") if word.encode() in text)
+        take(link, request)
+
+    monkeypatch.setattr(driver, "on_request", on_request)
+    return came

@@ -15,9 +15,10 @@ from typing import Final
 
 import trio
 
+from risala.drivers.smpp.copies import MessageCopies, Unanswered
 from risala.drivers.smpp.link import Link
 from risala.drivers.smpp.notable import Notable, reachable_phone
-from risala.drivers.smpp.parts import SmppParts, Unanswered
+from risala.drivers.smpp.parts import SmppParts
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DataSm, DeliverSm, Pdu
 from risala.drivers.smpp.protocol.receipt import IdForm, is_receipt, parse_receipt
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
@@ -67,6 +68,7 @@ class SmppInbox:
         self._causes = causes
         self._look_at = look_at
         self._notable = Notable()
+        self._copies = MessageCopies(trio.current_time)
         self._parts = SmppParts(context, parts_timeout_s, default_alphabet, now_ms)
         self._put, self._take = trio.open_memory_channel[Unanswered | _LateOutcome](_QUEUE_MAX)
         self._put_alert, self._take_alert = trio.open_memory_channel[str](_ALERTS_MAX)
@@ -82,10 +84,9 @@ class SmppInbox:
     def deliver(self, link: Link, request: Pdu) -> None:
         """Take a request of the carrier. Where it cannot be taken, it is refused at once."""
         if isinstance(request, _MESSAGES):
-            delivery = Unanswered(link, request)
             if is_receipt(request):
-                self._receipt(delivery)
-            else:
+                self._receipt(Unanswered(link, request))
+            elif (delivery := self._copies.first(link, request)) is not None:
                 self._put_by(delivery)
         elif isinstance(request, AlertNotification):
             self._alert(request)

@@ -25,14 +25,12 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import trio
 
-from risala.drivers.smpp.link import Link
-from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, unnumbered_response
+from risala.drivers.smpp.copies import ESME_RX_T_APPN, Unanswered
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, readable_address
 from risala.plugins.contract import (
     NOTE_TEXT_CHARACTERS_MAX,
@@ -44,7 +42,6 @@ from risala.sms.assembly import REPEATS_S, Assembler, Key, Part, Whole
 from risala.sms.message import Concatenation
 from risala.sms.segment import join
 
-_ESME_RX_T_APPN: Final = 0x64
 _STORE_RETRY_S: Final = 5.0
 """Seconds from the disk's refusal to the next try to store a message whose parts were answered."""
 NOTES_HELD_MAX: Final = 7000
@@ -56,22 +53,6 @@ _ADDRESS_MAX: Final = 64
 _PART: Final = "part/"
 _WHOLE: Final = "whole/"
 _STORING: Final = "storing/"
-
-
-@dataclass(slots=True, eq=False)
-class Unanswered:
-    """One ``deliver_sm`` or ``data_sm`` that waits for its answer."""
-
-    link: Link
-    request: DeliverSm | DataSm
-
-    def answer(self, command_status: int = 0) -> None:
-        response = unnumbered_response(self.request.command_id, command_status)
-        self.link.respond(self.request, response)
-
-    def settle(self, is_stored: bool) -> None:
-        """Answer as good, or so that the carrier brings it again."""
-        self.answer(0 if is_stored else _ESME_RX_T_APPN)
 
 
 class _Noted(NamedTuple):
@@ -128,7 +109,7 @@ class SmppParts:
             else:
                 whole = await self._note(decoded.text, place, ends)
         except NotStoredError:
-            delivery.answer(_ESME_RX_T_APPN)
+            delivery.answer(ESME_RX_T_APPN)
             return
         delivery.answer()
         if whole is not None:

@@ -1,0 +1,91 @@
+"""Messages from phones that come again because they were not answered in time.
+
+SMPP gives them no name, so a copy cannot be told from a person who writes the same words again.
+But where the disk is so slow that the carrier's patience is over, we know: the first one still
+waits for its answer. What says the same to the octet is its copy then, is not stored, and gets its
+answer.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from risala.drivers.smpp.link import Link
+from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, unnumbered_response
+
+ESME_RX_T_APPN: Final = 0x64
+AGAIN_S: Final = 2.0
+"""Seconds after which the same may be a copy: no carrier's patience is known to be shorter
+(Osmocom's MSC has 5 s). What comes sooner is somebody's second message."""
+CROSSING_S: Final = 5.0
+"""Seconds after a late answer in which the same is still a copy: it left the carrier before the
+answer reached it."""
+LATE_MAX: Final = 1000
+"""Late answers that are remembered for that."""
+
+COPIES_MAX: Final = 10
+"""Copies of one message that get an answer, the latest: on the earlier ones the carrier has given
+up."""
+
+
+def unheard(_: Unanswered, __: int) -> None:
+    """For what comes without a look for copies."""
+
+
+@dataclass(slots=True, eq=False)
+class Unanswered:
+    """One ``deliver_sm`` or ``data_sm`` that waits for its answer."""
+
+    link: Link
+    request: DeliverSm | DataSm
+    came_s: float = 0.0
+    copies: deque[Unanswered] = field(default_factory=lambda: deque(maxlen=COPIES_MAX))
+    """What came again meanwhile, perhaps on another link: it gets the same answer."""
+    answered: Callable[[Unanswered, int], None] = unheard
+
+    def answer(self, command_status: int = 0) -> None:
+        for one in (self, *self.copies):
+            response = unnumbered_response(one.request.command_id, command_status)
+            one.link.respond(one.request, response)
+        self.answered(self, command_status)
+
+    def settle(self, is_stored: bool) -> None:
+        """Answer as good, or so that the carrier brings it again."""
+        self.answer(0 if is_stored else ESME_RX_T_APPN)
+
+
+class MessageCopies:
+    """Knows the messages that wait for their answer, and those whose answer was late."""
+
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._waiting: dict[DeliverSm | DataSm, Unanswered] = {}
+        self._late: OrderedDict[DeliverSm | DataSm, float] = OrderedDict()
+
+    def first(self, link: Link, request: DeliverSm | DataSm) -> Unanswered | None:
+        """A message that is to be stored; None: it is a copy, and has its answer or will get it."""
+        now_s, content = self._now_s(), replace(request, sequence_number=0)
+        answered_s = self._late.pop(content, None)
+        if answered_s is not None and now_s - answered_s <= CROSSING_S:
+            Unanswered(link, request).answer()
+            return None
+        delivery = Unanswered(link, request, now_s, answered=self._answered)
+        earlier = self._waiting.setdefault(content, delivery)
+        if earlier is delivery or now_s - earlier.came_s < AGAIN_S:
+            return delivery
+        earlier.copies.append(delivery)
+        return None
+
+    def _answered(self, delivery: Unanswered, command_status: int) -> None:
+        content, now_s = replace(delivery.request, sequence_number=0), self._now_s()
+        if self._waiting.get(content) is delivery:
+            del self._waiting[content]
+        last = delivery.copies[-1] if delivery.copies else delivery
+        if command_status or now_s - last.came_s < AGAIN_S:
+            return
+        self._late[content] = now_s
+        while len(self._late) > LATE_MAX:
+            self._late.popitem(last=False)
