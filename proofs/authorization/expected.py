@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
+from risala.client.version import VERSION
 from risala.http.web.access import PageAccess
 
 
@@ -33,6 +34,7 @@ API: Final[Mapping[str, Door]] = {
     "/docs": Door.OPEN,
     "/docs/assets/<name>": Door.OPEN,
     "/clients/risala.js": Door.OPEN,
+    f"/clients/risala_client-{VERSION}-py3-none-any.whl": Door.OPEN,
     "/metrics": Door.LOCAL,
     "/api/verify/send": Door.CODES,
     "/api/verify/check": Door.CODES,

@@ -14,8 +14,10 @@ import pytest
 
 from patience import HANG_S
 from processes import Process
+from risala.client.version import VERSION
 
 ROOT = Path(__file__).parents[2]
+AS_DATA = "risala/http/static/clients/python"
 pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
@@ -54,8 +56,12 @@ def test_the_wheel_has_the_package_and_nothing_of_the_workshop(made):
         check=True,
     ).stdout.splitlines()
     ours = {name.removeprefix("src/") for name in tracked}
-    # The client is a wheel of its own, made from the same source.
-    assert found == {name for name in ours if not name.startswith("risala/client/")}
+    # The client is a wheel of its own, which a service makes of the same sources.
+    assert found == {
+        *(name for name in ours if not name.startswith("risala/client/")),
+        *(f"{AS_DATA}/{name[7:]}" for name in ours if name.startswith("risala/client/")),
+        *(f"{AS_DATA}/{name}" for name in ("pyproject.toml", "README.md", "LICENSE")),
+    }
     assert not [
         name for name in found if re.search(r"(^|/)(tests?|conftest\.py|__pycache__)/", name)
     ]
@@ -129,5 +135,7 @@ def test_from_the_wheel_a_message_is_accepted(made, tmp_path):
         assert 'lang="ar"' in page.text
         style = re.search(r'href="(/[^"]+\.css[^"]*)"', page.text)[1]
         assert httpx2.get(base + style, timeout=HANG_S).status_code == 200
+        client = f"{base}/clients/risala_client-{VERSION}-py3-none-any.whl"
+        assert httpx2.get(client, timeout=HANG_S).status_code == 200
     finally:
         process.end()

@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+import httpx2
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -79,6 +81,26 @@ def needed(wheel: Path) -> set[str]:
     return names
 
 
+def contents(wheel: Path) -> dict[str, bytes]:
+    """Its files, but for those that its builder words."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith((".dist-info/METADATA", ".dist-info/WHEEL", ".dist-info/RECORD"))
+        ]
+        return {name: archive.read(name) for name in names}
+
+
+def said(wheel: Path) -> list[tuple[str, str]]:
+    """What its metadata says, however it is ordered and spaced."""
+    [found] = Distribution.discover(name="risala-client", path=[str(wheel)])
+    fields = [(name, str(value)) for name, value in found.metadata.items()]
+    told = [each for each in fields if each[0] not in ("Metadata-Version", "Requires-Dist")]
+    required = [("Requires-Dist", str(Requirement(each))) for each in found.requires or ()]
+    return sorted([*told, *required])
+
+
 class Environment:
     """A fresh virtual environment without pip: ours installs into it."""
 
@@ -126,6 +148,25 @@ def test_it_sends_from_an_environment_of_its_own(wheel, shared_service, tmp_path
     assert place.run(PROGRAM, **told) == "From the wheel\n"
     with pytest.raises(AssertionError, match="risala"):
         place.run("import risala.engine")
+
+
+def test_a_service_serves_it_as_it_is_built(wheel, shared_service, tmp_path):
+    """pip installs it from the service's address, and it sends from there."""
+    url = f"{shared_service.url}/clients/{wheel.name}"
+    served = tmp_path / wheel.name
+    served.write_bytes(httpx2.get(url, timeout=HANG_S).content)
+    assert contents(served) == contents(wheel)
+    assert said(served) == said(wheel)
+    account = shared_service.organization()
+    place = Environment(tmp_path / "venv")
+    place.link(needed(wheel))
+    place.pip("install", "--no-index", "--no-deps", "--no-cache-dir", url)
+    told = {"URL": shared_service.url, "KEY": account.secret_key}
+    assert place.run(PROGRAM, **told) == "From the wheel\n"
+    place.pip("check")
+    place.pip("uninstall", "-y", "risala-client")
+    with pytest.raises(AssertionError, match="risala"):
+        place.run("import risala.client")
 
 
 def test_the_sdist_makes_the_same_wheel(wheel, tmp_path):

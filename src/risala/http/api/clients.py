@@ -1,4 +1,5 @@
-"""``/clients/risala.js``: the module by which pages of other origins ask the service."""
+"""``/clients/``: the module by which pages of other origins ask the service, and the wheel by which
+programs in Python do."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.http.common.assets import STATIC, Assets, asset_response
+from risala.http.api.client_wheel import client_wheel
+from risala.http.common.assets import STATIC, Assets, asset_response, made_asset
 from risala.http.common.base import JsonApp
 
-MODULE: Final = "/clients/risala.js"
+FOLDER: Final = "/clients"
+MODULE: Final = f"{FOLDER}/risala.js"
 FILE: Final = STATIC / "clients" / "risala.js"
 """A copy of ``clients/javascript/risala.js``, by ``make client``: the wheel has no more."""
 _KEPT: Final = "public, max-age=3600"
@@ -18,8 +21,30 @@ an older one asks is answered as before."""
 
 
 def add_clients(app: JsonApp) -> None:
-    """Serve the module, to everybody and to pages of every origin: nothing secret is in it."""
-    assets = Assets("/clients", {FILE.name: FILE})
+    """Serve both, to everybody: nothing secret is in them."""
+    _add_module(app)
+    _add_wheel(app)
+
+
+def _add_wheel(app: JsonApp) -> None:
+    """Serve the Python client's wheel at its file name, which pip reads. The name is made of the
+    client's version: who asks for another one finds none here."""
+    wheel = client_wheel()
+    if wheel is None:
+        return
+    asset = made_asset(wheel.content, ".whl")
+
+    async def download() -> TrioResponse:
+        response = asset_response(asset)
+        response.headers["cache-control"] = _KEPT
+        return response
+
+    app.route_to(f"{FOLDER}/{wheel.name}", download, method="GET")
+
+
+def _add_module(app: JsonApp) -> None:
+    """Serve the module, to pages of every origin."""
+    assets = Assets(FOLDER, {FILE.name: FILE})
 
     async def module() -> TrioResponse:
         response = asset_response(await assets.get(FILE.name))

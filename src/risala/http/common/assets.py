@@ -23,9 +23,10 @@ _TYPES: Final = {
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".whl": "application/octet-stream",
     ".woff2": "font/woff2",
 }
-_COMPRESSED: Final = frozenset({".woff2"})
+_COMPRESSED: Final = frozenset({".whl", ".woff2"})
 """Kinds of files that gzip makes no smaller."""
 _YEAR: Final = "public, max-age=31536000, immutable"
 
