@@ -96,6 +96,16 @@ async def test_the_statement_by_days_of_the_organization(owner, gateway):
     assert {*asked} == {"organization_id", "limit"}
 
 
+async def test_the_days_of_the_statement_are_told_in_the_page_s_words(reader_as, gateway):
+    gateway.organization["timeZone"] = "Asia/Tokyo"
+    reader = reader_as(language=Language.ARABIC)
+    page = await reader.get(f"{BILLING}?kind=charge&since=2026-11-09&until=2026-11-21")
+    for told in ("الرسائل", "منذ 9 نوفمبر 2026", "حتى 21 نوفمبر 2026"):
+        assert f">{told}<svg" in page.text
+    chips = [each["href"] for tag, each in page.tags if each.get("class") == "chip"]
+    assert chips[2].endswith("?kind=charge&since=2026-11-09")
+
+
 async def test_a_look_that_was_broken_off_says_so(owner, gateway):
     gateway.looked_to = gateway.entries[0]["at"]
     page = await owner.get(f"{BILLING}?kind=refund")

@@ -6,6 +6,7 @@ import web_messages
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound
 from risala.engine.model.ids import key_of
+from risala.engine.model.people import Language
 from web_people import FakeWebGateway
 
 LIST = "/app/org_1/messages"
@@ -177,6 +178,38 @@ async def test_who_has_no_script_has_the_text_counted_by_us(owner, gateway):
     assert "<b>GSM-7</b>" in plain.text
     sent = await owner.submit(page, f"{LIST}/new", {"to": "36123456", "body": "Fenêtre"})
     assert sent.location
+
+
+async def test_when_a_later_message_leaves_is_told_in_the_page_s_words(
+    reader_as, gateway, monkeypatch
+):
+    """What the field shows is the browser's: its own language and order."""
+    gateway.organization["timeZone"] = "Asia/Tokyo"
+    reader = reader_as(language=Language.ARABIC)
+    form = await reader.get(f"{LIST}/new")
+    assert "بتوقيت <bdi>Asia/Tokyo</bdi>." in form.text
+    fields = {"to": "36123456", "body": "Bonjour", "send_at": "2026-11-22T09:30"}
+    page = await reader.submit(form, f"{LIST}/new/count", fields)
+    assert "تُرسل في 22 نوفمبر 2026، 09:30، بتوقيت <bdi>Asia/Tokyo</bdi>." in page.text
+    perform = gateway.perform
+
+    async def refuse(name, *given, **more):
+        if name == "send":
+            raise Invalid("send_at", "too_late", "A message is sent within 30 days.")
+        return await perform(name, *given, **more)
+
+    monkeypatch.setattr(gateway, "perform", refuse)
+    page = await reader.submit(form, f"{LIST}/new", {**fields, "send_at": "2027-01-01T00:00"})
+    assert page.status == 422
+    assert "تُرسل الرسالة خلال <bdi>30</bdi> يوما" in page.text
+
+
+@pytest.mark.parametrize("typed", ["tomorrow", "9999-12-31T23:59", "0001-01-01T00:00"])
+async def test_what_is_no_time_is_not_told_as_one(owner, typed):
+    form = await owner.get(f"{LIST}/new")
+    fields = {"to": "36123456", "body": "Bonjour", "send_at": typed}
+    page = await owner.submit(form, f"{LIST}/new/count", fields)
+    assert page.status == 200
 
 
 async def test_a_message_of_a_test_is_seen_among_tests(owner, gateway):

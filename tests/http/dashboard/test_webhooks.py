@@ -153,6 +153,17 @@ async def test_what_failed_is_made_again_and_its_progress_is_seen(owner, gateway
     assert len(asked(gateway, "webhook.replay_failed")) == 10
 
 
+async def test_since_when_failures_are_replayed_is_by_the_organization_s_clock(owner, gateway):
+    """A field for times has no zone: a day ago at 17:41 in Tokyo is 08:41 UTC."""
+    gateway.organization["timeZone"] = "Asia/Tokyo"
+    page = await owner.get(ONE)
+    [since] = [each for tag, each in page.tags if each.get("id") == "since"]
+    assert since["value"] == "2026-11-20T17:41"
+    gateway.to_replay = 2000
+    page = await owner.submit(page, f"{ONE}/replay-failed", {"since": "2026-11-21T08:12"})
+    assert "Since 21 Nov 2026, 08:12:00" in page.text
+
+
 async def test_it_is_switched_changed_tested_and_deleted(owner, gateway):
     page = await owner.get(ONE)
     await owner.submit(page, f"{ONE}/disable")

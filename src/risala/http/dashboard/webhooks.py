@@ -9,7 +9,6 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.times import iso
 from risala.engine.model.told import What
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
@@ -154,7 +153,8 @@ async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]
         "live_at": None if newer else visit.at(f"webhooks/{_id(visit)}/live", state=state),
         "share": _share(standing["lastDays"]),
         "opened": await _opened(visit, event_id) if event_id else None,
-        "since": iso(visit.formats.now_ms - 86_400_000)[:16],
+        "since": visit.form.text("since")[: len("2026-11-21T08:30")]
+        or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
         "choices": CHOICES,
         "chosen": standing["endpoint"]["types"],
         "typed": None,

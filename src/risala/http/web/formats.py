@@ -231,6 +231,19 @@ class Formats:
             return typed
         return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
 
+    def chosen_text(self, typed: str) -> Markup | None:
+        """A time as a field for times sends it, in the reader's words: browsers write theirs in the
+        field. None for what is no time."""
+        try:
+            local = self._local(self.with_zone(typed))
+        except (ValueError, OverflowError):
+            return None
+        return self._moment(local, _clock(local, seconds=False))
+
+    def field_text(self, at: Moment) -> str:
+        """A time as a field for times takes it: by the organization's clock, without its zone."""
+        return self._local(at).replace(tzinfo=None).isoformat(timespec="minutes")
+
     def midnight(self, day: str, later: int = 0) -> str | None:
         """When a day begins where the organization is, as a field for dates sends it, or a day so
         much ``later``; None for what nobody can mean."""

@@ -73,6 +73,7 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
 
 SPOKEN: Final = (
     N_("Changed meanwhile by {who}: look again, then change it."),
+    N_("A message is sent within {count} days."),
     N_("A user owns at most {count} organizations."),
     N_("They are a member already."),
     N_("An organization has at most {count} members."),

@@ -9,19 +9,22 @@ from decimal import Decimal
 from typing import Any, Final
 
 import trio
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.formats import ms_of
-from risala.http.web.pager import Pager, is_seq
+from risala.http.web.languages import N_
+from risala.http.web.pager import Chip, Pager, chips, is_seq
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 from risala.http.web.visit import Visit
 
 PAYMENTS: Final = "payments"
 """Of the filter: what was done by hand."""
+KINDS_CHOSEN: Final = {**ENTRY_KINDS, PAYMENTS: N_("Payments and adjustments")}
 COLUMNS: Final = (
     *("entry", "createdAt", "kind", "amount", "balanceAfter", "currency", "reference"),
     *("messages", "note"),
@@ -45,6 +48,7 @@ async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
     return found, {
         "entries": found["entries"],
         "query": query,
+        "chips": _chips(visit, query),
         "kinds": {name: visit.words(word) for name, word in ENTRY_KINDS.items()},
         "looked_to": found["lookedTo"],
         "pager": Pager(
@@ -53,6 +57,17 @@ async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
         ),
         "file_at": visit.at("billing/statement", **query),
     }
+
+
+def _chips(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
+    """The filters that hold, in the page's words: what a field for days shows is the browser's."""
+    labels: dict[str, Markup] = {}
+    if kind := query.get("kind"):
+        labels["kind"] = visit.words(KINDS_CHOSEN[kind])
+    for name, sentence in (("since", N_("Since {date}")), ("until", N_("Until {date}"))):
+        if (at := visit.formats.midnight(query.get(name, ""))) is not None:
+            labels[name] = visit.words(sentence, date=visit.formats.date_text(at))
+    return chips(labels, query, visit.at, "billing")
 
 
 def _query(visit: Visit) -> dict[str, str]:

@@ -74,6 +74,7 @@ async def _values(visit: Visit) -> dict[str, object]:
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
+        "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
         "is_too_little": not is_test and Decimal(visit.organization["balance"]) < Decimal(price),
         "price_minor": None if is_test else int(Decimal(price) * 100),
