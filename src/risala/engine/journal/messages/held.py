@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
-from risala.engine.journal.messages.matching import Why, is_for, with_id
+from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.sql import places, value_of
@@ -145,20 +145,34 @@ def _held(row: tuple[str, str, str, str, str | None, str | None, str | None]) ->
     return Held(*row)
 
 
+_LEFT_AT: Final = (
+    "SELECT coalesce(attempt_at,"
+    " (SELECT max(at) FROM line WHERE line.message = message.key AND kind = 2), 0)"
+    " FROM message WHERE key = ?"
+)
+"""When a message's last attempt began (``Kind.ATTEMPT``). A receipt that came before that tells of
+another submit."""
+
+
 def named(
     conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, attempt: Attempt
 ) -> str | None:
-    """The carrier's id of a submit without an answer, from a held receipt that names it."""
-    reference = submit_reference(message.id, attempt.segment, attempt.number)
+    """The carrier's id of a submit without an answer, from a held receipt that names it and no
+    other submit: of two to one number one octet of the reference may be the same."""
+    mine, reference = attempt.segment, submit_reference(message.id, attempt.segment, attempt.number)
     rows = conn.execute(
-        "SELECT carrier_id, recipient, sender FROM held_receipts"  # noqa: S608 -- constants
-        f" WHERE carrier IN ({places(carriers)}) AND reference IN (?, ?)",
-        (*carriers, reference, octet_reference(reference)),
+        "SELECT carrier_id, recipient, sender, reference, received_at FROM held_receipts"  # noqa: S608 -- constants
+        f" WHERE carrier IN ({places(carriers)}) AND reference IN (?, ?)"
+        f" AND received_at >= ({_LEFT_AT})",
+        (*carriers, reference, octet_reference(reference), message.key),
     )
-    for carrier_id, recipient, sender in rows:
+    for carrier_id, recipient, sender, told, received_at in rows:
         if is_for(message.recipient, recipient, sender, or_untold=False):
-            told: str = carrier_id
-            return told
+            since_ms = received_at - LATE_MS
+            named_too = named_by(conn, carriers, message.recipient, told, since_ms)
+            if all((one.message_id, one.number) == (message.id, mine) for one in named_too):
+                known_as: str = carrier_id
+                return known_as
     return None
 
 

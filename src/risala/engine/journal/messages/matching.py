@@ -228,16 +228,14 @@ def _the_one(fitting: list[Found], receipt: Receipt) -> Found | Why:
 
 def _of_reference(some: list[Found], receipt: Receipt) -> list[Found]:
     """Those whose submit had the receipt's reference, where that tells them apart."""
-    return [one for one in some if _is_named(one, receipt)] or some
+    return [one for one in some if _is_named(one, receipt.reference)] or some
 
 
-def _is_named(one: Found, receipt: Receipt) -> bool:
-    """Whether a receipt has the reference of a segment's last submit."""
-    if receipt.reference is None:
+def _is_named(one: Found, reference: int | None) -> bool:
+    """Whether a receipt's reference is that of a segment's last submit."""
+    if reference is None:
         return False
-    return names_submit(
-        receipt.reference, submit_reference(one.message_id, one.number, one.attempt)
-    )
+    return names_submit(reference, submit_reference(one.message_id, one.number, one.attempt))
 
 
 def _without_answer(
@@ -256,26 +254,48 @@ def _without_answer(
     if receipt.recipient_tells:
         found = _alone(one for one in uncertain if one.carrier_id is None)
         # The answer of another submit to it is still to come, and may bring this very id.
-        in_flight = isinstance(found, Found) and _is_submitting(conn, carriers, local)
-        return Why.UNKNOWN if in_flight else found
-    accepted = _accepted(conn, carriers, receipt, now_ms - LATE_MS)
-    named = [one for one in (*uncertain, *accepted) if _is_named(one, receipt)]
-    return _alone(one for one in named if _has_no_own_id(conn, carriers, one))
+        is_unclear = isinstance(found, Found) and bool(_in_flight(conn, carriers, local))
+        return Why.UNKNOWN if is_unclear else found
+    named = named_by(conn, carriers, receipt.recipient, receipt.reference, now_ms - LATE_MS)
+    # The answer of one that is being submitted may bring this very id, or another.
+    in_flight = any(one.state is SegmentState.SUBMITTING for one in named)
+    return Why.UNKNOWN if in_flight else _alone(named)
+
+
+def named_by(
+    conn: sqlite3.Connection,
+    carriers: Sequence[str],
+    recipient: str | None,
+    reference: int | None,
+    since_ms: int,
+) -> list[Found]:
+    """The segments to a number that wait for a receipt, or are being submitted, whose reference
+    this may be: two may share one octet of it. Those with an id of their own are named by that."""
+    local = _local(recipient)
+    if local is None or recipient is None or reference is None:
+        return []
+    waiting = (
+        *_uncertain(conn, carriers, local, since_ms),
+        *_accepted(conn, carriers, recipient, since_ms),
+        *_in_flight(conn, carriers, local),
+    )
+    named = [one for one in waiting if _is_named(one, reference)]
+    return [one for one in named if _has_no_own_id(conn, carriers, one)]
 
 
 def _accepted(
-    conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, since_ms: int
+    conn: sqlite3.Connection, carriers: Sequence[str], recipient: str, since_ms: int
 ) -> list[Found]:
-    """The segments to a receipt's recipient that wait for their receipt; the latest first.
+    """The segments to a number that wait for their receipt; the latest first.
 
     Only to a number with its country code, which is an index: other than those without an answer
     they may be many.
     """
     numbers = _numbers(conn, carriers)
-    if not numbers or receipt.recipient is None:
+    if not numbers:
         return []
-    recipient = recipient_number(f"+{receipt.recipient.removeprefix('+')}")
-    given = (recipient, since_ms, *numbers, CANDIDATES_MAX)
+    kept = recipient_number(f"+{recipient.removeprefix('+')}")
+    given = (kept, since_ms, *numbers, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE message.recipient = ? AND {_CHANGED_AT} > ? AND part_state = 3"
@@ -327,17 +347,24 @@ def _uncertain(
     return found + [_OF_SEVERAL.of(row) for row in of_several]
 
 
-def _is_submitting(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> bool:
-    """Whether a segment to this number is in the carriers' hands at this moment."""
+def _in_flight(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> list[Found]:
+    """The segments to a number that are in the carriers' hands at this moment."""
     numbers = _numbers(conn, carriers)
-    row = conn.execute(
-        "SELECT 1 FROM message m WHERE m.status = 1"  # noqa: S608 -- constants
-        f" AND m.carrier IN ({places(numbers)}) AND substr(m.recipient, ?) = ?"
-        " AND (m.part_state = 1 OR EXISTS"
-        " (SELECT 1 FROM segment s WHERE s.message = m.key AND s.state = 1)) LIMIT 1",
-        (*numbers, -LOCAL_DIGITS, local),
-    ).fetchone()
-    return row is not None
+    given = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
+    single = conn.execute(
+        f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
+        f" WHERE status = 1 AND message.carrier IN ({places(numbers)}) AND part_state = 1"
+        " AND substr(message.recipient, ?) = ? LIMIT ?",
+        given,
+    )
+    found = [_SINGLE.of(row) for row in single]
+    of_several = conn.execute(
+        f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
+        f" WHERE m.status = 1 AND m.carrier IN ({places(numbers)}) AND s.state = 1"
+        " AND substr(m.recipient, ?) = ? LIMIT ?",
+        given,
+    )
+    return found + [_OF_SEVERAL.of(row) for row in of_several]
 
 
 def _alone(some: Iterable[Found]) -> Found | Why:
