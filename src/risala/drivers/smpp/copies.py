@@ -23,6 +23,8 @@ AGAIN_S: Final = 2.0
 CROSSING_S: Final = 5.0
 """Seconds after a late answer in which the same is still a copy: it left the carrier before the
 answer reached it."""
+WAITING_MAX: Final = 1000
+"""Messages that wait and are known again: as many as the inbox takes. Further ones it refuses."""
 LATE_MAX: Final = 1000
 """Late answers that are remembered for that."""
 
@@ -73,11 +75,13 @@ class MessageCopies:
             Unanswered(link, request).answer()
             return None
         delivery = Unanswered(link, request, now_s, answered=self._answered)
-        earlier = self._waiting.setdefault(content, delivery)
-        if earlier is delivery or now_s - earlier.came_s < AGAIN_S:
-            return delivery
-        earlier.copies.append(delivery)
-        return None
+        earlier = self._waiting.get(content)
+        if earlier is not None and now_s - earlier.came_s >= AGAIN_S:
+            earlier.copies.append(delivery)
+            return None
+        if earlier is None and len(self._waiting) < WAITING_MAX:
+            self._waiting[content] = delivery
+        return delivery
 
     def _answered(self, delivery: Unanswered, command_status: int) -> None:
         content, now_s = replace(delivery.request, sequence_number=0), self._now_s()
