@@ -193,7 +193,8 @@ GUARDS: Final = (
     Guard(
         "A payment is credited once, whoever confirms it again.",
         "engine/journal/payments/payments.py",
-        "    if found.entry is not None:\n        return ledger.entry(conn, found.entry)\n",
+        "    if found.entry is not None:\n        _refuse_other(found, given)\n"
+        "        return ledger.entry(conn, found.entry)\n",
         "",
         ("engine/payments/test_desk.py",),
     ),
