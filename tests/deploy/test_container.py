@@ -53,8 +53,11 @@ def test_what_is_copied_is_there_and_let_in():
     for source in sources:
         assert (ROOT / source).exists(), source
     # The package's own metadata names these, and its build fails without them.
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    described = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = described["project"]
     assert {project["readme"], *project["license-files"]} <= sources
+    hooks = described["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]
+    assert {str(Path(hook["path"]).parent) for hook in hooks.values()} <= sources
 
 
 def test_what_is_installed_has_hashes():

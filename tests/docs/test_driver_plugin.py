@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.processes import free_port
 
+from checkout import copy_sources
 from patience import HANG_S, until
 
 ROOT = Path(__file__).parents[2]
@@ -44,13 +44,6 @@ def command(beginning: str) -> str:
     return found.removeprefix("$ ")
 
 
-def checkout(place: Path) -> None:
-    """A checkout of Risala, as far as an installation needs it."""
-    shutil.copytree(ROOT / "src", place / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, place / name)
-
-
 def outside() -> dict[str, str]:
     """The environment of somebody who has nothing to do with this checkout."""
     ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
@@ -76,7 +69,7 @@ def sh(text: str, cwd: Path) -> str:
 def made(tmp_path_factory):
     """The package as whoever follows the tutorial has it, installed in its own environment."""
     folder = tmp_path_factory.mktemp("made")
-    checkout(folder / "risala")
+    copy_sources(folder / "risala")
     begin = command("mkdir").replace("python3 -m venv", f"{sys.executable} -m venv")
     sh(begin, folder)
     place = folder / "risala-acme"

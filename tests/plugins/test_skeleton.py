@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from checkout import copy_sources
 from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
 
@@ -136,9 +136,7 @@ def apart(tmp_path_factory):
     """An environment with Risala's wheel and what its extra for tests brings."""
     folder = tmp_path_factory.mktemp("apart")
     source = folder / "source"
-    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source / name)
+    copy_sources(source)
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("risala-*.whl")
     run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
