@@ -82,6 +82,10 @@ def misplaced(page: Page) -> list[str]:
     return page.evaluate(_MISPLACED)
 
 
+_OF_LEAVING = ("Failed to load resource", "htmx:sse:error: Failed to fetch")
+"""What the console says of requests, streams among them, that end because the page is left."""
+
+
 class Watch:
     """What goes wrong in a browser context while it looks at an origin."""
 
@@ -92,7 +96,7 @@ class Watch:
         context.on("request", lambda request: self._request(request.url, origin))
 
     def _console(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning") and "Failed to load resource" not in text:
+        if kind in ("error", "warning") and not any(words in text for words in _OF_LEAVING):
             self.faults.append(text)
 
     def _request(self, url: str, origin: str) -> None:
