@@ -141,7 +141,7 @@ PLANTS: Final = (
         'found.decode("ascii", "replace")',
         'found.decode("ascii")',
     ),
-    Plant("back-to", "http/web/doors.py", " or not is_plain_path(path.encode())", ""),
+    Plant("back-to", "http/web/cookie_policy.py", " or not is_plain_path(path.encode())", ""),
     Plant("csv", "http/web/files/spreadsheet.py", 'rf"([;,\\t', 'rf"([,\\t'),
     Plant("mails", "engine/people/lines.py", '" " if each.isspace() else each', "each"),
     Plant(

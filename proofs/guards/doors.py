@@ -173,21 +173,21 @@ GUARDS: Final = (
     ),
     Guard(
         "Cookies cannot be read by a page's own script.",
-        "http/web/doors.py",
+        "http/web/cookie_policy.py",
         "            secure=self.way is Way.HTTPS,\n            httponly=True,\n",
         "            secure=self.way is Way.HTTPS,\n            httponly=False,\n",
         ("http/web/test_doors.py", "http/dashboard/test_sign_in.py"),
     ),
     Guard(
         "Cookies over https go over https alone.",
-        "http/web/doors.py",
+        "http/web/cookie_policy.py",
         "            secure=self.way is Way.HTTPS,\n            httponly=True,\n",
         "            secure=False,\n            httponly=True,\n",
         ("http/web/test_doors.py", "http/dashboard/test_sign_in.py"),
     ),
     Guard(
         "Pages are in nobody's frame.",
-        "http/web/visit.py",
+        "http/web/page_request.py",
         "frame-ancestors 'none'; ",
         "",
         (
@@ -196,14 +196,14 @@ GUARDS: Final = (
     ),
     Guard(
         "Nobody is sent back to another site.",
-        "http/web/doors.py",
+        "http/web/cookie_policy.py",
         '        if rest != target and rest[:1] in ("", "/", "?") and not rest.startswith("//"):\n',
         "        if True:\n",
         ("http/web/test_doors.py",),
     ),
     Guard(
         "A proxy's word for https counts only where the proxy is trusted.",
-        "http/web/doors.py",
+        "http/web/cookie_policy.py",
         '(forwarded == "https" and addresses.trusts(peer))',
         'forwarded == "https"',
         ("http/web/test_doors.py",),

@@ -200,14 +200,14 @@ GUARDS: Final = (
     ),
     Guard(
         "A payment of another sum or in another currency waits for a person.",
-        "engine/payments/cashier.py",
+        "engine/payments/credit_writer.py",
         "(settled.amount, settled.currency) == asked",
         "settled.amount > 0",
         ("engine/payments/test_desk.py", "engine/payments"),
     ),
     Guard(
         "A payment is confirmed only where the payer's number is shown to be theirs.",
-        "engine/payments/desk.py",
+        "engine/payments/payment_service.py",
         "        if not unchecked and found.is_open and self.payers.is_owed(found):\n",
         "        if False:\n",
         ("engine/payments/test_payers.py",),
@@ -235,7 +235,7 @@ GUARDS: Final = (
     ),
     Guard(
         "An amount is within what can be paid at once.",
-        "engine/payments/desk.py",
+        "engine/payments/payment_service.py",
         "        if not offer.amount_min <= wish.amount <= most:\n",
         "        if False:\n",
         ("engine/payments/test_desk.py",),

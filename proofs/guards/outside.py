@@ -79,7 +79,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A callback leaves for an address outside.",
-        "engine/faces/door.py",
+        "engine/faces/access.py",
         "                parse_target(callback_url, rules_of(self._services.settings.webhooks))\n",
         "                pass\n",
         ("http/faces",),
@@ -122,14 +122,14 @@ GUARDS: Final = (
     ),
     Guard(
         "A receipt that nobody answered goes out again.",
-        "smpp_server/courier.py",
+        "smpp_server/receipt_sender.py",
         "        if errand.is_lost:\n            insort(self._owed, errand)\n",
         "        if errand.is_lost:\n            pass\n",
         _COURIER,
     ),
     Guard(
         "The place among the events moves after the customer has answered for all of them.",
-        "smpp_server/courier.py",
+        "smpp_server/receipt_sender.py",
         "        while self._owed or self._under_way:\n",
         "        await self._cursor.keep(last)\n        while self._owed or self._under_way:\n",
         _COURIER,

@@ -29,14 +29,14 @@ GUARDS: Final = (
     Guard(
         "A wrong code is counted before anybody is told that it was wrong.",
         "engine/people/sign_in.py",
-        '        letting_in.change_request(conn, found.id, {"attempts": found.attempts + 1})\n',
+        '        sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})\n',
         "",
         _SIGN_IN,
     ),
     Guard(
         "A code of the dashboard lets in once.",
         "engine/people/sign_in.py",
-        "        letting_in.end_request(conn, found.id)\n",
+        "        sign_in_tokens.end_request(conn, found.id)\n",
         "",
         _SIGN_IN,
     ),
@@ -56,14 +56,14 @@ GUARDS: Final = (
     ),
     Guard(
         "A link lets in once.",
-        "engine/journal/people/letting_in.py",
+        "engine/journal/people/sign_in_tokens.py",
         "        writable(conn, _LINKS).delete((digest,))\n",
         "        pass\n",
         _SIGN_IN,
     ),
     Guard(
         "A link holds for its ten minutes.",
-        "engine/journal/people/letting_in.py",
+        "engine/journal/people/sign_in_tokens.py",
         "found[0] if found and found[0].expires_at > now_ms else None",
         "found[0] if found else None",
         _SIGN_IN,

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 from old_books import write_old_books
 from patience import HANG_S, until_true
 from risala.app.stop import Stop
-from risala.app.upgrading import unshown, upgrade_meanwhile
+from risala.app.upgrading import unshown, upgrade_while_answering
 from risala.cli.main import cli
 from risala.cli.reach.client import connect
 from risala.cli.reach.refused import CommandRefused
@@ -83,7 +83,7 @@ def move() -> Iterator[HeldMove]:
 
 async def held(nursery: trio.Nursery, stop: Stop, sock, move: HeldMove) -> None:
     """Start, and wait until it is in the middle of it."""
-    nursery.start_soon(upgrade_meanwhile, stop, [BoundAddress(sock)], unshown, [move])
+    nursery.start_soon(upgrade_while_answering, stop, [BoundAddress(sock)], unshown, [move])
     await until_true(move.holds.is_set)
 
 
@@ -136,13 +136,13 @@ async def test_a_stop_ends_it_and_the_next_start_goes_on(data, stop, sock, move)
     assert is_due(data / "risala.db")
     assert not (data / "control.sock").exists()
     again = Stop(stop.settings)
-    await upgrade_meanwhile(again, [BoundAddress(sock)])
+    await upgrade_while_answering(again, [BoundAddress(sock)])
     assert not is_due(data / "risala.db")
     assert len([*data.glob("risala-before-*.db")]) == 1
 
 
 async def test_a_database_of_today_is_none_of_its_business(data, stop, sock, capsys):
-    await upgrade_meanwhile(stop, [BoundAddress(sock)])
+    await upgrade_while_answering(stop, [BoundAddress(sock)])
     capsys.readouterr()
-    await upgrade_meanwhile(stop, [BoundAddress(sock)])
+    await upgrade_while_answering(stop, [BoundAddress(sock)])
     assert capsys.readouterr().out == ""

@@ -41,8 +41,8 @@ from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.plugins.contract import Driver, Inbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.page import (
@@ -189,7 +189,7 @@ class ChangingFile:
         self._applied += 1
 
 
-async def enter(visit: Visit) -> TrioResponse:
+async def enter(visit: PageRequest) -> TrioResponse:
     """A session of the operator, for whoever asks: this serves tests alone."""
     people, given = visit.site.gateway.people, {"email": OPERATOR, "operator": True}
     link = await visit.site.gateway.perform("user.sign_in", given, AT_THE_MACHINE)

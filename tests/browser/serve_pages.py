@@ -28,10 +28,10 @@ from risala.http.server.sockets import base_url, listen_tcp
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.http.web.charts import Bar
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import STATES
-from risala.http.web.visit import Visit
 from web_people import (
     AT_MS,
     FakeWebGateway,
@@ -50,7 +50,7 @@ DAY_MS = 86_400_000
 LONG_EMAIL = "mohamed-abdallahi.ould-cheikh-sidiya@etablissements-du-fleuve.example"
 
 
-async def parts(visit: Visit) -> TrioResponse:
+async def parts(visit: PageRequest) -> TrioResponse:
     path = f"/app/{visit.organization_id}/parts"
     return await visit.page(
         "every_part.html",
@@ -75,7 +75,7 @@ async def parts(visit: Visit) -> TrioResponse:
     )
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     async def draw(_: object) -> str:
         return '<b id="piece" hx-swap-oob="true">drawn anew</b>'
 

@@ -33,12 +33,12 @@ SHAPES = {
     answers.WebhookEndpoint: "EndpointSecretAnswer",
     answers.EndpointDelivery: "DeliveryAnswer",
     answers.ReplayedChunk: "ReplayedAnswer",
-    webhooks.MessageEvent: "MessageTold",
-    webhooks.InboundEvent: "InboundTold",
-    webhooks.VerificationEvent: "VerificationTold",
-    webhooks.SenderEvent: "SenderTold",
-    webhooks.BalanceEvent: "BalanceTold",
-    webhooks.TrialEvent: "TrialTold",
+    webhooks.MessageEvent: "MessageEventModel",
+    webhooks.InboundEvent: "InboundEventModel",
+    webhooks.VerificationEvent: "VerificationEventModel",
+    webhooks.SenderEvent: "SenderEventModel",
+    webhooks.BalanceEvent: "BalanceEventModel",
+    webhooks.TrialEvent: "TrialEventModel",
 }
 NOT_READ = {
     # Said twice on the wire, or the same for each.

@@ -55,7 +55,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/messages/sessions.py": HOT,
     f"{JOURNAL}/messages/sheet.py": HOT,
     f"{JOURNAL}/shipping/copy.py": FILE,
-    f"{JOURNAL}/shipping/looks.py": FILE,  # of a database that no engine has open
+    f"{JOURNAL}/shipping/closed_database.py": FILE,  # of a database that no engine has open
     f"{JOURNAL}/shipping/wal.py": FILE,
     f"{JOURNAL}/state.py": HOT,
     f"{JOURNAL}/messages/timeline.py": HOT,
@@ -72,7 +72,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/pages/payments.py": READER,
     f"{JOURNAL}/pages/requests.py": READER,
     f"{JOURNAL}/pages/statement.py": READER,
-    f"{JOURNAL}/pages/stretch.py": READER,
+    f"{JOURNAL}/pages/by_time.py": READER,
     f"{JOURNAL}/pages/steps.py": READER,
     f"{JOURNAL}/pages/users.py": READER,
     f"{JOURNAL}/payments/counts.py": READER,
@@ -94,7 +94,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,
-    f"{JOURNAL}/store/schema/kept.py": MIGRATION,
+    f"{JOURNAL}/store/schema/account_data.py": MIGRATION,
     f"{JOURNAL}/store/schema/money.py": MIGRATION,
     f"{JOURNAL}/store/schema/outcome.py": MIGRATION,
     f"{JOURNAL}/store/schema/payments.py": MIGRATION,
@@ -118,7 +118,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/restore_hold.py": BULK,  # all that a restore holds
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
     f"{JOURNAL}/upkeep/retention.py": BULK,
-    f"{JOURNAL}/upkeep/taken_along.py": READER,
+    f"{JOURNAL}/upkeep/account_export.py": READER,
     f"{JOURNAL}/upkeep/audit_before.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
     f"{JOURNAL}/upkeep/upgrade/slim/events.py": MIGRATION,

@@ -17,7 +17,7 @@ async def test_of_two_who_suspend_and_resume_the_later_commit_holds(
     """The scheduler hears of the first after it has heard of the second."""
     first = {"org.suspend": "org.resume", "org.resume": "org.suspend"}[last]
     waits, goes_on = trio.Event(), trio.Event()
-    heed = Running.heed
+    heed = Running.reload_organization
 
     async def heed_late(self, organization_id):
         if not waits.is_set():

@@ -30,8 +30,8 @@ from patience import HANG_S, until
 from processes import Process, environment
 from risala.cli.reach.client import connect
 from risala.engine.journal.messages import timeline
+from risala.engine.model.following import OutboxEvent
 from risala.engine.model.sentences import sentence
-from risala.engine.model.told import OutboxEvent
 
 TABLES = ("messages", "segments", "timeline", "idempotency", "ledger", "events", "held_receipts")
 FINAL = ("delivered", "undelivered", "failed", "canceled")

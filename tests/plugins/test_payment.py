@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, SecretStr
 
-from risala.plugins.brought import UnfitPluginError, brought_by
+from risala.plugins.contributions import UnfitPluginError, contributions_of
 from risala.plugins.hookspecs import hookimpl
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import (
@@ -174,7 +174,7 @@ def test_values_are_frozen_and_show_nothing_of_customers():
 )
 def test_what_a_hook_brings_is_looked_at(factories, reason):
     with pytest.raises(UnfitPluginError, match=reason):
-        brought_by(Plugin(factories))
+        contributions_of(Plugin(factories))
 
 
 def test_two_plugins_of_one_method_are_both_named():

@@ -27,8 +27,8 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.tlv import MESSAGE_STATE, RECEIPTED_MESSAGE_ID, find
 from risala.engine.engine import Engine
-from risala.smpp_server.roster import Roster
 from risala.smpp_server.session import EsmeSession, House
+from risala.smpp_server.session_registry import SessionRegistry
 
 if TYPE_CHECKING:
     from tests.simulation.world import World
@@ -61,7 +61,7 @@ class Esmes:
     async def serving(self, engine: Engine) -> AsyncIterator[None]:
         """Customers may bind, as long as the block lasts."""
         settings = SmppServerSection(enabled=True, binds_per_minute=10_000)
-        self.open = build_house(settings, engine, _Guard(), Roster())
+        self.open = build_house(settings, engine, _Guard(), SessionRegistry())
         try:
             async with trio.open_nursery() as nursery:
                 await nursery.start(self.open.couriers.run)

@@ -6,7 +6,7 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from risala.drivers.smpp.protocol.codec import encode
 from risala.drivers.smpp.protocol.pdu import BindTransceiver
-from risala.engine.model.told import FollowedEvent
+from risala.engine.model.following import FollowedEvent
 from smpp_peers.house import PASSWORD, Customer, Premises, event, submit, view
 
 TEXTS = [f"message {n}" for n in range(4)]

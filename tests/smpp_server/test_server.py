@@ -15,8 +15,8 @@ from patience import HANG_S
 from risala.drivers.smpp.protocol.pdu import BindTransceiver
 from risala.drivers.smpp.server_tls import server_context
 from risala.engine.model.errors import EngineError, Forbidden, Unauthorized
-from risala.smpp_server.roster import SmppAccount
 from risala.smpp_server.server import SmppListener, SmppServer
+from risala.smpp_server.session_registry import SmppAccount
 from smpp_peers.house import PASSWORD, Customer, Premises, submit
 
 CERTIFICATES = Path(__file__).parents[1] / "drivers/smpp/tls"

@@ -7,7 +7,7 @@ import sqlite3
 from typing import Any
 
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.told import OutboxEvent
+from risala.engine.model.following import OutboxEvent
 
 _MAX = 1_000_000
 

@@ -16,9 +16,9 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 from werkzeug.sansio.http import parse_cookie
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, text_of, work_within
-from risala.cli.reach.client import _told
+from risala.cli.reach.client import _stream_event
+from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, Told, What
 from risala.engine.model.people import Language
-from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, Told, What
 from risala.engine.people.letters import words_in
 from risala.engine.people.lines import one_line
 from risala.engine.rules.people.emails import normalised
@@ -26,7 +26,7 @@ from risala.http.api.management import cursors
 from risala.http.api.management.cursors import NUMBERED, ListName
 from risala.http.common.problems import Problem
 from risala.http.control.streams import _chunk
-from risala.http.web.doors import origin_of, safe_next
+from risala.http.web.cookie_policy import origin_of, safe_next
 from risala.http.web.files.spreadsheet import COMMA, MARK, SEMICOLON, harmless
 from risala.http.web.forms import FIELDS_MAX, amount_text, form_of, masked, unmasked
 from risala.http.web.languages import language_named
@@ -190,7 +190,7 @@ def _streams(octets: bytes) -> None:
     chunk = _chunk(told, what)
     assert chunk.endswith(b"\n\n")
     assert chunk.count(b"\n\n") == 1
-    read = _told(chunk.removesuffix(b"\n\n"))
+    read = _stream_event(chunk.removesuffix(b"\n\n"))
     assert read is not None
     if isinstance(told, OutboxEvent):
         assert (read.kind, read.text, read.id) == ("event", body, "evt_1")

@@ -85,7 +85,7 @@ class Phone:
         self._console.print(shown, soft_wrap=True)
 
 
-class ToldMailer:
+class PrintingMailer:
     """The demo's mailer: each mail also goes to the terminal, since nobody else reads it."""
 
     def __init__(self, mailer: Mailer, console: Console) -> None:
@@ -246,7 +246,7 @@ class Demo:
 
     def telling(self, mailer: Mailer | None) -> Mailer | None:
         """A mailer that shows in the terminal what it is given."""
-        return None if mailer is None else ToldMailer(mailer, self._console)
+        return None if mailer is None else PrintingMailer(mailer, self._console)
 
     def preparing(self) -> str | None:
         """Why the service is not ready yet: when it says that it is, the accounts that the demo

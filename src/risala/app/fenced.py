@@ -12,7 +12,7 @@ import trio
 
 from risala.app.stop import Stop
 from risala.engine.core import DATABASE, unfenced
-from risala.engine.journal.shipping.looks import last_entry
+from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import SystemClock
 from risala.engine.standby.keeper import LeaseKeeper
@@ -42,7 +42,7 @@ async def hold_lease(
         return unfenced
     data_dir = stop.settings.storage.data_dir
     keeper = LeaseKeeper(section.lease_directory, data_dir, section.lease_s, SystemClock())
-    await _meanwhile(stop, addresses, keeper.acquire)
+    await _answer_unavailable(stop, addresses, keeper.acquire)
     if stop.asked.is_set():
         return unfenced
     outer.callback(_refuse_gone, keeper)
@@ -62,7 +62,7 @@ def _refuse_gone(keeper: LeaseKeeper) -> None:
         raise LeaseGone(keeper.gone)
 
 
-async def _meanwhile(
+async def _answer_unavailable(
     stop: Stop, addresses: Sequence[BoundAddress], work: Callable[[], Awaitable[None]]
 ) -> None:
     """Answer 503 at all addresses while the work waits."""

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.model.commands import LifeEvent
+from risala.engine.model.following import Lagged
 from risala.engine.model.sentences import sentence
 from risala.engine.model.times import iso
-from risala.engine.model.told import Lagged
 
 _STYLE: Final = {
     "pending": "cyan",

@@ -26,13 +26,13 @@ from risala.app.smpp import serve_smpp
 from risala.app.stop import Stop
 from risala.app.tracebacks import guard_last_words
 from risala.app.undumped import forbid_dumps
-from risala.app.upgrading import Show, unshown, upgrade_meanwhile
+from risala.app.upgrading import Show, unshown, upgrade_while_answering
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
 from risala.engine.core import DATABASE, system_seams
-from risala.engine.door import open_gateway
 from risala.engine.engine import Engine, open_engine
+from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
@@ -231,7 +231,7 @@ async def _begin(
 ) -> Callable[[], None] | None:
     """Bring the database over and hold the lease; what is to be called before each segment leaves.
     None: a stop was ordered meanwhile."""
-    await upgrade_meanwhile(stop, listening.all, show)
+    await upgrade_while_answering(stop, listening.all, show)
     if stop.asked.is_set():
         return None
     fence = await hold_lease(outer, stop, listening.all)

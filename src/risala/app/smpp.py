@@ -15,13 +15,13 @@ from risala.http.common.client_address import bucket_of, parse_address
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.server.server import BoundAddress
 from risala.http.server.tls import ServerTls
-from risala.smpp_server.binds import BindDesk, BindGuard, PeerAddress
-from risala.smpp_server.courier import Cursor
-from risala.smpp_server.couriers import Couriers
+from risala.smpp_server.binds import BindDecisions, BindGuard, PeerAddress
 from risala.smpp_server.owed import TYPES, Look
-from risala.smpp_server.roster import Roster, SmppAccount
+from risala.smpp_server.receipt_sender import Cursor
+from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.server import ContextNow, SmppListener, SmppServer
 from risala.smpp_server.session import House
+from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
 
 FACE: Final = "smpp"
 """The face of these credentials, among those of an organization."""
@@ -57,7 +57,7 @@ class _Doors:
             found.id, found.username, admitted.principal, found.sender, hears=found.hears
         )
 
-    def standing(self, account: SmppAccount) -> None:
+    def admitted(self, account: SmppAccount) -> None:
         self._credentials.admitted(account.credential_id)
 
     async def open_cursor(self, account: SmppAccount) -> Cursor:
@@ -87,27 +87,27 @@ async def serve_smpp(
 ) -> None:
     """Serve customers' SMPP software at these addresses until ``stop``, and then at most
     ``graceful_stop_s`` longer."""
-    roster = Roster()
+    roster = SessionRegistry()
     house = build_house(settings, engine, _Guard(failed_keys), roster)
-    server = SmppServer(house, _Doors(engine).standing)
+    server = SmppServer(house, _Doors(engine).admitted)
     listeners = [SmppListener(_listener(each), _context_of(each)) for each in bound]
-    with engine.gateway.services.esmes.told_by(roster):
+    with engine.gateway.services.esmes.listed(roster):
         await server.run(listeners, stop, task_status)
 
 
 def build_house(
-    settings: SmppServerSection, engine: Engine, guard: BindGuard, roster: Roster
+    settings: SmppServerSection, engine: Engine, guard: BindGuard, roster: SessionRegistry
 ) -> House:
     """What all sessions share, over the engine."""
     doors = _Doors(engine)
-    couriers = Couriers(
+    couriers = ReceiptSenders(
         doors.open_cursor,
         doors.forget_cursor,
         doors.look_of,
         window_max=settings.deliver_window_max,
         counts=roster.counts,
     )
-    desk = BindDesk(settings, roster, doors.admit, guard, couriers.prepare)
+    desk = BindDecisions(settings, roster, doors.admit, guard, couriers.prepare)
     now_ms = engine.gateway.services.recorder.clock.now_ms
     return House(settings, engine.gateway, desk, roster, now_ms, couriers)
 

@@ -39,7 +39,7 @@ def unshown() -> Iterator[UpgradeProgress]:
     yield _unheard
 
 
-async def upgrade_meanwhile(
+async def upgrade_while_answering(
     stop: Stop,
     addresses: Sequence[BoundAddress],
     show: Show = unshown,

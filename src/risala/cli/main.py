@@ -45,7 +45,7 @@ _PLACES: Final = {
     "audit": _UPKEEP + "inspect:audit",
     "audit-log": _UPKEEP + "audit_log:audit_log",
     "retention": _UPKEEP + "retention:retention",
-    "kept": _UPKEEP + "kept:kept",
+    "kept": _UPKEEP + "account_data:account_data",
     "rotate-key": _UPKEEP + "server_key:rotate_key",
     "backup": _UPKEEP + "backup:backup",
     "restore": _UPKEEP + "backup:restore",

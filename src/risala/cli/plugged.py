@@ -80,7 +80,7 @@ def _settings() -> tuple[Path | None, Sequence[str]]:
     )
 
 
-class TerminalDoor:
+class TerminalAccess:
     """A :class:`risala.plugins.command.CommandDoor`."""
 
     def __init__(self, options: Options) -> None:
@@ -162,7 +162,7 @@ def _guarded(callback: Callable[..., Any] | None, name: str) -> Callable[..., An
         if callback is None:
             return None
         try:
-            return callback(TerminalDoor(options), *given, **named)
+            return callback(TerminalAccess(options), *given, **named)
         except CommandFailedError as error:
             raise CommandRefused(str(error)) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):

@@ -52,7 +52,7 @@ class Secret:
             raise ValueError("An API key is a word of ASCII characters: sk_live_… or pk_live_…")
         self._value = value
 
-    def told(self) -> str:
+    def reveal(self) -> str:
         return self._value
 
     def __repr__(self) -> str:
@@ -77,7 +77,7 @@ class SyncCaller:
 
     def within(self, retrying: Retrying) -> SyncCaller:
         """The same connections, with another patience; closing it closes nothing."""
-        return SyncCaller(self.url, self.key.told(), retrying, self.http)
+        return SyncCaller(self.url, self.key.reveal(), retrying, self.http)
 
     def close(self) -> None:
         if self._is_ours:
@@ -125,7 +125,7 @@ class AsyncCaller:
 
     def within(self, retrying: Retrying) -> AsyncCaller:
         """The same connections, with another patience; closing it closes nothing."""
-        return AsyncCaller(self.url, self.key.told(), retrying, self.http)
+        return AsyncCaller(self.url, self.key.reveal(), retrying, self.http)
 
     async def aclose(self) -> None:
         if self._is_ours:
@@ -168,7 +168,7 @@ def _request(asker: SyncCaller | AsyncCaller, call: ApiCall[Any], limit_s: float
         "url": asker.url + call.path,
         "content": json.dumps(call.body).encode(),
         "headers": {
-            "x-api-key": asker.key.told(),
+            "x-api-key": asker.key.reveal(),
             "content-type": "application/json",
             "user-agent": USER_AGENT,
         },

@@ -18,18 +18,18 @@ import trio
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import MailboxFull, Ref
 from risala.engine.core import Core, Seams, open_core, start_owners, system_seams
-from risala.engine.delivery.crew import DRIVER_POLICY
+from risala.engine.delivery.carrier_registry import CarrierRegistry
+from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.keeper import Keeper
-from risala.engine.delivery.lineup import Lineup
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.queries import ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
-from risala.engine.door import open_door, people_of
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.gateway import Gateway
+from risala.engine.gateway_wiring import open_intake, people_of
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
@@ -38,11 +38,11 @@ from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, in_words
 from risala.engine.overview import Running, statistics
-from risala.engine.payments.desk import Desk
 from risala.engine.payments.lines import BankLines
+from risala.engine.payments.payment_service import PaymentService
 from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
-from risala.engine.sending import Sending, build_lineup, build_rereading, build_sending
+from risala.engine.sending import Sending, build_registry, build_rereading, build_sending
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
 from risala.engine.upkeep.erasing import Erasing
@@ -69,7 +69,7 @@ class Engine:
         gateway: Gateway,
         board: Board,
         scheduler: Ref[SchedulerMessage],
-        lineup: Lineup,
+        lineup: CarrierRegistry,
         cursors: EventCursors,
         obeying: Sequence[Callable[[Settings], None]],
     ) -> None:
@@ -132,7 +132,7 @@ async def open_engine(
             mailbox_max=settings.engine.mailbox_max,
         )
         lines = BankLines(outside.payments)
-        lineup = build_lineup(core, sending, router, scheduler, carriers, lines.hearing)
+        lineup = build_registry(core, sending, router, scheduler, carriers, lines.hearing)
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
@@ -162,7 +162,7 @@ async def open_engine(
                 anew,
             )
 
-        gateway = await open_door(
+        gateway = await open_intake(
             core,
             owners,
             recorder,
@@ -251,7 +251,7 @@ def _look_again(sending: Sending, services: Services) -> None:
         services.delivery.hint_webhook(endpoint_id)
 
 
-async def _start_payments(core: Core, desk: Desk) -> None:
+async def _start_payments(core: Core, desk: PaymentService) -> None:
     start = partial(core.supervisor.start_service, policy=DRIVER_POLICY)
     await start("payments", desk.run)
     await start("payments' polls", desk.polls.run)

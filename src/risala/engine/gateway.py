@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.faces.door import FaceDoor
+from risala.engine.faces.access import FaceAccess
 from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import verifications
@@ -31,11 +31,11 @@ from risala.engine.model.commands import (
     VerificationView,
 )
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
+from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.told import What
 from risala.engine.operations import answer, perform
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
-from risala.engine.payments.desk import Desk
+from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
@@ -48,7 +48,7 @@ R = TypeVar("R")
 class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
-        self.faces = FaceDoor(services)
+        self.faces = FaceAccess(services)
         """For those who come in by another face than the API."""
 
     @property
@@ -62,7 +62,7 @@ class Gateway:
         return self.services.requests
 
     @property
-    def payments(self) -> Desk:
+    def payments(self) -> PaymentService:
         """Payments: for providers' callbacks, and the checkout that is only played."""
         return self.services.payments
 

@@ -15,12 +15,12 @@ from typing import Any, Final
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
+from risala.engine.delivery.carrier_registry import CarrierRegistry, overridden
 from risala.engine.delivery.driver_commands import DriverCommands
 from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.lane.tile import tile_of
 from risala.engine.delivery.lane.traffic import TrafficLine
-from risala.engine.delivery.lineup import Lineup, overridden
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.route_tester import (
@@ -31,7 +31,7 @@ from risala.engine.delivery.route_tester import (
     tell_route,
     tell_unserved,
 )
-from risala.engine.delivery.scheduler import Board, Heed, SchedulerMessage, SetGate
+from risala.engine.delivery.scheduler import Board, ReloadOrganization, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
@@ -42,11 +42,11 @@ from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
+from risala.engine.model.following import What
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.records.carriers import Override
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.model.told import What
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState
@@ -97,7 +97,7 @@ class Running:
         live: Live,
         hint_webhook: Callable[[str], None],
         statistics: Callable[[], dict[str, Any]],
-        lineup: Lineup,
+        lineup: CarrierRegistry,
         rereading: Rereading | None,
     ) -> None:
         self._lineup = lineup
@@ -120,8 +120,8 @@ class Running:
         lanes = [lane for lane in self._board.lanes.values() if lane.carrier.sends]
         if not lanes:
             return ("no carrier is configured",)
-        if all(lane.told_health.state is not HealthState.UP for lane in lanes):
-            return tuple(f"carrier {lane.name} is {lane.told_health.state}" for lane in lanes)
+        if all(lane.driver_health.state is not HealthState.UP for lane in lanes):
+            return tuple(f"carrier {lane.name} is {lane.driver_health.state}" for lane in lanes)
         return ()
 
     def statistics(self) -> dict[str, Any]:
@@ -196,8 +196,8 @@ class Running:
     def _clock(self) -> Clock:
         return next(iter(self._board.lanes.values())).recorder.clock
 
-    async def heed(self, organization_id: str) -> None:
-        await self._scheduler.ask(Heed(organization_id))
+    async def reload_organization(self, organization_id: str) -> None:
+        await self._scheduler.ask(ReloadOrganization(organization_id))
 
     def hint_webhook(self, endpoint_id: str) -> None:
         self._hint_webhook(endpoint_id)
@@ -288,7 +288,7 @@ class Alone:
         carriers = self._in_force
         return _unserved(self._reader, Router(carriers), carriers, judge_nothing)
 
-    async def heed(self, organization_id: str) -> None:
+    async def reload_organization(self, organization_id: str) -> None:
         """Does nothing: the next start of the service finds who is held, and what waits."""
 
     def hint_webhook(self, endpoint_id: str) -> None:

@@ -13,15 +13,20 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
 from risala.engine.core import Core, Owners
-from risala.engine.delivery.crew import Crew, Hearing
+from risala.engine.delivery.attempt_writer import AttemptWriter
+from risala.engine.delivery.carrier_registry import (
+    CarrierRegistry,
+    RegistryParts,
+    member_of,
+    overridden,
+)
+from risala.engine.delivery.carrier_runtime import CarrierRuntime, Hearing
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Counts, Gate, LaneHooks
-from risala.engine.delivery.lineup import Lineup, LineupParts, member_of, overridden
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
-from risala.engine.delivery.scribe import Scribe
 from risala.engine.delivery.sorter import Sorter
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
@@ -39,7 +44,7 @@ class Sending:
     """The parts that give messages to carriers and hear of them: built, and not running yet."""
 
     recorder: Recorder
-    scribe: Scribe
+    scribe: AttemptWriter
     board: Board
     fleet: Fleet
     sorter: Sorter
@@ -67,7 +72,7 @@ def build_sending(
         ReceiptGroups(member_of(each, drivers.get(each.name)) for each in carriers),
     )
 
-    scribe = Scribe(recorder)
+    scribe = AttemptWriter(recorder)
 
     def lane(
         carrier: CarrierSection, driver: Driver, hooks: LaneHooks, former: Lane | None
@@ -106,22 +111,24 @@ def build_sending(
     return Sending(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
 
-def build_lineup(
+def build_registry(
     core: Core,
     sending: Sending,
     router: Router,
     scheduler: Ref[SchedulerMessage],
     carriers: Sequence[CarrierSection],
     hearing: Hearing,
-) -> Lineup:
+) -> CarrierRegistry:
     """Build what changes the carriers while the service runs.
 
     Args:
         hearing: whom to tell of a carrier's texts that are for payments alone.
     """
     stored = core.repositories.carriers
-    crew = Crew(core.supervisor, core.repositories, core.journal.reader(), core.seams.ids, hearing)
-    parts = LineupParts(
+    crew = CarrierRuntime(
+        core.supervisor, core.repositories, core.journal.reader(), core.seams.ids, hearing
+    )
+    parts = RegistryParts(
         fleet=sending.fleet,
         crew=crew,
         recorder=sending.recorder,
@@ -129,14 +136,14 @@ def build_lineup(
         sorter=sending.sorter,
         rearrange=scheduler.ask,
     )
-    return Lineup(parts, carriers, stored.overrides())
+    return CarrierRegistry(parts, carriers, stored.overrides())
 
 
 def build_rereading(
     core: Core,
     source: SettingsSource | None,
     carriers: Sequence[CarrierSection],
-    lineup: Lineup,
+    lineup: CarrierRegistry,
     obeying: Sequence[Callable[[Settings], None]],
 ) -> Rereading | None:
     """Build what reads the settings anew; None where they come from nowhere."""

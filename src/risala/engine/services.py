@@ -25,15 +25,15 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.rows import DueRow
-from risala.engine.journal.shipping.standing import ShippingStanding
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.records.carriers import Override
-from risala.engine.model.told import What
-from risala.engine.payments.desk import Desk
-from risala.engine.people.looks import Looks
+from risala.engine.payments.payment_service import PaymentService
+from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.verify.sessions import SessionsMessage
@@ -126,7 +126,7 @@ class Delivery(Protocol):
     def unserved(self) -> dict[str, Any]:
         """Which numbers no carrier serves now, and how many messages wait for that."""
 
-    async def heed(self, organization_id: str) -> None:
+    async def reload_organization(self, organization_id: str) -> None:
         """Hold an organization's messages, or give them to carriers again, as it stands now."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
@@ -191,7 +191,7 @@ class Services:
     sessions: Ref[SessionsMessage]
     people: People
     requests: RequestLog
-    payments: Desk
+    payments: PaymentService
     delivery: Delivery
     preparing: Preparing
     birth: Birth
@@ -200,5 +200,5 @@ class Services:
     """Of plugins, for the console."""
     errands: Errands = field(default_factory=Errands)
     esmes: Esmes = field(default_factory=Esmes)
-    looks: Looks = field(default_factory=Looks)
-    shipping: ShippingStanding = field(default_factory=ShippingStanding)
+    looks: AuditedReads = field(default_factory=AuditedReads)
+    shipping: ShippingStatus = field(default_factory=ShippingStatus)

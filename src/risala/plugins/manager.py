@@ -30,8 +30,8 @@ from risala.config.model import CarrierSection
 from risala.config.outward import MailSection
 from risala.config.secrets import resolve_secrets as resolve_secrets_from_environ
 from risala.config.secrets import write_fault
-from risala.plugins.brought import Brought, UnfitPluginError, brought_by
 from risala.plugins.contract import Driver
+from risala.plugins.contributions import Contributions, UnfitPluginError, contributions_of
 from risala.plugins.face import GatewayFace
 from risala.plugins.kinds import (
     CONSOLE_PAGES,
@@ -138,11 +138,11 @@ class _Opened:
 
     made: Made
     version: str | None
-    brought: Brought
+    brought: Contributions
     fault: str | None = None
 
 
-_NOTHING: Final = _Opened(Made(), None, Brought())
+_NOTHING: Final = _Opened(Made(), None, Contributions())
 NO_SUCH_PLUGIN: Final = "is disabled, but there is no such plugin"
 LOAD_S: Final = 10.0
 """As ``plugins.load_s``: what a plugin needs is a tenth of a second."""
@@ -442,7 +442,7 @@ class PluginManager:
                     _log.info("plugin_loading", plugin=candidate.name, source=candidate.source)
                 opened = within(load_s, candidate.name, partial(_open, candidate), self._wait)
             if opened.fault is None:
-                self._refuse_taken(opened.brought)
+                self._refuse_duplicate(opened.brought)
         except (UnfitPluginError, TookTooLong) as unfit:
             return replace(_NOTHING, fault=str(unfit))
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- its fault, not ours
@@ -456,7 +456,7 @@ class PluginManager:
             if info.name == candidate.name and not info.disabled:
                 raise UnfitPluginError(f"another plugin has this name: {info.source}")
 
-    def _refuse_taken(self, brought: Brought) -> None:
+    def _refuse_duplicate(self, brought: Contributions) -> None:
         names = {kind.key: kind.name for kind in KINDS}
         for key, name in brought.named():
             if owner := self._owners.get((key, name)):
@@ -486,12 +486,12 @@ def _open(candidate: _Candidate) -> _Opened:
     """
     plugin = candidate.bring()
     if candidate.is_ours:
-        return _Opened(Made(str(CONTRACT)), candidate.version, brought_by(plugin))
+        return _Opened(Made(str(CONTRACT)), candidate.version, contributions_of(plugin))
     made, version = made_for(plugin), getattr(plugin, "__version__", None)
     told = version if isinstance(version, str) else None
     if made.fault:
-        return _Opened(made, told, Brought(), made.fault)
-    return _Opened(made, told, brought_by(plugin))
+        return _Opened(made, told, Contributions(), made.fault)
+    return _Opened(made, told, contributions_of(plugin))
 
 
 def _import_file(path: Path) -> ModuleType:

@@ -97,7 +97,7 @@ def _words(name: str, kind: str) -> dict[str, str]:
             f"{name!r} cannot be the name of a plugin: up to {_CHARACTERS_MAX} lower-case letters "
             "and digits, with hyphens between them, beginning with a letter."
         )
-    if name in _taken():
+    if name in _used_names():
         raise SkeletonRefusedError(f"{name!r} is built in; take another name.")
     camel = "".join(part.capitalize() for part in name.split("-"))
     word = name.replace("-", "_")
@@ -112,7 +112,7 @@ def _words(name: str, kind: str) -> dict[str, str]:
     }
 
 
-def _taken() -> set[str]:
+def _used_names() -> set[str]:
     """Names of the built-in plugins, and of all that they bring."""
     manager = PluginManager()
     manager.load(installed=())

@@ -79,7 +79,7 @@ def refused(request: Pdu, command_status: int, sentence: str) -> Pdu:
     return varied(response_to(request, command_status), tlvs=why)
 
 
-def told(request: QuerySm, view: MessageView) -> Pdu:
+def query_answer(request: QuerySm, view: MessageView) -> Pdu:
     """What a message of the customer's has come to (§4.8.2)."""
     state = state_of(view.status, view.error_code)
     ended = view.status in _ENDED

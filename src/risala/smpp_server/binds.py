@@ -14,7 +14,7 @@ from risala.config.smpp_server import SmppServerSection
 from risala.drivers.smpp.protocol.pdu import Bind
 from risala.engine.model.errors import EngineError, Refusal, Unauthorized
 from risala.engine.rules.windows import SlidingWindows, Window
-from risala.smpp_server.roster import Roster, SmppAccount
+from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
 from risala.smpp_server.statuses import (
     ESME_RALYBND,
     ESME_RBINDFAIL,
@@ -62,13 +62,13 @@ class BindGuard(Protocol):
         """Count a failed bind; returns when its answer may leave."""
 
 
-class BindDesk:
+class BindDecisions:
     """Decides every bind."""
 
     def __init__(
         self,
         settings: SmppServerSection,
-        roster: Roster,
+        roster: SessionRegistry,
         admit: Admit,
         guard: BindGuard,
         prepare: Prepare,

@@ -22,9 +22,9 @@ from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.ids import keys_of
-from risala.smpp_server.answers import accepted, refused, told
+from risala.smpp_server.answers import accepted, query_answer, refused
 from risala.smpp_server.message_ids import IdShape, shape_of, written
-from risala.smpp_server.roster import SmppAccount
+from risala.smpp_server.session_registry import SmppAccount
 from risala.smpp_server.statuses import (
     ESME_RCANCELFAIL,
     ESME_RINVMSGID,
@@ -237,7 +237,7 @@ class RequestLine:
         except NotFound as unknown:
             return refused(request, ESME_RINVMSGID, str(unknown))
         if isinstance(request, QuerySm):
-            return told(request, view)
+            return query_answer(request, view)
         try:
             await self._engine.perform("message.cancel", {"message_id": view.id}, self._caller())
         except Refusal as refusal:

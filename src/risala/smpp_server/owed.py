@@ -24,11 +24,11 @@ from risala.drivers.smpp.protocol.tlv import (
 from risala.engine.model.commands import MessageView
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.following import FollowedEvent
 from risala.engine.model.states import Mode
-from risala.engine.model.told import FollowedEvent
 from risala.smpp_server.answers import error_of, state_of
 from risala.smpp_server.message_ids import shape_of, written
-from risala.smpp_server.roster import SmppAccount
+from risala.smpp_server.session_registry import SmppAccount
 from risala.smpp_server.submits import INTERMEDIATE, RECEIPT, REFERENCE
 from risala.sms.address import destination_address, source_address
 from risala.sms.receipt import ReceiptState

@@ -18,8 +18,8 @@ import trio
 
 from risala.drivers.smpp.server_tls import HandshakeError, shake_hands
 from risala.engine.model.errors import EngineError, NotFound, Unauthorized
-from risala.smpp_server.roster import SmppAccount
 from risala.smpp_server.session import EsmeSession, House
+from risala.smpp_server.session_registry import SmppAccount
 
 log = structlog.get_logger("risala.smpp_server")
 

@@ -33,11 +33,11 @@ from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.drivers.smpp.protocol.tlv import SC_INTERFACE_VERSION, Tlv
 from risala.engine.follow.esmes import EsmeView
 from risala.smpp_server.answers import refused
-from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDesk
-from risala.smpp_server.couriers import Couriers
+from risala.smpp_server.binds import SYSTEM_ID_MAX, BindDecisions
 from risala.smpp_server.line import RequestLine, SmppGateway
 from risala.smpp_server.message_ids import IdShape
-from risala.smpp_server.roster import Roster, SmppAccount, SmppCounts
+from risala.smpp_server.receipt_senders import ReceiptSenders
+from risala.smpp_server.session_registry import SessionRegistry, SmppAccount, SmppCounts
 from risala.smpp_server.statuses import (
     ESME_RBINDFAIL,
     ESME_RINVCMDID,
@@ -62,11 +62,11 @@ class House:
 
     settings: SmppServerSection
     engine: SmppGateway
-    desk: BindDesk
-    roster: Roster
+    desk: BindDecisions
+    roster: SessionRegistry
     now_ms: Callable[[], int]
     """UTC epoch milliseconds."""
-    couriers: Couriers
+    couriers: ReceiptSenders
 
 
 class EsmeSession:

@@ -243,7 +243,7 @@ async def test_receipts_wait_for_an_esme_that_is_away():
         await it.context.wait_health(HealthState.UP)
         await it.context.wait_receipts(1)
         await it.receipt_taken.wait()
-        assert it.simulator.receipts_kept == 0
+        assert it.simulator.receipts_waiting == 0
 
 
 async def test_a_receipt_that_was_not_stored_is_sent_again():

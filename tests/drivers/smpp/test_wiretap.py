@@ -18,7 +18,7 @@ from risala.drivers.smpp.protocol.pdu import (
     SubmitSmResp,
 )
 from risala.drivers.smpp.settings import SmppSettings
-from risala.drivers.smpp.wiretap import masked, told
+from risala.drivers.smpp.wiretap import masked, pdu_text
 from risala.lab.smsc.behaviour import SteadyBehaviour
 from risala.lab.smsc.simulator import SimulatorConfig, SmscSimulator
 from risala.plugins.contract import HealthState
@@ -72,7 +72,7 @@ def test_of_a_number_the_last_four_digits(address, shown):
     ],
 )
 def test_a_pdu_in_words(pdu, line):
-    assert told(pdu, 7) == line
+    assert pdu_text(pdu, 7) == line
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from risala.engine.actors.alarm import LOOK_S, Alarm
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.errors import Draining, OutcomeUnknown, StorageFailed
 
@@ -69,7 +69,7 @@ async def test_it_is_tried_until_it_holds_with_growing_pauses(autojump_clock):
             raise faults.pop(0)
         return "done"
 
-    assert await patiently("test", attempt) == "done"
+    assert await retry_until_committed("test", attempt) == "done"
     assert at_s == [0.0, 0.2, 0.6, 1.4, 3.0, 6.2, 11.2, 16.2, 21.2]
 
 
@@ -78,4 +78,4 @@ async def test_a_stop_ends_the_patience(autojump_clock):
         raise Draining
 
     with pytest.raises(Draining):
-        await patiently("test", attempt)
+        await retry_until_committed("test", attempt)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from trio.testing import assert_checkpoints, wait_all_tasks_blocked
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.model.told import Lagged
+from risala.engine.model.following import Lagged
 
 
 async def test_each_listener_gets_what_came_after_it():

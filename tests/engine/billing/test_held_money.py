@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from risala.engine.billing.accounts import ACCOUNTS_MAX, HeldMoney
 from risala.engine.billing.claims import Release, Reservation, Reserve, Settle
-from risala.engine.journal.rows import Entered, Standing
+from risala.engine.journal.rows import BalanceState, Entered
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
 
 ORG = "org_1"
@@ -21,8 +21,8 @@ class Ledger:
     def __init__(self, balance: int) -> None:
         self.seq, self.balance, self.spent = 1, balance, {DAY: 0}
 
-    def look(self, _: str, day: int) -> Standing:
-        return Standing(self.seq, self.balance, day, self.spent.get(day, 0))
+    def look(self, _: str, day: int) -> BalanceState:
+        return BalanceState(self.seq, self.balance, day, self.spent.get(day, 0))
 
     def charge(self, amount: int, day: int = DAY) -> Entered | None:
         """None where the balance does not cover it: the net."""
@@ -188,7 +188,7 @@ def test_who_asked_longest_ago_is_forgotten_but_for_who_has_a_price_held():
     ledger = Ledger(1_000)
     looked: list[str] = []
 
-    def look(organization_id: str, day: int) -> Standing:
+    def look(organization_id: str, day: int) -> BalanceState:
         looked.append(organization_id)
         return ledger.look(organization_id, day)
 

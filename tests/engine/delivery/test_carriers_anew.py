@@ -18,7 +18,7 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
-from risala.engine.delivery.lineup import Lineup
+from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Conflict, NotFound, Overloaded
 from risala.engine.outside import Outside
@@ -432,9 +432,11 @@ async def test_what_the_scheduler_cannot_take_changes_nothing(open_file, carrier
         lineup = house.engine._lineup
         parts, sections = replace(lineup._have, rearrange=refuse), lineup.sections
         with pytest.raises(Overloaded):
-            await Lineup(parts, sections, {}).change([], {})
+            await CarrierRegistry(parts, sections, {}).change([], {})
         with pytest.raises(Overloaded):
-            await Lineup(parts, [], {}).change([carrier("b")], {"b": file.build(carrier("b"))})
+            await CarrierRegistry(parts, [], {}).change(
+                [carrier("b")], {"b": file.build(carrier("b"))}
+            )
         assert await names(house) == {"a": "open"}
 
 

@@ -10,7 +10,7 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.engine.core import DATABASE
-from risala.engine.delivery import scribe
+from risala.engine.delivery import attempt_writer
 from risala.engine.delivery.lane.calls import LATE_S, SPARE_S
 from risala.engine.model.lines import Kind
 from risala.plugins.contract import (
@@ -254,7 +254,7 @@ async def test_receipts_that_wait_for_the_disk_have_a_bound(open_house, quick):
             driver.context.receipt_soon(receipt, stored.append)
         await trio.testing.wait_all_tasks_blocked()
         assert stored == [True] * RECEIPTS_SOON_MAX
-        assert RECEIPTS_SOON_MAX > scribe.GROUP_MAX
+        assert RECEIPTS_SOON_MAX > attempt_writer.GROUP_MAX
         driver.context.receipt_soon(receipt, stored.append)
 
 

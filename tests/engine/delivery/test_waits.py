@@ -9,7 +9,7 @@ import trio
 
 from risala.config.model import DeliverySection, RetrySection
 from risala.engine.core import Seams
-from risala.engine.door import open_gateway
+from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence
 from risala.plugins.contract import (

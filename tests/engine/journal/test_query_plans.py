@@ -41,13 +41,7 @@ from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
-from risala.engine.journal.upkeep import (
-    deletion,
-    erasing,
-    erasures,
-    kept_days,
-    number_figures,
-)
+from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures, retention_days
 from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
@@ -149,7 +143,7 @@ def an_end_of_everything(book):
     conn, organization_id = book.conn, book.organization()
     book.accept(organization_id)
     days = RetentionDays(1, 1, 1)
-    book.unit(lambda conn: kept_days.choose(conn, organization_id, days))
+    book.unit(lambda conn: retention_days.choose(conn, organization_id, days))
     for rule in all_rules(RetentionSection(), conn):
         for make in rule.walks:
             book.unit(make(book.now_ms, ""))

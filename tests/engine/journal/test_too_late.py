@@ -125,7 +125,10 @@ class TestWhatHasNoRow:
             (lambda conn: alerts.alert(conn, 9), "There is no alert 9."),
             (lambda conn: ledger.entry(conn, 9), "There is no such entry."),
             (lambda conn: credentials.proof(conn, "crd_9"), "There is no credential crd_9."),
-            (lambda conn: balances.standing(conn, "org_9", 0), "There is no organization org_9."),
+            (
+                lambda conn: balances.balance_state(conn, "org_9", 0),
+                "There is no organization org_9.",
+            ),
             (lambda conn: payments.payment(conn, "pay_9"), "no such payment"),
         ],
     )

@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.config.model import Settings, StorageSection
-from risala.engine.door import open_gateway
+from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from risala.engine.operations import OPERATIONS
 

@@ -12,9 +12,9 @@ import pytest
 
 from risala.engine.journal.pages import users as pages
 from risala.engine.journal.pages.users import UserFilter
-from risala.engine.journal.people import letting_in, mails, members, users, web_sessions
-from risala.engine.journal.people.letting_in import CodeRequest, LinkRow
+from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
 from risala.engine.journal.people.mails import MailKind, NewMail
+from risala.engine.journal.people.sign_in_tokens import CodeRequest, LinkRow
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Role
 from risala.engine.model.people import (
@@ -54,16 +54,16 @@ def a_day_of_people(book) -> None:
         lambda conn: web_sessions.rotate(conn, b"h", KIND, b"i", now_ms),
         lambda conn: web_sessions.make_stale(conn, owner.id),
         lambda conn: web_sessions.touch(conn, {device.id: now_ms}),
-        lambda conn: letting_in.ask(conn, asked),
-        lambda conn: letting_in.change_request(conn, asked.id, {"attempts": 1}),
-        lambda conn: letting_in.add_link(conn, b"l", LinkRow(owner.id, KIND, now_ms + 10)),
+        lambda conn: sign_in_tokens.ask(conn, asked),
+        lambda conn: sign_in_tokens.change_request(conn, asked.id, {"attempts": 1}),
+        lambda conn: sign_in_tokens.add_link(conn, b"l", LinkRow(owner.id, KIND, now_ms + 10)),
         lambda conn: mails.owe(
             conn, NewMail(MailKind.LOW_BALANCE, "a", Language.FRENCH, {}), now_ms
         ),
         lambda conn: mails.put_off(conn, 1, now_ms, 1),
         lambda conn: mails.forget_settled(conn, now_ms),
         lambda conn: web_sessions.end(conn, owner.id),
-        lambda conn: letting_in.end_request(conn, asked.id),
+        lambda conn: sign_in_tokens.end_request(conn, asked.id),
     ):
         book.unit(work)
     pages.page(conn, UserFilter(), after="a", before=None, limit=10)
@@ -76,9 +76,9 @@ def a_day_of_people(book) -> None:
     members.invitations_of(conn, shop, now_ms)
     web_sessions.by_hash(conn, b"h", KIND, now_ms)
     web_sessions.of_user(conn, owner.id, now_ms)
-    letting_in.request_of(conn, b"b")
-    letting_in.peek_link(conn, b"l", now_ms)
-    letting_in.change_of(conn, owner.id)
+    sign_in_tokens.request_of(conn, b"b")
+    sign_in_tokens.peek_link(conn, b"l", now_ms)
+    sign_in_tokens.change_of(conn, owner.id)
     mails.first(conn, 4)
     audit_log.version_of(conn, owner.id, "user")
 

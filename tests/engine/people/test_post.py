@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
-from risala.engine.journal.people.mails import MailKind, standing
+from risala.engine.journal.people.mails import MailKind, queue_status
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
 from risala.engine.model.records.keys import KeyType
@@ -279,12 +279,12 @@ async def test_the_doctor_tells_of_mails_that_nobody_got(open_town, autojump_clo
     async with open_town(mailer=False) as town:
         await invite(town)
         await trio.testing.wait_all_tasks_blocked()
-        found = standing(town.gateway.services.reader)
+        found = queue_status(town.gateway.services.reader)
         assert (found.failing, found.given_up, found.no_mailer) == (0, 0, 1)
     mails = kept_mails(failures=2)
     async with open_town(mails) as town:
         await invite(town, B)
         await trio.testing.wait_all_tasks_blocked()
-        assert standing(town.gateway.services.reader).failing == 1
+        assert queue_status(town.gateway.services.reader).failing == 1
         await trio.sleep(100)
-        assert standing(town.gateway.services.reader).failing == 0
+        assert queue_status(town.gateway.services.reader).failing == 0

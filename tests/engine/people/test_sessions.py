@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from risala.engine.journal import set_back
-from risala.engine.journal.people import letting_in, users, web_sessions
-from risala.engine.journal.people.letting_in import CodeRequest
+from risala.engine.journal.people import sign_in_tokens, users, web_sessions
+from risala.engine.journal.people.sign_in_tokens import CodeRequest
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import Device, Language, SessionKind, SignedIn, User
 from risala.engine.people.tokens import digest, new_token
@@ -223,9 +223,9 @@ def test_a_clock_that_is_set_back_gives_no_code_more_time(book):
     asked = CodeRequest(
         "sgn", b"b", CUSTOMER, A, Language.FRENCH, 0, now_ms, now_ms + 600_000, now_ms
     )
-    book.unit(lambda conn: letting_in.ask(conn, asked))
+    book.unit(lambda conn: sign_in_tokens.ask(conn, asked))
     book.unit(lambda conn: set_back.follow(conn, hour_ms, now_ms - hour_ms))
-    found = letting_in.request_of(book.conn, b"b")
+    found = sign_in_tokens.request_of(book.conn, b"b")
     assert found.expires_at == now_ms - hour_ms + 600_000
 
 

@@ -188,9 +188,9 @@ def test_whatever_happens_no_second_has_more_than_its_share(rate_per_s, steps):
 def test_a_carrier_that_says_it_is_busy_gets_less_once_a_second(load_percent, share):
     throttle = Throttle(100, START_S)
     for tick in range(100):
-        throttle.heed(load_percent, START_S + tick * EASE_EVERY_S / 100)
+        throttle.ease(load_percent, START_S + tick * EASE_EVERY_S / 100)
     assert throttle.rate_per_s(START_S) == pytest.approx(100 * share)
-    throttle.heed(load_percent, START_S + EASE_EVERY_S)
+    throttle.ease(load_percent, START_S + EASE_EVERY_S)
     assert throttle.rate_per_s(START_S + EASE_EVERY_S) <= 100 * share * (share + 0.05)
     assert throttle.ready_at_s() <= START_S, "it is no reason to be silent"
 
@@ -198,16 +198,16 @@ def test_a_carrier_that_says_it_is_busy_gets_less_once_a_second(load_percent, sh
 @pytest.mark.parametrize("load_percent", [BEST_LOAD_PERCENT, HIGH_LOAD_PERCENT - 1])
 def test_a_carrier_at_its_best_keeps_its_pace_and_one_with_room_gets_more(load_percent):
     throttle = Throttle(100, START_S)
-    throttle.heed(100, START_S)
+    throttle.ease(100, START_S)
     for tick in range(1, 201):
-        throttle.heed(load_percent, START_S + tick / 10)
+        throttle.ease(load_percent, START_S + tick / 10)
     now_s = START_S + 20
     assert throttle.rate_per_s(now_s) == pytest.approx(50)
-    throttle.heed(BEST_LOAD_PERCENT - 1, now_s)
+    throttle.ease(BEST_LOAD_PERCENT - 1, now_s)
     assert throttle.rate_per_s(now_s + RECOVERY_S / 4) == pytest.approx(75)
     # What it grew meanwhile is kept when the carrier comes to its best again.
-    throttle.heed(load_percent, now_s + RECOVERY_S / 4)
-    throttle.heed(load_percent, now_s + RECOVERY_S / 4 + 1)
+    throttle.ease(load_percent, now_s + RECOVERY_S / 4)
+    throttle.ease(load_percent, now_s + RECOVERY_S / 4 + 1)
     assert throttle.rate_per_s(now_s + RECOVERY_S / 4 + 1) == pytest.approx(75)
 
 
@@ -238,7 +238,7 @@ def test_a_pause_is_shorter_or_longer_by_chance(drawn, pause_s):
 def test_a_busy_carrier_is_never_left_without_anything():
     throttle = Throttle(100, START_S)
     for second in range(60):
-        throttle.heed(100, START_S + second)
+        throttle.ease(100, START_S + second)
     assert throttle.rate_per_s(START_S + 59) >= 100 * SLOWEST_SHARE
 
 
@@ -294,5 +294,5 @@ def test_what_it_grew_before_the_first_word_on_its_load_is_kept():
     throttle = Throttle(100, START_S)
     throttle.slow_down(START_S)
     now_s = START_S + RECOVERY_S / 4
-    throttle.heed(BEST_LOAD_PERCENT, now_s)
+    throttle.ease(BEST_LOAD_PERCENT, now_s)
     assert throttle.rate_per_s(now_s) == pytest.approx(75)

@@ -90,16 +90,16 @@ async def test_what_it_refused_comes_again_after_longer_and_longer_waits(
         began_s = trio.current_time()
         nursery.start_soon(runner.run)
         await sink.wait_call()
-        standing = runner.standing()
+        standing = runner.status()
         assert (standing.state, standing.text) == (SinkState.FAILING, "The queue is full.")
         assert standing.cursor is not None
         assert standing.cursor.behind == 3
         await sink.wait_call()
-        assert runner.standing().text == "It raised ValueError, which is a bug of the plugin."
+        assert runner.status().text == "It raised ValueError, which is a bug of the plugin."
         await sink.wait_got(3)
         assert trio.current_time() - began_s >= 3
         assert sink.got == happened
-        standing = runner.standing()
+        standing = runner.status()
         assert (standing.state, standing.text, standing.taken) == (SinkState.RUNNING, "", 3)
         assert standing.last_error == "It raised ValueError, which is a bug of the plugin."
         nursery.cancel_scope.cancel()
@@ -113,7 +113,7 @@ async def test_one_that_hangs_is_cut_off_and_gets_them_again(open_house, runner_
         nursery.start_soon(runner.run)
         await sink.wait_got(1)
         assert sink.got == happened
-        assert runner.standing().last_error == "It took longer than 7 s."
+        assert runner.status().last_error == "It took longer than 7 s."
         nursery.cancel_scope.cancel()
 
 
@@ -130,7 +130,7 @@ async def test_one_that_swallows_its_cancellation_is_told_of(open_house, runner_
         runner = runner_of(house, sink)
         nursery.start_soon(runner.run)
         await trio.sleep(36)
-        standing = runner.standing()
+        standing = runner.status()
         assert standing.state is SinkState.STUCK
         assert "does not return" in standing.text
         free.set()
@@ -165,7 +165,7 @@ async def test_what_retention_overtook_is_told(open_house, runner_of, happen, qu
         now_ms = house.gateway.services.recorder.clock.now_ms()
         unit = partial(retention.events, after="", before_ms=now_ms + 1, limit=9, now_ms=now_ms)
         await house.gateway.services.recorder.journal.commit(unit)
-        standing = runner.standing().wire(now_ms)
+        standing = runner.status().wire(now_ms)
         assert (standing["missed"], standing["behind"]) == (3, 0)
         nursery.cancel_scope.cancel()
 

@@ -72,7 +72,7 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
         await house.wait_status(message_id, "sent")
         tally = AnswerTally(Counter({200: 1}))
         house.gateway.services.shipping.begin()
-        with house.gateway.services.esmes.told_by(IdleServer()):
+        with house.gateway.services.esmes.listed(IdleServer()):
             return (house.gateway.metrics() + tally.page()).decode()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from patience import until_true
 from risala.config.model import Settings, StorageSection
-from risala.engine.door import open_gateway
+from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX, ExportState
 from risala.engine.model.callers import Caller, Face, Role

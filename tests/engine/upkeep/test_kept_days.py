@@ -8,7 +8,7 @@ import pytest
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.messages import endings
-from risala.engine.journal.upkeep import kept_days, retention
+from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.journal.upkeep.retention import Forgot
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
@@ -50,7 +50,7 @@ def walk(book, section=LONG):
 
 
 def choose(book, organization_id, *days):
-    book.unit(lambda conn: kept_days.choose(conn, organization_id, RetentionDays(*days)))
+    book.unit(lambda conn: retention_days.choose(conn, organization_id, RetentionDays(*days)))
 
 
 def texts(book):

@@ -7,7 +7,7 @@ import trio
 import trio.testing
 from prometheus_client.parser import text_string_to_metric_families
 
-from risala.engine.door import open_gateway
+from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.errors import RateLimited
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -35,7 +35,7 @@ async def test_a_place_never_goes_back(open_house):
         first, second = await cursor.next(10)
         for each in (second, first):  # of two stretches under way the later one is done first
             await cursor.keep(each.seq)
-        assert cursor.standing().behind == 0
+        assert cursor.status().behind == 0
 
 
 async def test_it_begins_now_or_with_the_oldest(open_house):
@@ -80,7 +80,7 @@ async def test_what_is_not_kept_comes_again_after_a_restart(open_house):
         assert await ids_of(cursor) == happened[2:]
         cursor.rewind()
         assert await ids_of(cursor, 1) == happened[2:3]
-        assert cursor.standing().behind == 3
+        assert cursor.status().behind == 3
 
 
 async def test_only_what_is_followed(open_house, quick):
@@ -93,9 +93,9 @@ async def test_only_what_is_followed(open_house, quick):
         theirs = await cursors.open("test:other", organization_id=other)
         await house.happen(7)
         wanted = await house.happen(1, kind="sms.failed")
-        assert cursor.standing().behind == 1
+        assert cursor.status().behind == 1
         assert await ids_of(cursor) == wanted
-        assert theirs.standing().behind == 0
+        assert theirs.status().behind == 0
         with trio.move_on_after(100) as scope:
             await theirs.next(1)
         assert scope.cancelled_caught
@@ -126,11 +126,11 @@ async def test_what_retention_deletes_first_is_counted(open_house):
         first = await behind.next(1)
         await behind.keep(first[0].seq)
         await forget_all(house)
-        standing = behind.standing()
+        standing = behind.status()
         assert standing.missed == 2
         assert standing.missed_at is not None
         assert standing.behind == 0
-        assert elsewhere.standing().missed == 0
+        assert elsewhere.status().missed == 0
 
 
 async def test_a_key_is_not_given_a_second_time_where_all_events_are_gone(open_house, start_ms):
@@ -151,6 +151,6 @@ async def test_who_is_dropped_is_owed_nothing(open_house):
         await house.happen(3)
         await house.engine.cursors.drop(WHO)
         await forget_all(house)
-        assert cursor.standing().missed == 0
+        assert cursor.status().missed == 0
         again = await house.engine.cursors.open(WHO)
-        assert again.standing().behind == 0
+        assert again.status().behind == 0

@@ -12,10 +12,10 @@ from patience import HANG_S
 from risala.engine.follow import live
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import NotFound
+from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, What
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
-from risala.engine.model.told import Lagged, LifeEvent, OutboxEvent, Ready, Reset, What
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 

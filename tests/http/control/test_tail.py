@@ -16,8 +16,8 @@ from risala.cli.reach.refused import CommandRefused
 from risala.config.model import HttpSection
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import NotFound
+from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, What
 from risala.engine.model.lines import Kind, Line
-from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, What
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.http.control import streams as live
 from risala.http.control.app import serve_control

@@ -11,8 +11,8 @@ import trio
 
 from risala.config.model import Settings
 from risala.engine.model.callers import Role
+from risala.engine.model.following import Lagged, Told, What
 from risala.engine.model.people import Place
-from risala.engine.model.told import Lagged, Told, What
 from risala.http.dashboard.app import create_dashboard
 from risala.http.web.app import WebApp
 from web_browser import FixedClock, Reader

@@ -8,7 +8,7 @@ import trio
 from risala.config.legal import LegalSection
 from risala.config.model import Settings
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.errors import EditConflict, Invalid
 from risala.engine.model.people import Language
 from risala.http.dashboard.app import create_dashboard
 from web_browser import FixedClock
@@ -175,7 +175,7 @@ async def test_who_comes_second_sees_the_first_before_it_is_overwritten(owner, g
     page = await owner.get(BILLING)
     others = {**gateway.organization, "lowBalance": "400.00", "version": 9}
     gateway.organization = others
-    gateway.perform = RefusesTheChange(gateway.perform, ChangedMeanwhile("sidi@baraka.example"))
+    gateway.perform = RefusesTheChange(gateway.perform, EditConflict("sidi@baraka.example"))
     page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "250"})
     assert page.status == 422
     assert "Changed meanwhile by" in page.text

@@ -8,7 +8,7 @@ import pytest
 
 import web_kept
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid
+from risala.engine.model.errors import Conflict, EditConflict, Invalid
 
 SETTINGS = "/app/org_1/settings"
 KEPT = f"{SETTINGS}/kept"
@@ -28,7 +28,7 @@ async def test_days_are_shown_and_chosen(owner, gateway):
 
 async def test_who_saves_over_another_sees_first_what_stands(owner, gateway):
     page = await owner.get(KEPT)
-    refused = ChangedMeanwhile("bilal@baraka.example")
+    refused = EditConflict("bilal@baraka.example")
 
     async def perform(name, arguments, caller):
         if name == "kept.set":

@@ -1,7 +1,7 @@
 """The settings' page."""
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.errors import EditConflict, Invalid
 from web_people import RefusesTheChange
 
 SETTINGS = "/app/org_1/settings"
@@ -45,7 +45,7 @@ async def test_what_somebody_else_saved_is_shown_before_it_is_overwritten(owner,
     assert page.field("version") == "7"
     others = {"name": "Baraka <i>", "timeZone": "Africa/Dakar", "version": 9}
     gateway.organization = {**gateway.organization, **others}
-    gateway.perform = RefusesTheChange(gateway.perform, ChangedMeanwhile("sidi@baraka.example"))
+    gateway.perform = RefusesTheChange(gateway.perform, EditConflict("sidi@baraka.example"))
     fields = {"name": "Mine", "time_zone": "Africa/Dakar", "owner_spend_cap": "5 000"}
     page = await owner.submit(page, SETTINGS, {**fields, "smart_encoding": "yes"})
     assert page.status == 422

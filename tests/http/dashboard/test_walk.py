@@ -7,7 +7,7 @@ import pytest
 from risala.engine.model.callers import Role
 from risala.http.dashboard.app import ROUTES
 from risala.http.web.access import PageAccess
-from risala.http.web.visit import POLICY
+from risala.http.web.page_request import POLICY
 from web_browser import assert_nothing_inline
 
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]

@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Conflict, Invalid, NotFound
+from risala.engine.model.errors import Conflict, EditConflict, Invalid, NotFound
 from risala.engine.model.times import iso
 from web_people import AT_MS, WEBHOOK_SECRET, delivery, endpoint
 
@@ -211,7 +211,7 @@ async def test_what_another_changed_stands_above_what_was_typed(owner, gateway):
     async def perform(name, arguments, caller, perform=gateway.perform):
         if name == "webhook.update":
             one["description"] = "<b>theirs</b>"
-            raise ChangedMeanwhile("sidi@baraka.example")
+            raise EditConflict("sidi@baraka.example")
         return await perform(name, arguments, caller)
 
     gateway.perform = perform

@@ -9,7 +9,7 @@ import pytest
 
 from risala.engine.model.people import Language
 from risala.http.operator.carriers.driver_words import driver_said
-from risala.http.operator.carriers.words import told
+from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.formats import Formats
 from risala.http.web.languages import load_words
 
@@ -136,10 +136,10 @@ async def test_every_condition_is_a_sentence(post, code):
     loaded = await post.console.site.templates.load()
     for words in loaded.words.values():
         formats = Formats(words, ZoneInfo("Africa/Nouakchott"), "MRU", 0)
-        sentence = told(formats, {"code": code, "values": CODES[code]})
+        sentence = reason_sentence(formats, {"code": code, "values": CODES[code]})
         assert code not in sentence
         assert "<i>" not in sentence
-    assert told(formats, {"code": "new_one", "values": {}}) == "<code>new_one</code>"
+    assert reason_sentence(formats, {"code": "new_one", "values": {}}) == "<code>new_one</code>"
 
 
 async def test_what_went_over_the_link(post, operator, monkeypatch):
@@ -148,7 +148,7 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
     assert "Nothing went over this link" in page.text
     perform = post.gateway.perform
 
-    async def told(name, arguments, caller):
+    async def reason_sentence(name, arguments, caller):
         if name == "carriers.traffic":
             at = "2026-11-22T10:00:00.000Z"
             lines = [
@@ -158,7 +158,7 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
             return {"lines": lines}
         return await perform(name, arguments, caller)
 
-    monkeypatch.setattr(post.gateway, "perform", told)
+    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
     text = (await operator.get(f"{PAGE}/fake/traffic")).text
     assert text.index("&lt;b&gt;+CSQ: 20&lt;/b&gt;") < text.index("AT+CSQ")
     assert "2</bdi> lines before it were not kept" in text
@@ -171,7 +171,7 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
 async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatch, used, drawn):
     perform = post.gateway.perform
 
-    async def told(name, arguments, caller):
+    async def reason_sentence(name, arguments, caller):
         found = await perform(name, arguments, caller)
         if name == "carriers":
             (lane,) = found["carriers"]
@@ -179,7 +179,7 @@ async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatc
             lane["signal"] = {"dbm": -81, "bars": 3}
         return found
 
-    monkeypatch.setattr(post.gateway, "perform", told)
+    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
     text = (await operator.get(PAGE)).text
     assert drawn in re.search(r"<progress[^>]*>", text)[0]
     assert '<bdi class="num nowrap">−81 dBm</bdi>' in text
@@ -202,7 +202,7 @@ async def test_a_carrier_s_page_is_in_the_reader_s_language(operator, monkeypatc
     perform = post.gateway.perform
     lives = ["up: Bound.", "the operator set it to open", "Somebody else’s <b>words</b>."]
 
-    async def told(name, arguments, caller):
+    async def reason_sentence(name, arguments, caller):
         found = await perform(name, arguments, caller)
         if name == "carriers.show":
             facts = {"links": 2, "user_message_reference": "not known yet", "none": None}
@@ -212,7 +212,7 @@ async def test_a_carrier_s_page_is_in_the_reader_s_language(operator, monkeypatc
             found["commands"][0]["summary"] = "Ask now for the SIM's balance."
         return found
 
-    monkeypatch.setattr(post.gateway, "perform", told)
+    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
     page = await operator.get(PAGE)
     await operator.submit(page, "/operator/language", {"language": "fr", "next": PAGE})
     text = (await operator.get(f"{PAGE}/fake")).text

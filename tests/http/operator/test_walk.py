@@ -13,7 +13,7 @@ from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import NAVIGATION, ROUTES
 from risala.http.web.access import PageAccess
-from risala.http.web.visit import POLICY
+from risala.http.web.page_request import POLICY
 from web_browser import assert_nothing_inline
 
 FORM = {"content_type": "application/x-www-form-urlencoded"}

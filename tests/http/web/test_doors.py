@@ -9,7 +9,13 @@ from werkzeug.datastructures import Headers
 from risala.config.model import HttpSection, Settings
 from risala.engine.model.people import SessionKind
 from risala.http.common.client_address import ClientAddresses
-from risala.http.web.doors import Door, Way, door_of, is_own_form, safe_next
+from risala.http.web.cookie_policy import (
+    CookiePolicy,
+    Way,
+    cookie_policy_of,
+    is_own_form,
+    safe_next,
+)
 from risala.http.web.face import address_of
 
 TRUSTED = ClientAddresses(["10.0.0.2"])
@@ -45,7 +51,7 @@ def test_where_forms_of_the_console_come_from(more, found):
         origin=found or "https://192.0.2.1:8081",
         sec_fetch_site="same-origin",
     )
-    door = door_of(asked, TRUSTED, address_of(settings, SessionKind.OPERATOR))
+    door = cookie_policy_of(asked, TRUSTED, address_of(settings, SessionKind.OPERATOR))
     assert is_own_form(asked, door)
 
 
@@ -65,13 +71,15 @@ def test_where_forms_of_the_console_come_from(more, found):
     ],
 )
 def test_doors(asked, way):
-    assert door_of(asked, TRUSTED, PUBLIC).way is way
+    assert cookie_policy_of(asked, TRUSTED, PUBLIC).way is way
 
 
 def test_cookies_of_each_door():
     reply = TrioResponse(b"")
-    Door(Way.HTTPS, PUBLIC).set_cookie(reply, Door(Way.HTTPS, PUBLIC).session_cookie, "x")
-    Door(Way.LOCAL, "").set_cookie(reply, Door(Way.LOCAL, "").session_cookie, "x")
+    CookiePolicy(Way.HTTPS, PUBLIC).set_cookie(
+        reply, CookiePolicy(Way.HTTPS, PUBLIC).session_cookie, "x"
+    )
+    CookiePolicy(Way.LOCAL, "").set_cookie(reply, CookiePolicy(Way.LOCAL, "").session_cookie, "x")
     safe, local = reply.headers.getlist("set-cookie")
     assert safe.startswith("__Host-risala=x; ")
     assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= {*safe.split("; ")}
@@ -97,13 +105,13 @@ def test_cookies_of_each_door():
     ],
 )
 def test_forms_of_our_own(told, own):
-    assert is_own_form(request(**told), Door(Way.HTTPS, PUBLIC)) is own
+    assert is_own_form(request(**told), CookiePolicy(Way.HTTPS, PUBLIC)) is own
 
 
 def test_without_a_public_address_it_is_the_browsers_word():
-    assert not is_own_form(request(origin="https://sms.example.mr"), Door(Way.HTTPS, ""))
+    assert not is_own_form(request(origin="https://sms.example.mr"), CookiePolicy(Way.HTTPS, ""))
     told = request(origin="https://sms.example.mr", sec_fetch_site="same-origin")
-    assert is_own_form(told, Door(Way.HTTPS, ""))
+    assert is_own_form(told, CookiePolicy(Way.HTTPS, ""))
 
 
 @pytest.mark.parametrize("target", ["/app", "/app/org_1/keys?mode=test", "/app?new"])

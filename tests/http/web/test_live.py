@@ -15,7 +15,7 @@ from risala.engine.model.errors import (
     Overloaded,
     RateLimited,
 )
-from risala.engine.model.told import Lagged, Told
+from risala.engine.model.following import Lagged, Told
 from risala.http.web import live
 from risala.http.web.live import (
     APART_S,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.errors import EditConflict, Invalid
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm, amount_text, form_of
 
@@ -18,10 +18,10 @@ def test_a_page_that_is_looked_at_bears_the_version_of_now():
 
 def test_only_what_differs_stands_there():
     form = form_of("version=7&name=Mine&cap=100")
-    found = edit(ChangedMeanwhile("sidi"), form, 9, NOW)
+    found = edit(EditConflict("sidi"), form, 9, NOW)
     assert found["version"] == 9
     assert [(each.label, each.now) for each in found["stands"]] == [("Name", "Baraka")]
-    found = edit(ChangedMeanwhile("sidi"), form_of("version=7&name=Baraka&cap="), 9, NOW)
+    found = edit(EditConflict("sidi"), form_of("version=7&name=Baraka&cap="), 9, NOW)
     assert [(each.label, each.now) for each in found["stands"]] == [("Limit", "100.00 MRU")]
 
 

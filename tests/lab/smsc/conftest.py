@@ -25,8 +25,8 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
-from risala.lab.smsc.moods import scenario_simulator
 from risala.lab.smsc.scenario import Scenario
+from risala.lab.smsc.scenario_behaviour import scenario_simulator
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator
 
 FINAL = ("delivered", "undelivered", "failed", "canceled")

@@ -114,7 +114,7 @@ async def test_silence_for_unknown_and_expired(open_exchange):
         ids = await it.send(*(f"message {number}" for number in range(12)))
         came = await it.settle(ids, "sent", "delivered")
         it.assert_honest(ids)
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         told = it.of(ReceiptSent)
         assert {one.state for one in told} == {"DELIVERED"}
         assert came["sent"] >= 12 - len(told)
@@ -180,7 +180,7 @@ async def test_a_deliver_sm_is_answered_within_the_carriers_patience(open_exchan
         ids = await it.send(*(f"message {number}" for number in range(20)))
         it.simulator.deliver(*inbound_pdus("Hello", "+22236123456", "1234", 1))
         assert await it.settle(ids) == Counter(delivered=20)
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         assert len(it.of(ReceiptSent)) == 20
         assert not it.of(Trouble)
 
@@ -204,7 +204,7 @@ async def test_what_comes_again_because_the_storage_was_slow_counts_once(
             await it.wait_until(lambda: came["Hello"] >= 3 and came["stat"] >= 4)
             other.execute("ROLLBACK")
         assert await it.settle(ids) == Counter(delivered=2)
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         assert it.inbound_texts() == ["Hello"]
         assert {one.command_status for one in it.of(InboundSent)[-1:]} == {0}
         assert any("too late" in one.text for one in it.of(Trouble))

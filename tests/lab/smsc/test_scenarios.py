@@ -13,9 +13,9 @@ import trio
 from risala.drivers.smpp.protocol.inbound import inbound_pdus
 from risala.engine.model.lines import Kind
 from risala.lab.scenario_file import ScenarioError
-from risala.lab.smsc.moods import scenario_simulator
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm
 from risala.lab.smsc.scenario import Scenario, load_scenario
+from risala.lab.smsc.scenario_behaviour import scenario_simulator
 from risala.lab.smsc.simulator import (
     BindRefused,
     Bound,
@@ -334,7 +334,7 @@ async def test_receipts_wait_while_the_link_is_down(open_exchange):
         assert await it.settle(ids) == Counter(delivered=10)
         await it.wait_until(lambda: len(it.of(Bound)) >= 2)
         # Our receiver writes a receipt down before it answers: the simulator hears of that later.
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         assert {event.command_status for event in it.of(ReceiptSent)} == {0}
         it.assert_honest(ids)
 
@@ -356,7 +356,7 @@ async def test_inbound_messages_in_every_form(form, open_exchange):
     }
     async with open_exchange({"inbound": inbound}) as it:
         await it.wait_until(lambda: len(it.inbound_texts()) >= 12)
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         assert sorted(it.inbound_texts()) == sorted(it.simulator.phones.texts)
         assert {event.command_status for event in it.of(InboundSent)} == {0}
 
@@ -395,7 +395,7 @@ async def test_traffic_both_ways_while_links_drop(open_exchange):
     async with open_exchange({"inbound": inbound, "mishaps": mishaps}) as it:
         ids = await it.send(*bodies(60))
         assert await it.settle(ids) == Counter(delivered=60)
-        await it.wait_until(lambda: it.simulator.receipts_kept == 0)
+        await it.wait_until(lambda: it.simulator.receipts_waiting == 0)
         it.assert_honest(ids)
         # An answer that a broken link lost brings a message again: SMPP gives it no name.
         assert set(it.inbound_texts()) == set(it.simulator.phones.texts)

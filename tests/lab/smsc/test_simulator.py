@@ -170,7 +170,7 @@ async def test_receipts_go_to_their_own_account_and_wait_for_it():
         await transmitter.ask(_SUBMIT)
         await first.ask(_SUBMIT)
         assert isinstance(await first.read(), DeliverSm)
-        assert it.simulator.receipts_kept == 2
+        assert it.simulator.receipts_waiting == 2
         late = await it.bind(BindReceiver, system_id="three")
         assert isinstance(await late.read(), DeliverSm)
 
@@ -180,7 +180,7 @@ async def test_no_receipt_where_none_was_asked():
         esme = await it.bind()
         await esme.ask(SubmitSm(destination_addr="22236123456", short_message=b"x"))
         await trio.testing.wait_all_tasks_blocked()
-        assert it.simulator.receipts_kept == 0
+        assert it.simulator.receipts_waiting == 0
         assert isinstance(await esme.ask(EnquireLink()), EnquireLinkResp)
 
 

@@ -253,7 +253,7 @@ async def test_what_waits_longer_than_it_is_valid_expires(autojump_clock):
         await trio.sleep(100)
         assert it.texts() == []
         assert it.receipts == [("+22236123456", "EXPIRED")]
-        assert it.simulator.receipts_kept == 0
+        assert it.simulator.receipts_waiting == 0
 
 
 # -- submit_multi ------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from risala.engine.model.people import Browser, Language
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.operator.app import ROUTES as OPERATORS
-from risala.http.web.visit import POLICY
+from risala.http.web.page_request import POLICY
 from risala.plugins.contract import (
     Accepted,
     Health,

@@ -12,9 +12,9 @@ import trio
 from tests.simulation.plan import Plan
 from tests.support.told import stored_events
 
+from risala.engine.model.following import OutboxEvent
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.model.told import OutboxEvent
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

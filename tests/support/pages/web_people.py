@@ -17,6 +17,7 @@ import web_requests
 import web_verify
 from risala.engine.model.callers import Caller, Face, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
+from risala.engine.model.following import Lagged, Told, What
 from risala.engine.model.people import (
     Browser,
     CodeAsked,
@@ -34,7 +35,6 @@ from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.payments import PaymentState
 from risala.engine.model.records.record import from_json
 from risala.engine.model.times import iso
-from risala.engine.model.told import Lagged, Told, What
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import PaymentCallback

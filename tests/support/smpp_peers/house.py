@@ -25,14 +25,14 @@ from risala.engine.model.callers import Caller
 from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal, Unauthorized
 from risala.engine.model.events import EventType
+from risala.engine.model.following import FollowedEvent
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.model.told import FollowedEvent
-from risala.smpp_server.binds import BindDesk
-from risala.smpp_server.couriers import Couriers
-from risala.smpp_server.roster import Roster, SmppAccount
+from risala.smpp_server.binds import BindDecisions
+from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.session import EsmeSession, House
+from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
 
 NOW_MS = 1_767_225_600_000
 """2026-01-01T00:00:00Z."""
@@ -163,7 +163,7 @@ class Premises:
         self.engine = FakeEngine()
         self.engine.open.set()
         self.guard = FakeGuard()
-        self.roster = Roster()
+        self.roster = SessionRegistry()
         self.account = ACCOUNT
         self.asked_for: list[str] = []
         """Names that were looked for."""
@@ -171,14 +171,14 @@ class Premises:
         """Raised for every right password."""
         section = SmppServerSection.model_validate(settings)
         self.outbox = FakeOutbox()
-        couriers = Couriers(
+        couriers = ReceiptSenders(
             self.outbox.open,
             self.outbox.forget,
             lambda account: lambda id_: self.engine.get_message(account.principal, id_),
             window_max=section.deliver_window_max,
             counts=self.roster.counts,
         )
-        desk = BindDesk(section, self.roster, self._admit, self.guard, couriers.prepare)
+        desk = BindDecisions(section, self.roster, self._admit, self.guard, couriers.prepare)
         self.house = House(section, self.engine, desk, self.roster, lambda: NOW_MS, couriers)
 
     async def _admit(self, system_id: str, password: str, address: object) -> SmppAccount:

@@ -117,7 +117,7 @@ class ModemLineView:
     def hear(self, event: s.ModemEvent) -> None:
         if not self._commands and isinstance(event, _COMMANDS):
             return
-        kind, text, colour = _told(event)
+        kind, text, colour = _event_text(event)
         now = f"{datetime.now():%H:%M:%S}"  # local time: it is for whoever looks at the screen
         click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")
 
@@ -130,7 +130,7 @@ class ModemLineView:
             click.echo(line)
 
 
-def _told(event: s.ModemEvent) -> tuple[str, str, str | None]:
+def _event_text(event: s.ModemEvent) -> tuple[str, str, str | None]:
     """Kind, text and colour."""
     match event:
         case s.PortOpened():

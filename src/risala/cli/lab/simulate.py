@@ -134,8 +134,8 @@ def _in_a_mood(
     tls: ssl.SSLContext | None,
 ) -> tuple[str, Build]:
     from risala.lab.scenario_file import ScenarioError
-    from risala.lab.smsc.moods import scenario_simulator
     from risala.lab.smsc.scenario import load_scenario
+    from risala.lab.smsc.scenario_behaviour import scenario_simulator
 
     try:
         loaded = load_scenario(path)

@@ -101,7 +101,7 @@ class RemoteGateway:
                 begun = b""
                 async for chunk in chunks:
                     *blocks, begun = (begun + chunk).split(b"\n\n")
-                    for told in map(_told, blocks):
+                    for told in map(_stream_event, blocks):
                         if told is not None:
                             yield told
         except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError):
@@ -123,7 +123,7 @@ class StreamEvent:
     """The data as they were sent: of an event the body, byte for byte, that webhooks carry."""
 
 
-def _told(block: bytes) -> StreamEvent | None:
+def _stream_event(block: bytes) -> StreamEvent | None:
     """A block of lines as our service writes them; None for a comment."""
     fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line)
     if "event" not in fields:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-async def taken_out(session: GatewaySession, erasure_id: str) -> Json:
+async def erase_units(session: GatewaySession, erasure_id: str) -> Json:
     """Do one unit after the other; beside a service, which does so too, and goes on where something
     has to be waited for."""
     while True:
@@ -22,7 +22,7 @@ async def taken_out(session: GatewaySession, erasure_id: str) -> Json:
             return erasure
 
 
-def tell_taken_out(erasure: Json) -> None:
+def report_erased(erasure: Json) -> None:
     for what, count in erasure["gone"].items():
         output.said(f"{what}: {count}")
     if erasure["state"] == "done":

@@ -148,7 +148,7 @@ class _Refusing:
 async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySession]:
     from risala.cli.reach.logs import log_to_stderr
     from risala.engine.core import DATABASE
-    from risala.engine.door import open_gateway
+    from risala.engine.gateway_wiring import open_gateway
     from risala.engine.journal.store.opening import storage_sentence
 
     log_to_stderr()

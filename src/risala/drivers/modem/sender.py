@@ -165,7 +165,7 @@ class ModemSender:
                 job.has_left = False  # the modem refused it for want of room: it was not sent
                 answer = await self._attempt(job)
         except LinkError as fault:
-            if job.has_left and _told(fault.rows):
+            if job.has_left and _was_accepted(fault.rows):
                 self._accept(job, fault.rows)
             elif job.has_left:
                 self._uncertain(job, fault)
@@ -195,7 +195,7 @@ class ModemSender:
                 answer_s=self._settings.send_timeout_s,
                 on_leave=lambda: _leave(job),
             )
-            if answer.result.ok or _told(answer.rows):
+            if answer.result.ok or _was_accepted(answer.rows):
                 # Accepted within the turn: a status report that came before this answer waits for
                 # the turn, and must find the reference.
                 self._accept(job, answer.rows)
@@ -269,7 +269,7 @@ def _is_full(answer: Answer | None) -> bool:
     return answer is not None and trouble_of(answer.result).verdict is ErrorVerdict.FULL
 
 
-def _told(rows: tuple[Row, ...]) -> bool:
+def _was_accepted(rows: tuple[Row, ...]) -> bool:
     """Whether the network took the message: ``+CMGS:`` came, whatever became of the rest of the
     answer."""
     return any(row.text.upper().startswith("+CMGS") for row in rows)
@@ -279,7 +279,7 @@ def _word(rows: tuple[Row, ...], reference: int | None) -> str:
     """What the modem said when it took a message: no more than it said."""
     if reference is not None:
         return f"+CMGS: {reference}"
-    return "+CMGS without a reference" if _told(rows) else "OK without +CMGS"
+    return "+CMGS without a reference" if _was_accepted(rows) else "OK without +CMGS"
 
 
 def _drain(channel: trio.MemoryReceiveChannel[_Job]) -> list[_Job]:

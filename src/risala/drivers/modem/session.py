@@ -164,17 +164,17 @@ class ModemSession:
         if not sight.registered:
             if sight.registration is Registration.DENIED:
                 text = "The network denies this SIM; ask its operator."
-                return self._told(HealthState.SICK, text)
-            return self._told(HealthState.DOWN, "Searching for a network.")
+                return self._health(HealthState.SICK, text)
+            return self._health(HealthState.DOWN, "Searching for a network.")
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         if used_up := limits.day_over(quota, now_ms):
-            return self._told(HealthState.DOWN, used_up)
+            return self._health(HealthState.DOWN, used_up)
         where = f" on {sight.operator}" if sight.operator else ""
         said = [f"{name} is ready{where}.", limits.month_over(quota, now_ms)]
         said += [self._silence_of_reports, self.balance.attention or ""]
-        return self._told(HealthState.UP, " ".join(filter(None, said)))
+        return self._health(HealthState.UP, " ".join(filter(None, said)))
 
-    def _told(self, state: HealthState, text: str) -> Health:
+    def _health(self, state: HealthState, text: str) -> Health:
         return Health(state, text, self._details(), receipts=self._facts.routing.reports)
 
     @property

@@ -147,10 +147,10 @@ class BankReader:
         for kind, pattern in self._patterns:
             found = pattern.read(text)
             if found is not None:
-                return self._told(kind, found)
+                return self._reading_of(kind, found)
         return TextReading(TextKind.NO_PATTERN)
 
-    def _told(self, kind: PatternKind, found: Mapping[str, str]) -> TextReading:
+    def _reading_of(self, kind: PatternKind, found: Mapping[str, str]) -> TextReading:
         if kind is PatternKind.NOTICE:
             return TextReading(TextKind.NOTICE)
         try:

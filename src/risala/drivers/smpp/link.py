@@ -26,7 +26,7 @@ from risala.drivers.smpp.protocol.session import (
     SmppSession,
     Violated,
 )
-from risala.drivers.smpp.wiretap import told
+from risala.drivers.smpp.wiretap import pdu_text
 
 _READ_OCTETS: Final = 64 * 1024
 _UNWRITTEN_MAX: Final = 256 * 1024
@@ -208,7 +208,7 @@ class Link:
             slot.sequence, octets = self.session.send_numbered(request, slot)
         except LocalProtocolError as fault:
             raise NotSentError(str(fault)) from fault
-        self._wire(True, told, request, slot.sequence)
+        self._wire(True, pdu_text, request, slot.sequence)
         self._slots[slot.sequence] = slot
         self._unwritten_slots.append(slot)
         self.write_soon(octets)
@@ -217,7 +217,7 @@ class Link:
     def respond(self, request: Pdu, response: Pdu) -> None:
         """Answer a request of the peer; after the link's end the answer is dropped."""
         if self.reason is None and self.session.state is not BindState.CLOSED:
-            self._wire(True, told, response, request.sequence_number)
+            self._wire(True, pdu_text, response, request.sequence_number)
             self.write_soon(self.session.respond(request, response))
 
     def write_soon(self, octets: bytes) -> None:
@@ -399,14 +399,14 @@ class Link:
     def _settle(self, answered: Answered) -> None:
         self._answered_at = self._read_at
         slot: _Slot = answered.token
-        self._wire(False, told, answered.response, slot.sequence)
+        self._wire(False, pdu_text, answered.response, slot.sequence)
         if self._slots.pop(slot.sequence, None) is not None:
             slot.settle(answered.response)
             if not self._slots:
                 self._all_answered.set()
 
     def _take(self, request: Pdu) -> None:
-        self._wire(False, told, request, request.sequence_number)
+        self._wire(False, pdu_text, request, request.sequence_number)
         if request.command_id == EnquireLink.command_id:
             self.respond(request, response_to(request))
         elif request.command_id == Unbind.command_id:
@@ -420,7 +420,7 @@ class Link:
             case AnsweredLate(token, response):
                 self._answered_at = self._read_at
                 slot: _Slot = token
-                self._wire(False, told, response, response.sequence_number)
+                self._wire(False, pdu_text, response, response.sequence_number)
                 self._handler.on_late(self, slot.token, response)
             case AnsweredNothing(response):
                 text = f"{response.name} with sequence_number {response.sequence_number}"

@@ -105,12 +105,12 @@ def _value(tlv: Tlv, text: str) -> str:
     words = octets.rstrip(b"\0").decode("latin-1")
     # A value that may be a text, or a part of the message's text that the receipt repeats, is not
     # shown.
-    if len(octets) > _SHOWN_OCTETS_MAX or " " in words or (words and words in _told_last(text)):
+    if len(octets) > _SHOWN_OCTETS_MAX or " " in words or (words and words in _quoted_text(text)):
         return f"({len(octets)} octets)"
     return f'"{words}"' if words.isascii() and words.isprintable() else f"0x{octets.hex()}"
 
 
-def _told_last(text: str) -> str:
+def _quoted_text(text: str) -> str:
     """What follows ``text:`` in a receipt: the beginning of the message's text."""
     at = text.lower().find("text:")
     return text[at + len("text:") :] if at >= 0 else ""

@@ -21,7 +21,7 @@ _ADDRESSES: Final = frozenset(("source_addr", "destination_addr"))
 _number: Final = re.compile(r"\+?([0-9]{3,})([0-9]{4})").fullmatch
 
 
-def told(pdu: Pdu, sequence_number: int) -> str:
+def pdu_text(pdu: Pdu, sequence_number: int) -> str:
     """One line."""
     words = [pdu.name, f"#{sequence_number}"]
     if pdu.name.endswith("_resp") or pdu.command_status:

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import trio
 
-from risala.engine.model.told import Lagged
+from risala.engine.model.following import Lagged
 
 T = TypeVar("T")
 

@@ -20,13 +20,13 @@ from risala.config.alerts import AlertsSection
 from risala.engine.alerts.measure import Answers, Measuring
 from risala.engine.alerts.networks import Networks
 from risala.engine.alerts.telling import Telling
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import (
     WELL,
-    AlertStanding,
+    AlertState,
     AlertTurn,
     Reading,
     Verdict,
@@ -72,7 +72,7 @@ class Alerts:
         self._measuring = Measuring(services, self._limits, jumps, answers)
         self._networks = Networks(services, self._limits)
         self._open: dict[Key, Alert] = {}
-        self._standings: dict[Key, AlertStanding] = {}
+        self._standings: dict[Key, AlertState] = {}
         self._groups = self._grouped()
         self._looks = 0
         self._tidied_s = 0.0
@@ -120,13 +120,13 @@ class Alerts:
         """Take over from the disk what is raised."""
         self._open = {(each.kind, each.subject): each for each in self._alerts.opened()}
         for key, each in self._open.items():
-            if not self._standing(key).is_raised:
-                self._standings[key] = AlertStanding(is_raised=True, flaps=each.flaps)
+            if not self._state_of(key).is_raised:
+                self._standings[key] = AlertState(is_raised=True, flaps=each.flaps)
         for key in [key for key, each in self._standings.items() if each.is_raised]:
             if key not in self._open:
                 del self._standings[key]
 
-    def _standing(self, key: Key) -> AlertStanding:
+    def _state_of(self, key: Key) -> AlertState:
         return self._standings.get(key, WELL)
 
     async def _look(self) -> None:
@@ -178,7 +178,7 @@ class Alerts:
         grace_s = self._limits.lane_down_s if reading.kind is AlertKind.LANE_DOWN else 0
         hold_s = self._limits.hold_s
         standing, turn = step(
-            self._standing(key), reading.verdict, now_ms, grace_s * 1000, hold_s * 1000
+            self._state_of(key), reading.verdict, now_ms, grace_s * 1000, hold_s * 1000
         )
         if turn is not None:
             known = self._open.get(key)
@@ -194,7 +194,7 @@ class Alerts:
         where nobody knows whether an attempt at it was in vain."""
         now_ms = self._clock.now_ms()
         unit = partial(self._alerts.write, turning, self._telling.audience, now_ms)
-        await patiently("alerts", unit)
+        await retry_until_committed("alerts", unit)
         for each in turning:
             reading, level = (
                 each.reading,

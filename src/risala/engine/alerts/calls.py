@@ -15,7 +15,7 @@ from risala import __version__
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.repositories.alerts import AlertRepository
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
@@ -68,7 +68,7 @@ class AlertCalls:
                 await self._deliver(call)
 
     async def _deliver(self, call: AlertCall) -> None:
-        stored, written = self._have.alerts, partial(patiently, "alerts.calls")
+        stored, written = self._have.alerts, partial(retry_until_committed, "alerts.calls")
         body = self._body(call)
         if body is None:
             await written(self._settling(call, DROPPED))
@@ -93,7 +93,7 @@ class AlertCalls:
             found = self._have.alerts.alert(call.alert)
         except NotFound:
             return None
-        return json.dumps(told(found, call), ensure_ascii=False)
+        return json.dumps(call_body(found, call), ensure_ascii=False)
 
     async def _post(self, call: AlertCall, body: str) -> ReceiverAnswer | ReceiverFault:
         headers = {"content-type": "application/json", "user-agent": f"Risala/{__version__}"}
@@ -112,7 +112,7 @@ def call_id(call: AlertCall) -> str:
     return f"alert_{call.alert}_{call.what}"
 
 
-def told(found: Alert, call: AlertCall) -> dict[str, object]:
+def call_body(found: Alert, call: AlertCall) -> dict[str, object]:
     """The body of a call."""
     words = alert_words(found, Language.ENGLISH)
     is_over = call.what is AlertTurn.OVER

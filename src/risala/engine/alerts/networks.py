@@ -9,7 +9,7 @@ from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.engine.alerts.measure import Open
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.alerts.holding import Reading
@@ -65,7 +65,9 @@ class Networks:
         new = range(after, min(end, after + HOURS_AT_ONCE))
         found = {hour: counted for hour in new if (counted := await self._facts.hour(hour))}
         if found:
-            await patiently("alerts", partial(self._facts.write_hours, found, end - length))
+            await retry_until_committed(
+                "alerts", partial(self._facts.write_hours, found, end - length)
+            )
         self._done = new[-1]
         if new[-1] == end - 1:
             self._judge(end)

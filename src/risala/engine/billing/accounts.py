@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.billing.claims import Reservation, Reserve, Settle
-from risala.engine.journal.rows import Entered, Standing
+from risala.engine.journal.rows import BalanceState, Entered
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
 
 ACCOUNTS_MAX: Final = 20_000
@@ -17,13 +17,13 @@ ACCOUNTS_MAX: Final = 20_000
 About 400 bytes each.
 """
 
-Look = Callable[[str, int], Standing]
+Look = Callable[[str, int], BalanceState]
 """Reads the standing of an organization on a day from the journal; raises NotFound."""
 
 
 @dataclass(slots=True)
 class _Account:
-    standing: Standing | None = None
+    standing: BalanceState | None = None
     """Balance and what was spent today; None: to be read before the next reservation."""
     read_seq: int = 0
     """Number of the last ledger entry when the standing was read: charges up to that entry are in
@@ -87,7 +87,7 @@ class HeldMoney:
             standing = account.standing
             if message.entered.seq > account.read_seq:
                 spent = standing.spent + charged_by_day.get(standing.day, 0)
-                account.standing = Standing(standing.seq, standing.balance, standing.day, spent)
+                account.standing = BalanceState(standing.seq, standing.balance, standing.day, spent)
 
     def release(self, reservations: tuple[Reservation, ...]) -> None:
         for reservation in reservations:
@@ -100,7 +100,7 @@ class HeldMoney:
             return
         standing = account.standing
         if entered.seq > standing.seq:
-            account.standing = Standing(
+            account.standing = BalanceState(
                 entered.seq, entered.balance_after, standing.day, standing.spent
             )
 

@@ -18,7 +18,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.delivery.matching_again import match_ending
 from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ class Keeper:
     async def run(self) -> None:
         """Settle what is due, for life."""
         while True:
-            await patiently("keeper", self._settle)
+            await retry_until_committed("keeper", self._settle)
             await self._next_look.wait(deadlines.next_deadline(self._reader))
 
     async def _settle(self) -> None:

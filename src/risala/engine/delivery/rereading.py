@@ -15,7 +15,7 @@ import trio
 
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
-from risala.engine.delivery.lineup import Lineup
+from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
 from risala.engine.rules.changes.carriers import CarrierChange, Effect, differences
 from risala.engine.rules.changes.settings import (
@@ -95,7 +95,7 @@ class Rereading:
         self,
         source: SettingsSource,
         in_force: Settings,
-        lineup: Lineup,
+        lineup: CarrierRegistry,
         obeying: Sequence[Callable[[Settings], None]],
         key: bytes,
     ) -> None:

@@ -159,11 +159,11 @@ def tell_unserved(router: Router, sections: Iterable[CarrierSection], judge: Jud
     deep = {prefix for each in known for prefix in each.prefixes}
     found: list[Json] = []
     for first in _MOBILE:
-        found += _told(router, f"+{COUNTRY_CODE}{first}", deep, judge)
+        found += _routes(router, f"+{COUNTRY_CODE}{first}", deep, judge)
     return found
 
 
-def _told(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[Json]:
+def _routes(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[Json]:
     states = list(_states(router, prefix, deep, judge))
     merged: list[tuple[str, Json]] = []
     for at, state in states:

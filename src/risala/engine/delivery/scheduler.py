@@ -61,7 +61,7 @@ class Rearrange:
 
 
 @dataclass(frozen=True, slots=True)
-class Heed:
+class ReloadOrganization:
     """An organization was suspended, or may go on: the journal says which it is now.
 
     Of two such changes the later commit holds, and they may be told of in the other order.
@@ -70,7 +70,7 @@ class Heed:
     organization_id: str
 
 
-SchedulerMessage = Pump | SetGate | Rearrange | Heed
+SchedulerMessage = Pump | SetGate | Rearrange | ReloadOrganization
 
 
 class Board:
@@ -141,11 +141,11 @@ class Scheduler(Decider[SchedulerMessage]):
                 self._board.queue.keep_only(self._router.is_route)
                 self._turns = self._turns_of_all()
                 self._board.notes.wake()
-            case Heed(organization_id):
-                self._heed(organization_id)
+            case ReloadOrganization(organization_id):
+                self._reload_organization(organization_id)
         return None
 
-    def _heed(self, organization_id: str) -> None:
+    def _reload_organization(self, organization_id: str) -> None:
         if not is_active(self._board.reader, organization_id):
             self._board.queue.suspend(organization_id)
             return

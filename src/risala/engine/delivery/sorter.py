@@ -14,7 +14,7 @@ import trio
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.rules.router import TEST_ROUTE, Router
@@ -54,15 +54,15 @@ class Sorter:
             await self._notes.strays.wait(self._again[0] if self._again else math.inf)
             while self._again and self._again[0] <= trio.current_time():
                 self._again.popleft()
-            await patiently("routes", self._sort)
+            await retry_until_committed("routes", self._sort)
 
     async def _sort(self) -> None:
-        await sort_anew(self._journal, self._reader, self._clock, self._router)
+        await sort_again(self._journal, self._reader, self._clock, self._router)
         self._notes.queue.load(())
         self._notes.wake()
 
 
-async def sort_anew(
+async def sort_again(
     journal: Journal, reader: sqlite3.Connection, clock: Clock, router: Router
 ) -> None:
     """Sort what waits on routes that are none any more, and what nobody served, into the present

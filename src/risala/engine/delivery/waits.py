@@ -87,7 +87,7 @@ class Waits:
 
     def _ails(self, lane: Lane, now_s: float) -> Values:
         """What keeps a lane that is not healthy from sending."""
-        health, since_ms = lane.told_health, lane.standing.since_ms
+        health, since_ms = lane.driver_health, lane.standing.since_ms
         if lane.standing.gate is not Gate.OPEN:
             return {"wait": Wait.PAUSED.value, "carrier": lane.name}
         if health.state is HealthState.DOWN:

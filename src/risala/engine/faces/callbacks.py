@@ -24,13 +24,13 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import face_calls
 from risala.engine.journal.webhooks.face_calls import Callback, CallToMake, OwedCall
 from risala.engine.model.commands import FaceCredential
 from risala.engine.model.errors import Draining, NotFound, Unavailable
 from risala.engine.model.events import EventType, MessageEvent
-from risala.engine.model.told import FollowedEvent
+from risala.engine.model.following import FollowedEvent
 from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
@@ -90,7 +90,7 @@ class FaceCallbacks:
             nursery.start_soon(self._keep_tidy)
             crew: trio.Nursery
             scope: trio.CancelScope
-            scope, crew = await nursery.start(self._keep_crew, over)
+            scope, crew = await nursery.start(self._keep_workers, over)
             try:
                 while True:
                     self._hand_out(crew)
@@ -99,7 +99,7 @@ class FaceCallbacks:
                 scope.deadline = trio.current_time() + STOP_S
                 over.set()
 
-    async def _keep_crew(
+    async def _keep_workers(
         self,
         over: trio.Event,
         task_status: trio.TaskStatus[tuple[trio.CancelScope, trio.Nursery]],
@@ -121,7 +121,9 @@ class FaceCallbacks:
                 if owed:
                     now_ms = self._have.recorder.clock.now_ms()
                     unit = partial(face_calls.owe, calls=owed, now_ms=now_ms)
-                    await patiently("faces", partial(self._have.recorder.journal.commit, unit))
+                    await retry_until_committed(
+                        "faces", partial(self._have.recorder.journal.commit, unit)
+                    )
                     for call in owed:
                         self._lanes.expect(call.credential, now_ms)
                     self._alarm.ring()
@@ -245,7 +247,7 @@ class FaceCallbacks:
             if verdict.state == "failed":
                 log.warning("faces.call_failed", message_id=attempt.event.subject)
         # Written until the disk takes it: otherwise the call would be made once more.
-        await patiently("faces", partial(self._have.recorder.journal.commit, unit))
+        await retry_until_committed("faces", partial(self._have.recorder.journal.commit, unit))
         return is_done
 
     async def _keep_tidy(self) -> None:

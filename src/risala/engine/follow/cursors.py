@@ -18,11 +18,11 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import event_cursors
-from risala.engine.journal.webhooks.event_cursors import CursorRow, EventStretch
+from risala.engine.journal.webhooks.event_cursors import CursorRow, EventPage
 from risala.engine.model.events import EventType
-from risala.engine.model.told import FollowedEvent
+from risala.engine.model.following import FollowedEvent
 
 COUNTED_MAX: Final = 10_000
 """Events that are counted at most to tell how far a consumer is behind: a look must stay cheap."""
@@ -34,7 +34,7 @@ FOLLOWED: Final = tuple(each for each in EventType if each is not EventType.WEBH
 
 
 @dataclass(frozen=True, slots=True)
-class CursorStanding:
+class CursorStatus:
     """How far a consumer has come."""
 
     consumer: str
@@ -79,7 +79,7 @@ class EventCursor:
         not kept yet: who wants several stretches under way may ask again before it has kept one.
         """
         while True:
-            found = self._stretch(limit)
+            found = self._next_page(limit)
             self._looked = found.end
             if found.events:
                 self._given = found.events[-1].seq
@@ -91,8 +91,10 @@ class EventCursor:
                 # was given before it, and is not kept yet, must come again.
                 await self.keep(self._looked)
 
-    def _stretch(self, limit: int) -> EventStretch:
-        return event_cursors.stretch(self._reader, self._row, self._looked, limit, self._scan_max)
+    def _next_page(self, limit: int) -> EventPage:
+        return event_cursors.next_events(
+            self._reader, self._row, self._looked, limit, self._scan_max
+        )
 
     async def keep(self, seq: int) -> None:
         """The consumer has all events up to this one for good; returns once that is on disk.
@@ -102,18 +104,18 @@ class EventCursor:
         """
         now_ms, consumer = self._recorder.clock.now_ms(), self._row.consumer
         unit = partial(event_cursors.moved, consumer=consumer, seq=seq, now_ms=now_ms)
-        await patiently("events.cursor", partial(self._recorder.journal.commit, unit))
+        await retry_until_committed("events.cursor", partial(self._recorder.journal.commit, unit))
         self._kept = max(self._kept, seq)
 
     def rewind(self) -> None:
         """Give those anew that are not kept."""
         self._looked = self._given = self._kept
 
-    def standing(self) -> CursorStanding:
+    def status(self) -> CursorStatus:
         """How far the consumer has come; a bounded look."""
         row = event_cursors.one(self._reader, self._row.consumer) or self._row
         count, oldest_at = event_cursors.behind(self._reader, row, COUNTED_MAX)
-        return CursorStanding(row.consumer, count, oldest_at, row.missed, row.missed_at)
+        return CursorStatus(row.consumer, count, oldest_at, row.missed, row.missed_at)
 
 
 class EventCursors:

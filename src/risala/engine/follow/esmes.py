@@ -62,7 +62,7 @@ class Esmes:
         self._sources: list[EsmeSource] = []
 
     @contextmanager
-    def told_by(self, source: EsmeSource) -> Iterator[None]:
+    def listed(self, source: EsmeSource) -> Iterator[None]:
         """A server runs as long as this lasts."""
         self._sources.append(source)
         try:

@@ -15,7 +15,7 @@ import trio
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.told import OutboxEvent
+from risala.engine.model.following import OutboxEvent
 
 ROWS_AT_ONCE: Final = 500
 APART_S: Final = 0.005

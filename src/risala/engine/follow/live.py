@@ -23,7 +23,7 @@ from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.messages import live
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import Clock
-from risala.engine.model.told import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
+from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
 
 QUEUE_MAX: Final = 1000
 """Values that wait for one reader."""

@@ -9,7 +9,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.repositories.inbound import InboundRepository
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import RecipientOptedOut
 
@@ -59,7 +59,7 @@ class LookBack:
     async def run(self) -> None:
         """Look through old messages whenever there are some to look through, for life."""
         while True:
-            done, took_s = await patiently("opt_outs", self._step)
+            done, took_s = await retry_until_committed("opt_outs", self._step)
             if done:
                 await self._changed.wait()
             else:

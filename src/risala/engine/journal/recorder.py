@@ -29,7 +29,7 @@ from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
 from risala.engine.journal.rows import Change, Entered, Stamp
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Failed, Group
 from risala.engine.journal.store.writer import Journal, Unit
@@ -257,7 +257,7 @@ class Recorder:
 
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
         """What a carrier answered must be written down, however long the disk is full."""
-        return await patiently("journal", partial(self.journal.commit, unit))
+        return await retry_until_committed("journal", partial(self.journal.commit, unit))
 
 
 def _failures(results: Sequence[object]) -> list[Failed | None]:

@@ -69,7 +69,7 @@ class Entered(NamedTuple):
     balance_after: int
 
 
-class Standing(NamedTuple):
+class BalanceState(NamedTuple):
     """What an organization has, as of one entry of its ledger."""
 
     seq: int

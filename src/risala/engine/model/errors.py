@@ -161,7 +161,7 @@ class Conflict(Refusal):
         """Stable, for programs; None: only people meet it."""
 
 
-class ChangedMeanwhile(Conflict):
+class EditConflict(Conflict):
     """Somebody changed the thing after it was looked at by whoever edits it now."""
 
     def __init__(self, who: str) -> None:

@@ -54,7 +54,7 @@ class Event(ABC):
     """The id of the thing that the event is about."""
 
     @abstractmethod
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         """The members of the body that only this family has, in their order."""
 
 
@@ -77,7 +77,7 @@ class MessageEvent(Event):
     carrier_code: str | None
     metadata: Mapping[str, str]
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {
             "messageId": self.subject,
             "to": self.recipient,
@@ -102,7 +102,7 @@ class InboundEvent(Event):
     provider_message_id: str | None
     text: str = field(repr=False)
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {
             "messageId": self.subject,
             "to": self.recipient,
@@ -132,7 +132,7 @@ class VerificationEvent(Event):
     """The session's status at that moment: it may have ended before the carrier took the SMS."""
     reason: str | None
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {
             "verificationId": self.subject,
             "to": self.recipient,
@@ -151,7 +151,7 @@ class SenderEvent(Event):
     status: str
     reason: str | None
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {
             "senderId": self.subject,
             "name": self.name,
@@ -170,7 +170,7 @@ class BalanceEvent(Event):
     low_balance: int
     currency: str
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {
             "balance": money(self.balance),
             "lowBalance": money(self.low_balance),
@@ -184,7 +184,7 @@ class TrialEvent(Event):
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.WEBHOOK_TEST,)
 
-    def told(self) -> dict[str, Any]:
+    def members(self) -> dict[str, Any]:
         return {"endpointId": self.subject}
 
 
@@ -206,6 +206,6 @@ def event_body(event: Event, identity: str) -> str:
         "createdAt": iso(event.at),
         "organizationId": event.organization_id,
         "test": event.mode == "test",
-        **event.told(),
+        **event.members(),
     }
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))

@@ -25,8 +25,16 @@ from risala.engine.operations import (
     sessions,
     verify,
 )
+from risala.engine.operations.account_data import (
+    choices,
+    deletion,
+    erasing,
+    exporting,
+    restored,
+    retention,
+)
 from risala.engine.operations.arguments import Arguments, Json, parse
-from risala.engine.operations.carriers import changes, routes, standing
+from risala.engine.operations.carriers import changes, routes, status
 from risala.engine.operations.console import messages as found_messages
 from risala.engine.operations.console import (
     organizations,
@@ -39,7 +47,6 @@ from risala.engine.operations.console import (
 from risala.engine.operations.console import overview as service_overview
 from risala.engine.operations.console import payments as claimed_payments
 from risala.engine.operations.console import senders as sender_requests
-from risala.engine.operations.kept import choices, deletion, erasing, exporting, restored, retention
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying import payers, payments
 from risala.engine.operations.paying import texts as payment_texts
@@ -84,7 +91,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         trail,
         alerts,
         esmes,
-        standing,
+        status,
         changes,
         routes,
         endpoints,

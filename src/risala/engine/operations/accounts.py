@@ -94,7 +94,7 @@ async def _org_suspend(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "suspended", by=by)
-    await services.delivery.heed(organization_id)
+    await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
     services.credentials.organization_changed(organization_id)
     return organization
@@ -104,7 +104,7 @@ async def _org_resume(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
     by = call.sign(traces.organization, organization_id)
     organization = await services.accounts.set_status(organization_id, "active", by=by)
-    await services.delivery.heed(organization_id)
+    await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
     services.credentials.organization_changed(organization_id)
     return organization

@@ -114,7 +114,7 @@ all. Raises ``NotFound`` where there is no such thing.
 """
 
 
-def nobodys(_: Services, __: Arguments) -> str | None:
+def no_organization(_: Services, __: Arguments) -> str | None:
     """The owner of operations that concern no single organization."""
     return None
 
@@ -130,7 +130,7 @@ class Operation(Generic[A, R]):
     """The one place where the result becomes JSON."""
     handler: Callable[[Call[A]], Awaitable[R]]
     roles: frozenset[Role]
-    owner: Owner[A] = nobodys
+    owner: Owner[A] = no_organization
     for_all: bool = False
     """Members may call it though it concerns no single organization."""
     reserved: Mapping[str, frozenset[Role]] = field(default_factory=dict)
@@ -207,7 +207,7 @@ def operation(
     handler: Callable[[Call[A]], Awaitable[R]],
     *,
     roles: frozenset[Role],
-    owner: Owner[A] = nobodys,
+    owner: Owner[A] = no_organization,
     changes: type[Any] | None = None,
     wire: Callable[[R], Json] = to_json,
     **more: Any,  # noqa: ANN401 -- the other fields of an operation

@@ -6,9 +6,9 @@ import structlog
 
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.records.payments import StoredPayment
-from risala.engine.payments.cashier import Cashier
+from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import key_of
-from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.sources import PaymentSources
 from risala.plugins.payment import (
     CalledBack,
     ForgedCallbackError,
@@ -22,7 +22,7 @@ log = structlog.get_logger(__name__)
 
 
 class Callbacks:
-    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
         self._cashier = cashier
 

@@ -15,9 +15,9 @@ import structlog
 from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
 from risala.engine.model.records.payments import PaymentChange, StoredPayment
-from risala.engine.payments.cashier import Cashier
+from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import payer_number
-from risala.engine.payments.sources import CodeStanding, DeskSources
+from risala.engine.payments.sources import CodeStatus, PaymentSources
 
 log = structlog.get_logger(__name__)
 
@@ -37,7 +37,7 @@ class PayerState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class PayerStanding:
+class PayerStatus:
     number: str | None
     state: PayerState
     codes_left: int
@@ -45,18 +45,18 @@ class PayerStanding:
 
 
 class Payers:
-    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
         self._cashier = cashier
 
     def is_owed(self, found: StoredPayment) -> bool:
         """Whether the customer was asked for the payer's number, and has not shown that it is
         theirs."""
-        return self.standing(found).state in (PayerState.UNSENT, PayerState.SENT)
+        return self.status(found).state in (PayerState.UNSENT, PayerState.SENT)
 
-    def standing(self, found: StoredPayment) -> PayerStanding:
+    def status(self, found: StoredPayment) -> PayerStatus:
         left = max(0, CODES_MAX - found.payer_codes)
-        return PayerStanding(found.payer_number, self._state(found), left)
+        return PayerStatus(found.payer_number, self._state(found), left)
 
     def _state(self, found: StoredPayment) -> PayerState:
         if found.payer_checked_at is not None:
@@ -65,7 +65,7 @@ class Payers:
             return PayerState.NONE
         if found.payer_session is None:
             return PayerState.UNSENT
-        pending = self._have.codes.standing(found.payer_session) is CodeStanding.PENDING
+        pending = self._have.codes.status(found.payer_session) is CodeStatus.PENDING
         return PayerState.SENT if pending else PayerState.UNSENT
 
     async def begin(self, claimed: StoredPayment) -> StoredPayment:
@@ -133,7 +133,7 @@ class Payers:
 
     def _was_approved(self, session_id: str) -> bool:
         """Whether it was the code, and a crash came before that was noted here."""
-        return self._have.codes.standing(session_id) is CodeStanding.APPROVED
+        return self._have.codes.status(session_id) is CodeStatus.APPROVED
 
     def _refuse_over(self, found: StoredPayment) -> None:
         if not found.is_open or not self.is_owed(found):

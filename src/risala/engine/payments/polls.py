@@ -7,12 +7,12 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Unavailable
 from risala.engine.model.records.payments import StoredPayment
-from risala.engine.payments.cashier import Cashier, MethodSilent
-from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.credit_writer import CreditWriter, MethodSilent
+from risala.engine.payments.sources import PaymentSources
 from risala.engine.rules.paying.polling import EVERY_MIN_MS, PolledSoFar, next_poll
 from risala.plugins.payment import Polled
 
@@ -23,14 +23,14 @@ AT_ONCE: Final = 8
 
 
 class Polls:
-    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
         self._cashier = cashier
 
     async def run(self) -> None:
         """Ask about each payment when its time has come, for life."""
         while True:
-            next_ms = await patiently("payments' polls", self._poll_due)
+            next_ms = await retry_until_committed("payments' polls", self._poll_due)
             await self._have.polls.wait(next_ms)
 
     async def _poll_due(self) -> int | None:

@@ -19,7 +19,7 @@ from risala.engine.payments.lines import BankLines
 from risala.plugins.payment import PaymentMethod
 
 
-class CodeStanding(StrEnum):
+class CodeStatus(StrEnum):
     """How a code stands that was sent to a payer's number."""
 
     PENDING = "pending"
@@ -46,12 +46,12 @@ class PayerCodes(Protocol):
     async def judge(self, session_id: str, code: str) -> bool:
         """Whether it is the code."""
 
-    def standing(self, session_id: str) -> CodeStanding:
+    def status(self, session_id: str) -> CodeStatus:
         """How a session stands."""
 
 
 @dataclass(frozen=True, slots=True)
-class DeskSources:
+class PaymentSources:
     settings: Settings
     clock: Clock
     payments: PaymentRepository

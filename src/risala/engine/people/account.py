@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from risala.engine.journal.people import letting_in, mails, users, web_sessions
+from risala.engine.journal.people import mails, sign_in_tokens, users, web_sessions
 from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep.audit_log import version_of
@@ -101,7 +101,7 @@ class OwnAccount:
 
     def pending_change(self, user_id: str) -> EmailChange | None:
         """The change that waits for codes."""
-        found = letting_in.change_of(self._have.reader, user_id)
+        found = sign_in_tokens.change_of(self._have.reader, user_id)
         return None if found is None or _is_over(found, self._have.now_ms()) else found
 
     async def change_email(self, user_id: str, email: str, by: Signature) -> EmailChange:
@@ -127,7 +127,7 @@ class OwnAccount:
         new = EmailChange(have.ids.new("chg"), user_id, address, False, False, 0, over_at)
 
         def unit(conn: sqlite3.Connection) -> EmailChange:
-            begun = letting_in.begin_change(conn, new)
+            begun = sign_in_tokens.begin_change(conn, new)
             for kind, to in (
                 (MailKind.OLD_ADDRESS_CODE, users.user(conn, user_id).email),
                 (MailKind.NEW_ADDRESS_CODE, address),
@@ -151,7 +151,7 @@ class OwnAccount:
         have, now_ms = self._have, self._have.now_ms()
 
         def unit(conn: sqlite3.Connection) -> ChangeAnswer | Conflict:
-            found = letting_in.change_of(conn, user_id)
+            found = sign_in_tokens.change_of(conn, user_id)
             user = users.user(conn, user_id)
             if found is None or _is_over(found, now_ms):
                 return Conflict(_OVER)
@@ -162,9 +162,9 @@ class OwnAccount:
                     "new_confirmed": found.new_confirmed,
                     "attempts": found.attempts,
                 }
-                letting_in.update_change(conn, user_id, values)
+                sign_in_tokens.update_change(conn, user_id, values)
                 return ChangeAnswer(user, found)
-            letting_in.end_change(conn, user_id)
+            sign_in_tokens.end_change(conn, user_id)
             holder = users.by_email(conn, found.email)
             if holder is not None and holder.id != user_id:
                 return Conflict("There is an account with this address already.")

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.people import letting_in, members
+from risala.engine.journal.people import members, sign_in_tokens
 from risala.engine.journal.people.mails import MailKind, OwedMail
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.webhooks import endpoints
@@ -94,7 +94,7 @@ class Letters:
         return Mail(owed.recipient, subject, text.lstrip("\n"))
 
     def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = letting_in.request(self._reader, owed.details["request"])
+        found = sign_in_tokens.request(self._reader, owed.details["request"])
         if found is None:
             return None
         digits = SIGN_IN_DIGITS[found.kind]
@@ -102,7 +102,7 @@ class Letters:
         return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
 
     def _address_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = letting_in.change_of(self._reader, owed.details["user"])
+        found = sign_in_tokens.change_of(self._reader, owed.details["user"])
         if found is None or found.id != owed.details["change"]:
             return None
         which = "old" if owed.kind is MailKind.OLD_ADDRESS_CODE else "new"

@@ -15,10 +15,10 @@ import structlog
 import trio
 
 from risala.engine.actors.alarm import Alarm
-from risala.engine.journal.people import letting_in, mails, web_sessions
+from risala.engine.journal.people import mails, sign_in_tokens, web_sessions
 from risala.engine.journal.people.mails import MailOutcome, OwedMail
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.people.letters import Letters
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
@@ -89,7 +89,7 @@ class Post:
                 unit = partial(mails.put_off, seq=owed.seq, due_at=due_at, tries=tries)
             else:
                 unit = partial(mails.settle, seq=owed.seq, outcome=outcome, now_ms=now_ms)
-            await patiently("people.mail", partial(self._recorder.journal.commit, unit))
+            await retry_until_committed("people.mail", partial(self._recorder.journal.commit, unit))
         except Draining:
             pass  # it is still owed; the next start finds it
         finally:
@@ -139,7 +139,7 @@ async def keep_tidy(recorder: Recorder) -> None:
         now_ms = recorder.clock.now_ms()
         try:
             for forget in (
-                letting_in.forget_over,
+                sign_in_tokens.forget_over,
                 web_sessions.forget_over,
                 mails.forget_settled,
             ):

@@ -12,16 +12,10 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeGuard
 
 from risala.config.people import SignUp
-from risala.engine.journal.people import (
-    letting_in,
-    mails,
-    members,
-    users,
-    web_sessions,
-)
-from risala.engine.journal.people.letting_in import CodeRequest
+from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
 from risala.engine.journal.people.mails import MailKind, MailOutcome, NewMail
 from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
+from risala.engine.journal.people.sign_in_tokens import CodeRequest
 from risala.engine.journal.upkeep.audit_log import Hand, write
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.callers import Caller, Face, Role
@@ -118,7 +112,7 @@ class SignIn:
         """
         have, hashed = self._have, digest(browser.token)
         address, now_ms = address_of(email), have.now_ms()
-        waiting = letting_in.request_of(have.reader, hashed)
+        waiting = sign_in_tokens.request_of(have.reader, hashed)
         if _goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
             return _asked(waiting)
         may_mail = await self.limits.take_code(browser, kind, address)
@@ -138,11 +132,11 @@ class SignIn:
         return asked
 
     def _ask(self, conn: sqlite3.Connection, new: CodeRequest, may_mail: bool) -> CodeAsked:
-        old = letting_in.request_of(conn, new.browser)
+        old = sign_in_tokens.request_of(conn, new.browser)
         now_ms = new.mailed_at
         if _goes_on(old, new.email, new.kind, now_ms) and old.expires_at - now_ms >= SAME_CODE_MS:
             new = replace(old, mailed_at=now_ms)
-        letting_in.ask(conn, new)
+        sign_in_tokens.ask(conn, new)
         known = users.by_email(conn, new.email)
         mail = NewMail(
             MailKind.SIGN_IN_CODE,
@@ -172,7 +166,7 @@ class SignIn:
 
     def pending(self, token: str) -> CodeAsked | None:
         """What a browser waits for."""
-        found = letting_in.request_of(self._have.reader, digest(token))
+        found = sign_in_tokens.request_of(self._have.reader, digest(token))
         if found is None or _is_over(found, self._have.now_ms()):
             return None
         return _asked(found)
@@ -188,7 +182,7 @@ class SignIn:
             Unavailable: not now; nothing was counted.
         """
         have, hashed = self._have, digest(browser.token)
-        waiting = letting_in.request_of(have.reader, hashed)
+        waiting = sign_in_tokens.request_of(have.reader, hashed)
         await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None:
             return Denied(0)
@@ -210,7 +204,7 @@ class SignIn:
         self, conn: sqlite3.Connection, hashed: bytes, code: str, entry: _Entry
     ) -> _Let | Denied | _Failed:
         """Refusals are answers here: the attempt that met one counts all the same."""
-        found = letting_in.request_of(conn, hashed)
+        found = sign_in_tokens.request_of(conn, hashed)
         if found is None or found.attempts >= ATTEMPTS_MAX:
             return Denied(0)
         if entry.now_ms >= found.expires_at:
@@ -222,7 +216,7 @@ class SignIn:
         if not self._matches(found, code):
             denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
             return self._wrong(conn, entry, found, FailureReason.WRONG_CODE, denied)
-        letting_in.end_request(conn, found.id)
+        sign_in_tokens.end_request(conn, found.id)
         known = users.by_email(conn, found.email)
         if not self._may_come_in(conn, known, found.email, found.kind, entry.now_ms):
             no_operator = found.kind is SessionKind.OPERATOR
@@ -242,7 +236,7 @@ class SignIn:
         answer: Denied | Refusal,
     ) -> _Failed:
         """Count the attempt, so that each code makes few rows whatever it is refused for."""
-        letting_in.change_request(conn, found.id, {"attempts": found.attempts + 1})
+        sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
         return self._failed(conn, entry, found.kind, found.email, reason, answer)
 
     def _failed(
@@ -271,7 +265,7 @@ class SignIn:
         """What a link is good for; None: it was used, is too old, or is none."""
         if not is_token(token):
             return None
-        return letting_in.peek_link(self._have.reader, digest(token), self._have.now_ms())
+        return sign_in_tokens.peek_link(self._have.reader, digest(token), self._have.now_ms())
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
@@ -297,7 +291,7 @@ class SignIn:
         entry = self._entry(browser, "", view.kind, cookie)
 
         def unit(conn: sqlite3.Connection) -> _Let | Denied | _Failed:
-            link = letting_in.take_link(conn, hashed, entry.now_ms)
+            link = sign_in_tokens.take_link(conn, hashed, entry.now_ms)
             known = None if link is None else users.find(conn, link.user_id)
             if link is None or known is None:
                 return Denied(0)

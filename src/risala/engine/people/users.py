@@ -6,8 +6,8 @@ import sqlite3
 from dataclasses import dataclass, field
 from typing import Any
 
-from risala.engine.journal.people import letting_in, users, web_sessions
-from risala.engine.journal.people.letting_in import LinkRow
+from risala.engine.journal.people import sign_in_tokens, users, web_sessions
+from risala.engine.journal.people.sign_in_tokens import LinkRow
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.model.errors import Conflict, NotFound
@@ -109,7 +109,7 @@ class Users:
             new = users.change(conn, user_id, values, now_ms)
             ended = 0
             if new.email != old.email:
-                letting_in.end_change(conn, user_id)
+                sign_in_tokens.end_change(conn, user_id)
                 ended = web_sessions.end(conn, user_id)
             elif old.operator and not new.operator:
                 ended = web_sessions.end(conn, user_id, kind=SessionKind.OPERATOR)
@@ -134,7 +134,7 @@ class Users:
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
         row = LinkRow(user.id, kind, expires_at)
         await self._have.recorder.journal.commit(
-            signed(by, lambda conn: letting_in.add_link(conn, digest(token), row))
+            signed(by, lambda conn: sign_in_tokens.add_link(conn, digest(token), row))
         )
         have = self._have
         root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"

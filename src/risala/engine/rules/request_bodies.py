@@ -84,7 +84,7 @@ def hidden(value: object) -> object:
     return value if value is None or isinstance(value, bool) else "‹#›"
 
 
-def _kept(value: object) -> object:
+def _stored(value: object) -> object:
     if isinstance(value, str):
         is_kept = len(value) <= KEPT_CHARACTERS_MAX and not _is_secret(value)
         return value if is_kept else hidden(value)
@@ -102,7 +102,7 @@ def _number(value: object) -> object:
 
 def _sentence(value: object) -> object:
     """A sentence of ours, in which no number stays whole."""
-    found = _kept(value)
+    found = _stored(value)
     if not isinstance(found, str):
         return found
     return _digits.sub(lambda digits: f"…{digits[0][-_DIGITS_SHOWN:]}", found)
@@ -136,7 +136,7 @@ ASKED: Final[Mapping[str, Show]] = {
             *("limit", "before", "after", "status", "since", "until"),
             *("endpointId", "eventId", "enabled", "atOnce", "state", "kind"),
         ),
-        _kept,
+        _stored,
     ),
     # A sender; of what came in, somebody's number.
     "from": _sender,
@@ -157,7 +157,7 @@ ANSWERED: Final[Mapping[str, Show]] = {
             *("code", "requestId", "limit", "retryAfter", "next", "previous"),
             *("endpointId", "eventId", "type", "state", "mode", "enabled", "kind", "characters"),
         ),
-        _kept,
+        _stored,
     ),
     "from": _sender,
 }

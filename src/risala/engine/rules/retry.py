@@ -85,7 +85,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
     """What follows from an outcome in these circumstances."""
     match outcome:
         case Accepted():
-            return taken(outcome, gives_receipts=at.gives_receipts)
+            return after_acceptance(outcome, gives_receipts=at.gives_receipts)
         case Throttled(raw, text, cause=cause) | Unsent(raw, text, cause):
             return Decision(
                 Step.REQUEUE,
@@ -122,7 +122,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
             return _failed(raw, Line(Kind.FAILED, cause, note(text)))
 
 
-def taken(accepted: Accepted, *, gives_receipts: bool) -> Decision:
+def after_acceptance(accepted: Accepted, *, gives_receipts: bool) -> Decision:
     """What follows where the carrier took the segment, whatever the circumstances.
 
     Args:

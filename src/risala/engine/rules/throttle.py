@@ -115,7 +115,7 @@ class Throttle:
             pause_s = told_s * (1 + JITTER * self._chance())
         self._paused_until_s = max(self._paused_until_s, now_s + pause_s)
 
-    def heed(self, load_percent: int, now_s: float) -> None:
+    def ease(self, load_percent: int, now_s: float) -> None:
         """The carrier took a segment and says how busy it is: give way before it must refuse."""
         was_at_best, self._is_at_best = self._is_at_best, load_percent >= BEST_LOAD_PERCENT
         if not self._is_at_best:

@@ -15,11 +15,11 @@ import structlog
 import trio
 
 from risala.config.hooks import SinkTable
-from risala.engine.follow.cursors import CursorStanding, EventCursor, EventCursors
+from risala.engine.follow.cursors import CursorStatus, EventCursor, EventCursors
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageFailed
+from risala.engine.model.following import FollowedEvent
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.model.told import FollowedEvent
 from risala.plugins.loading import raised_at
 from risala.plugins.sink import ClosingSink, EventSink, SinkEvent, SinkUnavailableError
 
@@ -44,7 +44,7 @@ class SinkState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SinkStanding:
+class SinkStatus:
     """How a sink does."""
 
     name: str
@@ -58,7 +58,7 @@ class SinkStanding:
     last_error: str | None
     last_error_at: int | None
     """Of the last try that failed since the start, also where it runs again."""
-    cursor: CursorStanding | None
+    cursor: CursorStatus | None
     """None: it has no place yet, or the disk cannot be read."""
 
     def wire(self, now_ms: int) -> dict[str, Any]:
@@ -99,13 +99,13 @@ class SinkRunner:
         self._last_error: str | None = None
         self._last_error_at: int | None = None
 
-    def standing(self) -> SinkStanding:
+    def status(self) -> SinkStatus:
         """How the sink does; a bounded look at the disk."""
         try:
-            cursor = None if self._cursor is None else self._cursor.standing()
+            cursor = None if self._cursor is None else self._cursor.status()
         except StorageFailed:
             cursor = None
-        return SinkStanding(
+        return SinkStatus(
             self.name,
             self._table.sink,
             self._state,
@@ -120,12 +120,12 @@ class SinkRunner:
         """Give events, for life."""
         start = self._table.begin == "start"
         cursor = self._cursor = await self._cursors.open(f"sink:{self.name}", from_start=start)
-        missed = cursor.standing().missed
+        missed = cursor.status().missed
         try:
             async with trio.open_nursery() as hands:
                 while True:
                     events = await cursor.next(self._table.batch_max)
-                    missed = self._tell_missed(missed, cursor.standing())
+                    missed = self._tell_missed(missed, cursor.status())
                     await self._give(hands, events)
                     await cursor.keep(events[-1].seq)
                     self._taken += len(events)
@@ -133,7 +133,7 @@ class SinkRunner:
             self._cursors.close(cursor.consumer)
             await self._close()
 
-    def _tell_missed(self, known: int, standing: CursorStanding) -> int:
+    def _tell_missed(self, known: int, standing: CursorStatus) -> int:
         if standing.missed > known:
             log.error(
                 "sink.missed",

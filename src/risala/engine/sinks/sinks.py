@@ -46,4 +46,4 @@ class Sinks:
     def standings(self) -> list[dict[str, Any]]:
         """How each does; a bounded look at the disk for each."""
         now_ms = self._clock.now_ms()
-        return [each.standing().wire(now_ms) for each in self._runners]
+        return [each.status().wire(now_ms) for each in self._runners]

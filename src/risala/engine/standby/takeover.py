@@ -17,8 +17,8 @@ from typing import Final
 
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.shipping import pieces
+from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
-from risala.engine.journal.shipping.looks import last_entry, write_line
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep import audit_log, backup, set_aside
@@ -43,7 +43,7 @@ class PrimaryAlive(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakeoverReport:
     """What a takeover has done, and what is lost by it."""
 
     restored: RestoreReport
@@ -77,7 +77,7 @@ class Takeover:
 
     def run(
         self, *, primary_is_dead: bool, resend_pending: bool, leaves_out_damaged: bool = False
-    ) -> Taken:
+    ) -> TakeoverReport:
         """Take over.
 
         Args:
@@ -102,7 +102,7 @@ class Takeover:
         assert position is not None
         restored = self._restore(resend_pending, before)
         behind_ms, entries = self._behind(before, position)
-        taken = Taken(restored, position, self.clock.now_ms(), mine, behind_ms, entries)
+        taken = TakeoverReport(restored, position, self.clock.now_ms(), mine, behind_ms, entries)
         self._write_down(taken, primary_is_dead=primary_is_dead)
         if mine is not None:
             remember(self.data_dir, LeaseMemory(mine.holder, mine.epoch, serves=True))
@@ -198,7 +198,7 @@ class Takeover:
             return behind_ms, None
         return behind_ms, max(0, before.entries - last_entry(self.database))
 
-    def _write_down(self, taken: Taken, *, primary_is_dead: bool) -> None:
+    def _write_down(self, taken: TakeoverReport, *, primary_is_dead: bool) -> None:
         hand = audit_log.Hand(
             caller=operator_by(Face.CLI, os.getuid()),
             action="standby.takeover",

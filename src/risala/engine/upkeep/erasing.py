@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.upkeep import erasing, erasures
 from risala.engine.journal.upkeep.erasing import Erased
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
@@ -114,7 +114,7 @@ class Erasing:
     async def run(self) -> None:
         """Take out whatever is noted; looks again when somebody rings, and now and then."""
         while True:
-            await patiently("erasing", self._pass, again_max_s=STORAGE_RETRY_S)
+            await retry_until_committed("erasing", self._pass, again_max_s=STORAGE_RETRY_S)
             await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
 
     async def _pass(self) -> None:

@@ -24,8 +24,8 @@ import structlog
 import trio
 
 from risala.engine.journal.store.opening import open_reader
-from risala.engine.journal.store.patient import patiently
-from risala.engine.journal.upkeep import exports, taken_along
+from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.journal.upkeep import account_export, exports
 from risala.engine.journal.upkeep.exports import Export, ExportFault, ExportState
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import STORAGE_RETRY_S
@@ -95,11 +95,11 @@ def _pieces(database: Path, target: Path, organization_id: str, now_ms: int) -> 
         with ZipFile(file, "w", ZIP_DEFLATED) as archive:
             archive.writestr(_entry("README.txt", now_ms), _ABOUT)
             settings = json.dumps(
-                taken_along.settings(conn, organization_id), ensure_ascii=False, indent=1
+                account_export.settings(conn, organization_id), ensure_ascii=False, indent=1
             )
             archive.writestr(_entry("settings.json", now_ms), settings)
             yield _Piece(0)
-            for name, read in taken_along.TABLES.items():
+            for name, read in account_export.TABLES.items():
                 entry = _entry(f"{name}.jsonl", now_ms)
                 with archive.open(entry, "w", force_zip64=True) as lines:
                     after: str | None = ""
@@ -147,7 +147,7 @@ class Exporting:
     async def run(self) -> None:
         """Write what was asked for, for life."""
         while True:
-            tidy = await patiently("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
+            tidy = await retry_until_committed("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
             again_s = LOOK_S if tidy else STORAGE_RETRY_S
             await self._services.errands.exporting.wait(trio.current_time() + again_s)
 
@@ -155,9 +155,9 @@ class Exporting:
         """Whether all files are gone that nobody wants any more."""
         now_ms = self._services.recorder.clock.now_ms()
         reader, commit = self._services.reader, self._services.recorder.journal.commit
-        if any(each.expires_at is not None for each in exports.standing(reader)):
+        if any(each.expires_at is not None for each in exports.current(reader)):
             await commit(lambda conn: exports.drop_expired(conn, now_ms))
-        standing = exports.standing(reader)
+        standing = exports.current(reader)
         wanted = {file_of(self._services, each).name for each in standing}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
         if fault is not None:

@@ -35,9 +35,9 @@ def _rows(carriers: Carriers, key: str) -> Rows:
 def of_sims(carriers: Carriers) -> Iterator[Metric]:
     """Signal, quota and balance of those that are modems."""
     text = "Strength of its network's signal, in dBm."
-    yield gauge("carrier_signal_dbm", text, _told(carriers, "signal_dbm"), labels=("carrier",))
+    yield gauge("carrier_signal_dbm", text, _rows_of(carriers, "signal_dbm"), labels=("carrier",))
     text = "What is left on its SIM, as the network told it."
-    yield gauge("carrier_sim_balance", text, _told(carriers, "sim_balance"), labels=("carrier",))
+    yield gauge("carrier_sim_balance", text, _rows_of(carriers, "sim_balance"), labels=("carrier",))
     used, most = [], []
     for each in carriers:
         for period, used_key, most_key in _QUOTAS:
@@ -52,7 +52,7 @@ def of_sims(carriers: Carriers) -> Iterator[Metric]:
     yield gauge("carrier_quota_max", "How many there may be.", most, labels=names)
 
 
-def _told(carriers: Carriers, key: str) -> Rows:
+def _rows_of(carriers: Carriers, key: str) -> Rows:
     return [
         ({"carrier": each["name"]}, found)
         for each in carriers

@@ -22,9 +22,9 @@ import trio
 from risala.config.model import RetentionSection
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.upkeep import kept_days, retention
+from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.retention import RetentionDays
@@ -129,7 +129,7 @@ def _texts_of(organization_id: str, days: int) -> Rule:
 def _events_of(days: int, organizations: Sequence[str]) -> Rule:
     walks = tuple(
         _chosen_events(name.format(days=days), organizations, days * DAY_MS + late_ms)
-        for name, late_ms in ((kept_days.WALK, 0), (kept_days.LATE_WALK, EVENTS_LATE_MS))
+        for name, late_ms in ((retention_days.WALK, 0), (retention_days.LATE_WALK, EVENTS_LATE_MS))
     )
     return Rule("events", days, walks)
 
@@ -169,7 +169,7 @@ def _inbound(age_ms: int, organization_id: str | None = None) -> Make:
 
 def all_rules(section: RetentionSection, reader: sqlite3.Connection) -> tuple[Rule, ...]:
     """The operator's rules, then those of owners."""
-    return (*rules(section), *chosen_rules(section, kept_days.chosen(reader)))
+    return (*rules(section), *chosen_rules(section, retention_days.chosen(reader)))
 
 
 async def step(
@@ -199,10 +199,10 @@ class Retention:
     async def run(self) -> None:
         """Delete what is due, for life."""
         while True:
-            gone = await patiently("retention", self._pass, again_max_s=STORAGE_RETRY_S)
+            gone = await retry_until_committed("retention", self._pass, again_max_s=STORAGE_RETRY_S)
             if gone:
                 log.info("retention.forgot", **gone)
-            await patiently("retention", self._note, again_max_s=STORAGE_RETRY_S)
+            await retry_until_committed("retention", self._note, again_max_s=STORAGE_RETRY_S)
             await trio.sleep(EVERY_S)
 
     async def _note(self) -> None:

@@ -17,7 +17,7 @@ import trio
 
 from risala.engine.journal import set_back
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock, ClockJump
 
 log = structlog.get_logger(__name__)
@@ -85,6 +85,6 @@ async def keep_elapsed(
     while True:
         by_ms = await clock.wait_set_back()
         follow = partial(set_back.follow, by_ms=by_ms, now_ms=clock.now_ms())
-        rows = await patiently("clock", partial(recorder.journal.commit, follow))
+        rows = await retry_until_committed("clock", partial(recorder.journal.commit, follow))
         log.warning("clock.set_back", by_s=by_ms / 1000, brought_forward=rows)
         look_again()

@@ -21,7 +21,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.payments.sources import CodeStanding
+from risala.engine.payments.sources import CodeStatus
 from risala.engine.rules.verification import SessionState
 from risala.engine.verify.sessions import Judge, Open, SessionsMessage
 
@@ -70,9 +70,9 @@ class VerifiedPayers:
         approved: bool = await self.sessions.ask(Judge(whose, session_id, code))
         return approved
 
-    def standing(self, session_id: str) -> CodeStanding:
+    def status(self, session_id: str) -> CodeStatus:
         found = sessions.find(self.reader, session_id)
         state = None if found is None else found.status_at(self.clock.now_ms())
         if state is SessionState.PENDING:
-            return CodeStanding.PENDING
-        return CodeStanding.APPROVED if state is SessionState.APPROVED else CodeStanding.OVER
+            return CodeStatus.PENDING
+        return CodeStatus.APPROVED if state is SessionState.APPROVED else CodeStatus.OVER

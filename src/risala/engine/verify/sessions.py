@@ -30,7 +30,7 @@ from risala.engine.journal.messages.sessions import VerificationRow
 from risala.engine.journal.messages.verifications import NewVerification, Overtaken
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.rows import DueRow, Stamp
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
@@ -288,7 +288,7 @@ async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None
 async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clock) -> None:
     """Expire sessions on time, for life; one task for all of them."""
     while True:
-        next_ms = await patiently("sessions", partial(settle_due, sessions, clock))
+        next_ms = await retry_until_committed("sessions", partial(settle_due, sessions, clock))
         await alarm.wait(next_ms)
 
 

@@ -17,7 +17,7 @@ from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks.endpoints import DisabledNotice
 from risala.engine.model.people import Language
@@ -58,7 +58,9 @@ class Notices:
     async def _tell(self, notice: DisabledNotice) -> None:
         now_ms = self._recorder.clock.now_ms()
         unit = partial(owe, notice=notice, operator=self._operator, now_ms=now_ms)
-        told = await patiently("webhooks.notice", partial(self._recorder.journal.commit, unit))
+        told = await retry_until_committed(
+            "webhooks.notice", partial(self._recorder.journal.commit, unit)
+        )
         if not told:
             log.warning("webhooks.notice.unsent", endpoint=notice.endpoint.id, reason="no address")
         self._owed()

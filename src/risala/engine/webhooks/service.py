@@ -21,7 +21,7 @@ from risala import __version__
 from risala.config.model import WebhooksSection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks.deliveries import WebhookAttempt
 from risala.engine.model.errors import Draining, Unavailable
@@ -89,7 +89,7 @@ class Webhooks:
         self._load()
         over = trio.Event()
         async with trio.open_nursery() as nursery:
-            scope = await nursery.start(self._keep_crew, over)
+            scope = await nursery.start(self._keep_workers, over)
             try:
                 while True:
                     self._follow()
@@ -99,7 +99,7 @@ class Webhooks:
                 scope.deadline = trio.current_time() + STOP_S
                 over.set()
 
-    async def _keep_crew(
+    async def _keep_workers(
         self, over: trio.Event, task_status: trio.TaskStatus[trio.CancelScope]
     ) -> None:
         with trio.CancelScope(shield=True) as scope:
@@ -183,7 +183,7 @@ class Webhooks:
             lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms),
         )
         # Written until the disk takes it: otherwise the endpoint would get the event again.
-        reason = await patiently("webhooks", commit)
+        reason = await retry_until_committed("webhooks", commit)
         if reason is not None:
             log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)
             self._have.disabled()

@@ -15,7 +15,7 @@ from risala.http.api.management.webhooks import add_webhooks
 from risala.http.api.reference import add_reference
 from risala.http.api.sms import add_sms
 from risala.http.api.verify import add_verify
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp, Pages
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.facade import ApiGateway
@@ -60,7 +60,7 @@ def create_api(
     )
     _add_probes(app, gateway)
     clock = clock or SystemClock()
-    door = KeyDoor(gateway, addresses)
+    door = ApiKeyAuth(gateway, addresses)
     add_sms(app, gateway, clock, door)
     add_batch(app, gateway, clock, settings.http, door)
     add_verify(app, gateway, door)

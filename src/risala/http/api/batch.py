@@ -11,7 +11,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
@@ -22,13 +22,13 @@ PATH: Final = "/api/sms/batch"
 
 
 def add_batch(
-    app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection, door: KeyDoor
+    app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection, door: ApiKeyAuth
 ) -> None:
     """Serve ``POST /api/sms/batch``."""
-    desk = ReadingDesk(http.batches_read_max)
+    desk = BatchSlots(http.batches_read_max)
 
     async def read_items(request: PlainRequest) -> list[Item]:
-        with desk.place():
+        with desk.slot():
             return await parse_batch(await read_body(request), clock.now_ms())
 
     async def send_batch(request: PlainRequest) -> PlainAnswer:
@@ -44,7 +44,7 @@ def add_batch(
     app.route_plain(PATH, send_batch, body_bytes_max=http.batch_body_max_bytes)
 
 
-class ReadingDesk:
+class BatchSlots:
     """Bounds how many batches are read at one moment; a further one is refused and does not wait,
     since its body would take memory meanwhile."""
 
@@ -52,7 +52,7 @@ class ReadingDesk:
         self._free = places
 
     @contextmanager
-    def place(self) -> Iterator[None]:
+    def slot(self) -> Iterator[None]:
         """Raises :class:`Problem`, 503, where every place is taken."""
         if not self._free:
             text = "Too many batches are being sent at once. Send again in a moment."

@@ -6,7 +6,7 @@ from risala.engine.model.answers import without_id
 from risala.engine.model.clock import Clock
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api.bodies import parse_get, parse_send
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
 from risala.http.common.parse import read_body
@@ -14,7 +14,7 @@ from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 
 
-def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: KeyDoor) -> None:
+def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:

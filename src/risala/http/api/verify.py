@@ -11,7 +11,7 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.wire import verification_wire
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import bucket_of
 from risala.http.common.facade import GatewayFacade
@@ -27,9 +27,9 @@ _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
 
 
-def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: KeyDoor) -> None:
+def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: ApiKeyAuth) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
-    door = _Door(gateway, key_door)
+    door = _VerifyAuth(gateway, key_door)
 
     async def send(request: PlainRequest) -> PlainAnswer:
         principal = await door.enter(request, AddressUse.CODE_SEND)
@@ -56,11 +56,11 @@ def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: KeyDoor) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Door:
+class _VerifyAuth:
     """Checks the key, its origin and the address's limit, before a byte of the body is read."""
 
     gateway: GatewayFacade
-    key_door: KeyDoor
+    key_door: ApiKeyAuth
 
     async def enter(self, request: PlainRequest, use: AddressUse) -> Principal:
         """Who asks: checks the key and its organization, its origin, then the address's limit.

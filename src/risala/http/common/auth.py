@@ -28,7 +28,7 @@ def api_key(fields: Fields) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class KeyDoor:
+class ApiKeyAuth:
     """Lets requests in by their keys."""
 
     gateway: GatewayFacade

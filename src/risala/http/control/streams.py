@@ -42,9 +42,9 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
+from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, Told, What
 from risala.engine.model.sentences import sentence
 from risala.engine.model.times import iso
-from risala.engine.model.told import Lagged, OutboxEvent, Ready, Reset, Told, What
 
 STREAMS_MAX: Final = 100
 """Streams of all organizations together; the control socket takes a few connections more."""

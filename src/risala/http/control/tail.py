@@ -11,7 +11,7 @@ from typing import Final
 from quart import request
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.told import What
+from risala.engine.model.following import What
 from risala.http.common.base import JsonApp, View
 from risala.http.control.streams import Streams
 

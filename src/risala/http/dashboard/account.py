@@ -12,9 +12,9 @@ from risala.http.web.app import LANGUAGE_COOKIE
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
-from risala.http.web.refusals import TOP, told
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 SAVED: Final = N_("Saved.")
 SIGNED_OUT: Final = N_("The device is signed out.")
@@ -28,11 +28,11 @@ _LEAVE: Final = "account/leave.html"
 _CODE_FIELDS: Final = ("old_code", "new_code")
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, await _values(visit))
 
 
-async def save(visit: Visit) -> TrioResponse:
+async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         await visit.perform(
@@ -49,7 +49,7 @@ async def save(visit: Visit) -> TrioResponse:
     return reply
 
 
-async def sign_out(visit: Visit) -> TrioResponse:
+async def sign_out(visit: PageRequest) -> TrioResponse:
     assert visit.session is not None, "the route lets nobody else in"
     if session_id := visit.form.text("session_id"):
         await visit.perform("account.sign_out", session_id=session_id)
@@ -58,7 +58,7 @@ async def sign_out(visit: Visit) -> TrioResponse:
     return visit.go(_PLACE, ALL_SIGNED_OUT)
 
 
-async def change_email(visit: Visit) -> TrioResponse:
+async def change_email(visit: PageRequest) -> TrioResponse:
     try:
         await visit.perform("account.change_email", email=visit.form.text("email"))
     except Refusal as error:
@@ -66,7 +66,7 @@ async def change_email(visit: Visit) -> TrioResponse:
     return visit.go(_PLACE, ADDRESS_ASKED)
 
 
-async def confirm_email(visit: Visit) -> TrioResponse:
+async def confirm_email(visit: PageRequest) -> TrioResponse:
     codes = {name: code for name in _CODE_FIELDS if (code := visit.form.text(name))}
     try:
         answer = await visit.perform("account.confirm_email", **codes)
@@ -84,11 +84,11 @@ async def confirm_email(visit: Visit) -> TrioResponse:
     return await visit.wrong(_PAGE, {TOP: wrong}, await _values(visit))
 
 
-async def ask_leave(visit: Visit) -> TrioResponse:
+async def ask_leave(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LEAVE)
 
 
-async def leave(visit: Visit) -> TrioResponse:
+async def leave(visit: PageRequest) -> TrioResponse:
     """By the way of the organization, so that nobody learns of others that there are."""
     caller = visit.site.gateway.people.user_caller(visit.session) if visit.session else None
     assert caller is not None, "the route lets nobody else in"
@@ -96,11 +96,11 @@ async def leave(visit: Visit) -> TrioResponse:
     try:
         await visit.site.gateway.perform("account.leave", asked, caller)
     except Refusal as error:
-        return await visit.wrong(_LEAVE, {TOP: told(visit.words, error)})
+        return await visit.wrong(_LEAVE, {TOP: refusal_sentence(visit.words, error)})
     return visit.go("/app", LEFT)
 
 
-async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     assert visit.session is not None, "the route lets nobody else in"
     account = await visit.perform("account.show")
     devices = (await visit.perform("account.devices"))["devices"]
@@ -121,7 +121,7 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     }
 
 
-def _stored(visit: Visit, user: dict[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, user: dict[str, Any]) -> dict[str, StoredField]:
     """What the form of one's own name and language says, as it is stored."""
     language = user["language"]
     return {

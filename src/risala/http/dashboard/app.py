@@ -12,10 +12,10 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.people import SessionKind
 from risala.http.dashboard import (
     account,
+    account_data,
     endings,
     exports,
     inbound,
-    kept,
     members,
     organizations,
     overview,
@@ -53,7 +53,7 @@ ROUTES: Final[tuple[PageRoute, ...]] = (
             *(keys, credentials, key),
             *(start, composer, export, webhooks, senders, statement, top_up, settings_page),
             *(verify_sessions, verify_settings, trying, checkout),
-            *(entries, inbound, kept, exports, endings),
+            *(entries, inbound, account_data, exports, endings),
         )
         for route in page.ROUTES
     ),

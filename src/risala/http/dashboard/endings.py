@@ -9,9 +9,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.refusals import TOP, told
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 DELETED: Final = N_("The organization is deleted. What it wrote is being taken out.")
 ACCOUNT_DELETED: Final = N_("Your account is deleted.")
@@ -19,11 +19,11 @@ _ORGANIZATION: Final = "endings/organization.html"
 _ACCOUNT: Final = "endings/account.html"
 
 
-async def ask_delete(visit: Visit) -> TrioResponse:
+async def ask_delete(visit: PageRequest) -> TrioResponse:
     return await visit.page(_ORGANIZATION, found=await visit.perform_here("org.deletion"))
 
 
-async def delete(visit: Visit) -> TrioResponse:
+async def delete(visit: PageRequest) -> TrioResponse:
     try:
         await visit.perform_here("org.delete", name=visit.form.text("name"))
     except Refusal as error:
@@ -32,25 +32,25 @@ async def delete(visit: Visit) -> TrioResponse:
     return visit.go("/app", DELETED)
 
 
-async def ask_delete_account(visit: Visit) -> TrioResponse:
+async def ask_delete_account(visit: PageRequest) -> TrioResponse:
     return await visit.page(_ACCOUNT, await _account(visit))
 
 
-async def delete_account(visit: Visit) -> TrioResponse:
+async def delete_account(visit: PageRequest) -> TrioResponse:
     if visit.form.text("email").casefold() != visit.user.email.casefold():
         faults = {"email": visit.words("This is not the address that you have here.")}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     try:
         await visit.perform("account.delete")
     except Refusal as error:
-        faults = {TOP: told(visit.words, error)}
+        faults = {TOP: refusal_sentence(visit.words, error)}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     reply = visit.go("/sign-in", ACCOUNT_DELETED)
     visit.door.drop_cookie(reply, visit.door.session_cookie)
     return reply
 
 
-async def _account(visit: Visit) -> dict[str, Any]:
+async def _account(visit: PageRequest) -> dict[str, Any]:
     return {"account": await visit.perform("account.show")}
 
 

@@ -11,12 +11,12 @@ import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
-from risala.http.dashboard import kept
+from risala.http.dashboard import account_data
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.refusals import TOP, told
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 DELETED: Final = N_("The file is deleted.")
 CHUNK_BYTES: Final = 256 * 1024
@@ -28,24 +28,24 @@ FAULTS: Final = {
 }
 
 
-async def ask(visit: Visit) -> TrioResponse:
+async def ask(visit: PageRequest) -> TrioResponse:
     try:
         export = await visit.perform_here("export.ask")
     except Refusal as error:
-        return await kept.refused(visit, {TOP: told(visit.words, error)})
+        return await account_data.refused(visit, {TOP: refusal_sentence(visit.words, error)})
     return visit.go(visit.at(f"settings/exports/{export['id']}"))
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("exports/show.html", await _values(visit))
 
 
-async def piece(visit: Visit) -> TrioResponse:
+async def piece(visit: PageRequest) -> TrioResponse:
     """How far it is, for a page that stays open."""
     return await visit.piece("exports/progress.html", **await _values(visit))
 
 
-async def fetch(visit: Visit) -> TrioResponse:
+async def fetch(visit: PageRequest) -> TrioResponse:
     """The file itself, as long as its reader may have it."""
     fetched = await visit.perform("export.fetch", export_id=visit.arguments["export_id"])
     path = Path(fetched["path"])
@@ -73,12 +73,12 @@ async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> Asyn
                 yield chunk
 
 
-async def delete(visit: Visit) -> TrioResponse:
+async def delete(visit: PageRequest) -> TrioResponse:
     await visit.perform("export.delete", export_id=visit.arguments["export_id"])
     return visit.go(visit.at("settings/kept"), DELETED)
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     export = await visit.perform("export.show", export_id=visit.arguments["export_id"])
     fault = FAULTS.get(export["reason"] or "")
     return {"export": export, "fault": None if fault is None else visit.words(fault)}

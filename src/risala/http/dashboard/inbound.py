@@ -9,9 +9,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Invalid, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 NOTED: Final = N_("It is noted: this number gets no more messages while opt-outs are heeded.")
@@ -22,7 +22,7 @@ PAGE: Final = 50
 _OPT_OUTS: Final = "inbound/opt_outs.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     """The messages that came in; of one number where one is asked for."""
     form, query = visit.form, _query(visit)
     asked = {"from": _number(query["q"])} if "q" in query else {}
@@ -40,12 +40,12 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-def _query(visit: Visit) -> dict[str, str]:
+def _query(visit: PageRequest) -> dict[str, str]:
     found = {name: visit.form.text(name) for name in ("mode", "q", "before", "after")}
     return {name: text for name, text in found.items() if text}
 
 
-def _pager(visit: Visit, page: str, query: dict[str, str], found: dict[str, Any]) -> object:
+def _pager(visit: PageRequest, page: str, query: dict[str, str], found: dict[str, Any]) -> object:
     path = f"/app/{visit.organization_id}/{page}"
     return pager_of(path, query, newer=found["newer"], older=found["older"])
 
@@ -58,14 +58,14 @@ def _number(typed: str) -> str:
         return typed
 
 
-async def show_opt_outs(visit: Visit) -> TrioResponse:
+async def show_opt_outs(visit: PageRequest) -> TrioResponse:
     try:
         return await visit.page(_OPT_OUTS, await _list(visit))
     except Invalid:
         return visit.go(visit.at("inbound/opt-outs"))
 
 
-async def _list(visit: Visit) -> dict[str, Any]:
+async def _list(visit: PageRequest) -> dict[str, Any]:
     """A page of the list; after a form was refused, its beginning."""
     query = _query(visit) if visit.request.method == "GET" else {}
     asked: dict[str, object] = {"number": _number(query["q"])} if "q" in query else {}
@@ -80,22 +80,22 @@ async def _list(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def note(visit: Visit) -> TrioResponse:
+async def note(visit: PageRequest) -> TrioResponse:
     """Somebody has asked for it by another way."""
     number = _number(visit.form.text("number"))
     return await _done(visit, "inbound.opt_out", NOTED, number=number)
 
 
-async def take_back(visit: Visit) -> TrioResponse:
+async def take_back(visit: PageRequest) -> TrioResponse:
     return await _done(visit, "inbound.opt_in", TAKEN_BACK, number=visit.form.text("taken"))
 
 
-async def heed(visit: Visit) -> TrioResponse:
+async def set_keywords(visit: PageRequest) -> TrioResponse:
     heeds = visit.form.text("heed") == "yes"
     return await _done(visit, "inbound.opt_outs", HEEDED if heeds else IGNORED, heeds=heeds)
 
 
-async def _done(visit: Visit, operation: str, said: str, **asked: object) -> TrioResponse:
+async def _done(visit: PageRequest, operation: str, said: str, **asked: object) -> TrioResponse:
     try:
         await visit.perform_here(operation, **asked)
     except Refusal as error:
@@ -110,5 +110,5 @@ ROUTES: Final = (
     PageRoute(path=_LIST, view=show_opt_outs, access=PageAccess.VIEWER),
     PageRoute(path=_LIST, view=note, access=PageAccess.DEVELOPER, method="POST"),
     PageRoute(path=f"{_LIST}/back", view=take_back, access=PageAccess.DEVELOPER, method="POST"),
-    PageRoute(path=f"{_LIST}/heed", view=heed, access=PageAccess.DEVELOPER, method="POST"),
+    PageRoute(path=f"{_LIST}/heed", view=set_keywords, access=PageAccess.DEVELOPER, method="POST"),
 )

@@ -9,9 +9,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
-from risala.http.web.refusals import TOP, told
+from risala.http.web.page_request import PageRequest
+from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 INVITED: Final = N_("The invitation is on its way by e-mail.")
 WITHDRAWN: Final = N_("The invitation is withdrawn.")
@@ -22,16 +22,16 @@ _INVITE: Final = "members/invite.html"
 _REMOVE: Final = "members/remove.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _values(visit), form=visit.form)
 
 
-async def show_invite(visit: Visit) -> TrioResponse:
+async def show_invite(visit: PageRequest) -> TrioResponse:
     """The form of the dialog as a page: for whoever has no script."""
     return await visit.page(_INVITE, form=visit.form)
 
 
-async def invite(visit: Visit) -> TrioResponse:
+async def invite(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {"email": form.text("email"), "role": form.text("role", "developer")}
     try:
@@ -41,12 +41,12 @@ async def invite(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("members"), INVITED)
 
 
-async def withdraw(visit: Visit) -> TrioResponse:
+async def withdraw(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("member.uninvite", invitation_id=visit.arguments["invitation_id"])
     return visit.go(visit.at("members"), WITHDRAWN)
 
 
-async def set_role(visit: Visit) -> TrioResponse:
+async def set_role(visit: PageRequest) -> TrioResponse:
     asked: dict[str, object] = {
         "user_id": visit.arguments["user_id"],
         "role": visit.form.text("role"),
@@ -54,15 +54,17 @@ async def set_role(visit: Visit) -> TrioResponse:
     return await _edit(visit, "member.set_role", asked, ROLE_CHANGED)
 
 
-async def ask_remove(visit: Visit) -> TrioResponse:
+async def ask_remove(visit: PageRequest) -> TrioResponse:
     return await visit.page(_REMOVE, member=await _member(visit))
 
 
-async def remove(visit: Visit) -> TrioResponse:
+async def remove(visit: PageRequest) -> TrioResponse:
     return await _edit(visit, "member.remove", {"user_id": visit.arguments["user_id"]}, REMOVED)
 
 
-async def _edit(visit: Visit, operation: str, asked: dict[str, object], done: str) -> TrioResponse:
+async def _edit(
+    visit: PageRequest, operation: str, asked: dict[str, object], done: str
+) -> TrioResponse:
     """Do it as of the version that the reader saw; what came between is told above the list."""
     version = visit.form.text("version")
     if version.isdigit():
@@ -72,12 +74,12 @@ async def _edit(visit: Visit, operation: str, asked: dict[str, object], done: st
     except NotFound:  # there is no such member: what the address names, no field of the form
         raise
     except Refusal as error:
-        faults = {TOP: told(visit.words, error)}
+        faults = {TOP: refusal_sentence(visit.words, error)}
         return await visit.wrong(_LIST, faults, {**await _values(visit), "form": visit.form})
     return visit.go(visit.at("members"), done)
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     found = await visit.perform_here("member.list")
     return {
         "members": [
@@ -87,7 +89,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def _member(visit: Visit) -> dict[str, Any]:
+async def _member(visit: PageRequest) -> dict[str, Any]:
     for member in (await _values(visit))["members"]:
         if member["userId"] == visit.arguments["user_id"]:
             return dict(member)

@@ -9,8 +9,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 FOUNDED: Final = N_("Your organization is ready.")
 JOINED: Final = N_("You are a member now.")
@@ -18,11 +18,11 @@ DECLINED: Final = N_("The invitation is declined.")
 _PAGE: Final = "organizations.html"
 
 
-async def root(visit: Visit) -> TrioResponse:
+async def root(visit: PageRequest) -> TrioResponse:
     return visit.go("/app")
 
 
-async def choose(visit: Visit) -> TrioResponse:
+async def choose(visit: PageRequest) -> TrioResponse:
     """Who has one organization and no invitation has nothing to choose."""
     assert visit.session is not None, "the route lets nobody else in"
     places = visit.session.places
@@ -32,7 +32,7 @@ async def choose(visit: Visit) -> TrioResponse:
     return await visit.page(_PAGE, invitations=account["invitations"], name="")
 
 
-async def found(visit: Visit) -> TrioResponse:
+async def found(visit: PageRequest) -> TrioResponse:
     name = visit.form.text("name")
     try:
         organization = await visit.perform("org.found", name=name)
@@ -42,17 +42,17 @@ async def found(visit: Visit) -> TrioResponse:
     return visit.go(f"/app/{organization['id']}/start", FOUNDED)
 
 
-async def accept(visit: Visit) -> TrioResponse:
+async def accept(visit: PageRequest) -> TrioResponse:
     joined = await visit.perform("account.accept", invitation_id=visit.arguments["invitation_id"])
     return visit.go(f"/app/{joined['organizationId']}/", JOINED)
 
 
-async def decline(visit: Visit) -> TrioResponse:
+async def decline(visit: PageRequest) -> TrioResponse:
     await visit.perform("account.decline", invitation_id=visit.arguments["invitation_id"])
     return visit.go("/app", DECLINED)
 
 
-async def enter(visit: Visit) -> TrioResponse:
+async def enter(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at(visit.home()))
 
 

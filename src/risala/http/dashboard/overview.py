@@ -16,9 +16,9 @@ from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
-from risala.http.web.visit import Visit
 
 _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
@@ -70,18 +70,18 @@ def sums(hours: Sequence[dict[str, Any]]) -> Sums:
     return Sums(*(sum(hour[name] for hour in hours) for name in names))
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("overview/show.html", await _values(visit), steps=await left_of(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     async def draw(_: object) -> str:
         return await visit.drawn("overview/pieces.html", await _values(visit))
 
     return visit.live(draw)
 
 
-async def _values(visit: Visit) -> dict[str, object]:
+async def _values(visit: PageRequest) -> dict[str, object]:
     period = _period(visit)
     found = await visit.perform_here(
         "overview.show",
@@ -108,7 +108,7 @@ async def _values(visit: Visit) -> dict[str, object]:
     }
 
 
-def _period(visit: Visit) -> Period:
+def _period(visit: PageRequest) -> Period:
     """What the address asks for: today, unless it says otherwise."""
     name = visit.form.text("period")
     name = name if name in PERIODS else "day"
@@ -120,7 +120,7 @@ def _period(visit: Visit) -> Period:
 
 
 def _bars(
-    visit: Visit, period: Period, hours: Sequence[dict[str, Any]]
+    visit: PageRequest, period: Period, hours: Sequence[dict[str, Any]]
 ) -> tuple[list[str | Markup], list[Bar]]:
     """One bar an hour of a day, else one a day; those without messages too."""
     step = _HOUR_MS if period.days == 1 else _DAY_MS
@@ -139,7 +139,9 @@ def _bars(
     return labels, [sums(each).bar for each in found]
 
 
-def _places(visit: Visit, period: Period, labels: Sequence[str | Markup]) -> list[str | Markup]:
+def _places(
+    visit: PageRequest, period: Period, labels: Sequence[str | Markup]
+) -> list[str | Markup]:
     """What stands below the bars."""
     if period.days == 1:
         return [*labels[::6], "24:00"]
@@ -164,7 +166,7 @@ def _network(network: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _lasts_ms(visit: Visit, spent_a_day: str) -> int | None:
+def _lasts_ms(visit: PageRequest, spent_a_day: str) -> int | None:
     """How long the balance lasts at the pace of the last days; None: nobody can tell."""
     a_day, balance = float(spent_a_day), float(visit.organization.get("balance", 0))
     if a_day <= 0 or balance <= 0:
@@ -172,7 +174,7 @@ def _lasts_ms(visit: Visit, spent_a_day: str) -> int | None:
     return round(balance / a_day * _DAY_MS)
 
 
-def _is_low(visit: Visit) -> bool:
+def _is_low(visit: PageRequest) -> bool:
     low = visit.organization.get("lowBalance")
     return low is not None and float(visit.organization.get("balance", 0)) < float(low)
 

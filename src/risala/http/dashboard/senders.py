@@ -11,8 +11,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 ASKED: Final = N_("The request is sent. We look at it and answer here.")
 FAULTS: Final = {
@@ -38,7 +38,7 @@ _DAY_MS: Final = 86_400_000
 _WEEK_DAYS: Final = 7
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     found = (await visit.perform_here("sender.list"))["senders"]
     volume = await visit.perform_here("sender.volume")
     return await visit.page(
@@ -51,7 +51,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-def _reached_at(visit: Visit, volume: dict[str, Any]) -> int | None:
+def _reached_at(visit: PageRequest, volume: dict[str, Any]) -> int | None:
     """When a week has enough messages, if every day is like the last one; None: never so."""
     daily, weekly, needed = volume["daily"], volume["weekly"], volume["needed"]
     if weekly >= needed or daily * _WEEK_DAYS < needed:
@@ -61,17 +61,17 @@ def _reached_at(visit: Visit, volume: dict[str, Any]) -> int | None:
     return visit.formats.now_ms + days * _DAY_MS
 
 
-async def show_new(visit: Visit) -> TrioResponse:
+async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page("senders/new.html", form=visit.form, fault=None, doubts=[])
 
 
-async def check(visit: Visit) -> TrioResponse:
+async def check(visit: PageRequest) -> TrioResponse:
     """What speaks against the name that is being typed."""
     fault, doubts = await _judge(visit)
     return await visit.piece("senders/said.html", fault=fault, doubts=doubts)
 
 
-async def _judge(visit: Visit) -> tuple[Markup | None, list[Markup]]:
+async def _judge(visit: PageRequest) -> tuple[Markup | None, list[Markup]]:
     name = visit.form.text("name")
     if not name:
         return None, []
@@ -81,7 +81,7 @@ async def _judge(visit: Visit) -> tuple[Markup | None, list[Markup]]:
     return told, [visit.words(MARKS[mark]) for mark in found["marks"] if mark in MARKS]
 
 
-async def ask(visit: Visit) -> TrioResponse:
+async def ask(visit: PageRequest) -> TrioResponse:
     form = visit.form
     fault, doubts = await _judge(visit)
     given: dict[str, object] = {"form": form, "fault": None, "doubts": doubts}

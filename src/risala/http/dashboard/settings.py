@@ -12,18 +12,18 @@ from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 SAVED: Final = N_("The settings are saved; they hold at once.")
 _PAGE: Final = "settings/show.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, _values(visit, visit.organization))
 
 
-async def save(visit: Visit) -> TrioResponse:
+async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         await visit.perform_here(
@@ -42,7 +42,7 @@ async def save(visit: Visit) -> TrioResponse:
 
 
 def _values(
-    visit: Visit, organization: Mapping[str, Any], error: Refusal | None = None
+    visit: PageRequest, organization: Mapping[str, Any], error: Refusal | None = None
 ) -> dict[str, Any]:
     """What the page shows; with what a refused form said."""
     form = None if error is None else visit.form
@@ -53,7 +53,7 @@ def _values(
     }
 
 
-def _stored(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
     words, cap = visit.words, organization["ownerSpendCap"]
     return {

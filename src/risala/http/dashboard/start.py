@@ -8,13 +8,13 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.told import What
+from risala.engine.model.following import What
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending, verifying
 from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 _DAY_MS: Final = 86_400_000
 _NEW_DAYS: Final = 30
@@ -22,7 +22,7 @@ _NEW_DAYS: Final = 30
 Step = dict[str, Any]
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     is_test = visit.mode.value == "test"
     number = TEST_NUMBER if is_test else NUMBER
     return await visit.page(
@@ -37,7 +37,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """Steps tick themselves. A key, a webhook that arrived and a top-up are told to nobody, so that
     the stream looks now and then too."""
 
@@ -47,12 +47,12 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, What.LIFE | What.EVENTS, by_time=True)
 
 
-async def _values(visit: Visit) -> dict[str, object]:
+async def _values(visit: PageRequest) -> dict[str, object]:
     steps = steps_of(visit, await visit.perform_here("start.show"))
     return {"steps": steps, "done": sum(step["state"] == "done" for step in steps)}
 
 
-async def left_of(visit: Visit) -> tuple[int, int] | None:
+async def left_of(visit: PageRequest) -> tuple[int, int] | None:
     """How many steps a new organization has done, and of how many; None where it is not new any
     more, or has done all."""
     created_at = visit.organization.get("createdAt")
@@ -63,7 +63,7 @@ async def left_of(visit: Visit) -> tuple[int, int] | None:
     return None if done == len(steps) else (done, len(steps))
 
 
-def steps_of(visit: Visit, found: Mapping[str, Any]) -> list[Step]:
+def steps_of(visit: PageRequest, found: Mapping[str, Any]) -> list[Step]:
     """The steps as their reader sees them; a button only where the reader may press it."""
     return [
         _key(visit, found["key"]),
@@ -78,17 +78,17 @@ def _step(state: str, title: Markup, text: object, href: str | None, action: obj
     return {"state": state, "title": title, "text": text, "href": href, "action": action}
 
 
-def _at(visit: Visit, page: str, access: PageAccess, **query: str) -> str | None:
+def _at(visit: PageRequest, page: str, access: PageAccess, **query: str) -> str | None:
     """The address of a page that there is and that the reader may open; else None."""
     return visit.at(page, **query) if visit.has(page) and visit.may(access) else None
 
 
-def _in_mode(visit: Visit, page: str, mode: str) -> str:
+def _in_mode(visit: PageRequest, page: str, mode: str) -> str:
     """The address of something that is of one mode, whichever is looked at."""
     return f"/app/{visit.organization_id}/{page}{'?mode=test' if mode == 'test' else ''}"
 
 
-def _key(visit: Visit, key: Mapping[str, Any] | None) -> Step:
+def _key(visit: PageRequest, key: Mapping[str, Any] | None) -> Step:
     words = visit.words
     title = words("Create a key")
     if key is None:
@@ -99,7 +99,7 @@ def _key(visit: Visit, key: Mapping[str, Any] | None) -> Step:
     return _step("done", title, text, None, "")
 
 
-def _message(visit: Visit, found: Mapping[str, Any]) -> Step:
+def _message(visit: PageRequest, found: Mapping[str, Any]) -> Step:
     words, formats, message = visit.words, visit.formats, found["message"]
     title = words("Send a message")
     if message is None:
@@ -118,7 +118,7 @@ def _message(visit: Visit, found: Mapping[str, Any]) -> Step:
     return _step("waiting", title, text, href, words("Look at it"))
 
 
-def _verification(visit: Visit, session: Mapping[str, Any] | None) -> Step:
+def _verification(visit: PageRequest, session: Mapping[str, Any] | None) -> Step:
     words = visit.words
     title = words("Verify a number")
     href = _at(visit, "verify/try", PageAccess.DEVELOPER)
@@ -133,7 +133,7 @@ def _verification(visit: Visit, session: Mapping[str, Any] | None) -> Step:
     return _step("waiting", title, text, href, words("Type the code"))
 
 
-def _webhook(visit: Visit, hook: Mapping[str, Any] | None) -> Step:
+def _webhook(visit: PageRequest, hook: Mapping[str, Any] | None) -> Step:
     words = visit.words
     title = words("Receive a webhook")
     if hook is None:
@@ -148,7 +148,7 @@ def _webhook(visit: Visit, hook: Mapping[str, Any] | None) -> Step:
     return _step("waiting", title, text, href, words("Open it"))
 
 
-def _money(visit: Visit, *, is_paid: bool) -> Step:
+def _money(visit: PageRequest, *, is_paid: bool) -> Step:
     words = visit.words
     title = words("Top up")
     if is_paid:

@@ -9,17 +9,17 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.told import What
+from risala.engine.model.following import What
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.formats import ms_of
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 CHANGED: Final = N_("The endpoint is changed.")
 DISABLED: Final = N_("The endpoint is disabled: nothing goes there from now on.")
@@ -35,20 +35,20 @@ _CHUNKS: Final = 5
 """Of a replay in one answer: a thousand deliveries, and then the reader sees how far it is."""
 
 
-async def show_all(visit: Visit) -> TrioResponse:
+async def show_all(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/list.html", endpoints=await _endpoints(visit))
 
 
-async def _endpoints(visit: Visit) -> list[dict[str, Any]]:
+async def _endpoints(visit: PageRequest) -> list[dict[str, Any]]:
     found = (await visit.perform_here("webhook.list"))["endpoints"]
     return [each for each in found if each["mode"] == visit.mode.value]
 
 
-async def show_new(visit: Visit) -> TrioResponse:
+async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/new.html", form=SentForm(), choices=CHOICES, chosen=USUAL)
 
 
-async def create(visit: Visit) -> TrioResponse:
+async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
     given = {"form": form, "choices": CHOICES, "chosen": form.all("types")}
     try:
@@ -56,7 +56,7 @@ async def create(visit: Visit) -> TrioResponse:
         made = await visit.perform_here("webhook.create", mode=visit.mode.value, **wish)
     except Refusal as error:
         return await visit.wrong("webhooks/new.html", _faults(visit, error), given)
-    return await _told_once(visit, made)
+    return await _secret_shown(visit, made)
 
 
 def _wish(form: SentForm) -> dict[str, object]:
@@ -85,7 +85,7 @@ def _wish(form: SentForm) -> dict[str, object]:
     return wish
 
 
-def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
+def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
     """What is wrong with the form; headers that were typed are not shown again."""
     found = faults_of(visit.words, error)
     if "signature_header" in found:
@@ -103,7 +103,7 @@ def _faults(visit: Visit, error: Refusal) -> dict[str, Markup]:
     return found
 
 
-async def _told_once(visit: Visit, made: dict[str, Any]) -> TrioResponse:
+async def _secret_shown(visit: PageRequest, made: dict[str, Any]) -> TrioResponse:
     return await visit.page(
         "webhooks/secret.html",
         is_secret=True,
@@ -112,11 +112,11 @@ async def _told_once(visit: Visit, made: dict[str, Any]) -> TrioResponse:
     )
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/one.html", await _look(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """The newest deliveries, drawn anew: one that waits is seen to arrive."""
     await visit.perform_here("webhook.show", endpoint_id=_id(visit))  # before the stream: or 404
 
@@ -126,7 +126,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, What.EVENTS, by_time=True)
 
 
-async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
+async def _look(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of one endpoint."""
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
     state = visit.form.text("state")
@@ -167,7 +167,7 @@ async def _look(visit: Visit, error: Refusal | None = None) -> dict[str, object]
     }
 
 
-def _stored(visit: Visit, endpoint: dict[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, endpoint: dict[str, Any]) -> dict[str, StoredField]:
     """What can be changed of an endpoint, as it is stored."""
     words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint["types"]]
     is_decoded = endpoint["signatureKey"] == "decoded"
@@ -202,7 +202,7 @@ def _share(last_days: dict[str, Any]) -> float | None:
     return last_days["delivered"] / over if over else None
 
 
-async def _opened(visit: Visit, event_id: str) -> dict[str, Any]:
+async def _opened(visit: PageRequest, event_id: str) -> dict[str, Any]:
     story = await visit.perform_here("webhook.delivery", endpoint_id=_id(visit), event_id=event_id)
     for attempt in story["attempts"]:
         over = attempt["endedAt"]
@@ -211,15 +211,15 @@ async def _opened(visit: Visit, event_id: str) -> dict[str, Any]:
     return story
 
 
-def _id(visit: Visit) -> str:
+def _id(visit: PageRequest) -> str:
     return visit.arguments["endpoint_id"]
 
 
-def _home(visit: Visit) -> str:
+def _home(visit: PageRequest) -> str:
     return visit.at(f"webhooks/{quote(_id(visit))}")
 
 
-async def update(visit: Visit) -> TrioResponse:
+async def update(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         wish = {**_wish(form), **as_seen(form)}
@@ -230,47 +230,47 @@ async def update(visit: Visit) -> TrioResponse:
     return visit.go(_home(visit), CHANGED)
 
 
-async def enable(visit: Visit) -> TrioResponse:
+async def enable(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("webhook.enable", endpoint_id=_id(visit))
     return visit.go(_home(visit), ENABLED)
 
 
-async def disable(visit: Visit) -> TrioResponse:
+async def disable(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("webhook.disable", endpoint_id=_id(visit))
     return visit.go(_home(visit), DISABLED)
 
 
-async def send_test(visit: Visit) -> TrioResponse:
+async def send_test(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("webhook.test", endpoint_id=_id(visit))
     return visit.go(_home(visit), TESTED)
 
 
-async def rotate(visit: Visit) -> TrioResponse:
+async def rotate(visit: PageRequest) -> TrioResponse:
     at_once = visit.form.ticked("at_once")
     try:
         made = await visit.perform_here("webhook.rotate", endpoint_id=_id(visit), at_once=at_once)
     except Refusal as error:
         return await visit.again("webhooks/one.html", error, await _look(visit))
-    return await _told_once(visit, made)
+    return await _secret_shown(visit, made)
 
 
-async def ask_delete(visit: Visit) -> TrioResponse:
+async def ask_delete(visit: PageRequest) -> TrioResponse:
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
     return await visit.page("webhooks/delete.html", standing)
 
 
-async def delete(visit: Visit) -> TrioResponse:
+async def delete(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("webhook.delete", endpoint_id=_id(visit))
     return visit.go(visit.at("webhooks"), DELETED)
 
 
-async def replay(visit: Visit) -> TrioResponse:
+async def replay(visit: PageRequest) -> TrioResponse:
     event_id = visit.form.text("event")
     await visit.perform_here("webhook.replay", endpoint_id=_id(visit), event_id=event_id)
     return visit.go(visit.at(f"webhooks/{quote(_id(visit))}", event=event_id), REPLAYED)
 
 
-async def replay_failed(visit: Visit) -> TrioResponse:
+async def replay_failed(visit: PageRequest) -> TrioResponse:
     """Some chunks; then a page says how far it is, and its button goes on."""
     form = visit.form
     since, until = form.text("since"), form.text("until")
@@ -293,7 +293,7 @@ async def replay_failed(visit: Visit) -> TrioResponse:
     return await visit.page("webhooks/replaying.html", values, endpoint_id=_id(visit))
 
 
-def _with_zone(visit: Visit, since: str) -> str:
+def _with_zone(visit: PageRequest, since: str) -> str:
     """A field for times tells no zone: what was typed is the organization's."""
     return visit.formats.with_zone(since)
 

@@ -17,7 +17,7 @@ import structlog
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.client_address import ClientAddresses
 from risala.http.common.parse import read_raw
@@ -98,7 +98,7 @@ class Faces:
         app: JsonApp,
         gateway: ServiceGateway,
         door: FaceGateway,
-        keys: KeyDoor,
+        keys: ApiKeyAuth,
         clock: Clock,
         base_url: str,
     ) -> None:
@@ -297,7 +297,7 @@ def add_faces(
     Raises:
         ConfigError: a path is none, or is answered by somebody else.
     """
-    keys = KeyDoor(gateway, ClientAddresses(settings.http.trusted_proxies))
+    keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url
     mounted = Faces(app, gateway, gateway.faces, keys, clock or SystemClock(), base)
     for name, face in faces.items():

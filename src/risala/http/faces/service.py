@@ -65,7 +65,7 @@ class ServiceGateway(GatewayFacade, Operator, Protocol):
 
 
 class FaceGateway(Protocol):
-    """What this asks of :class:`risala.engine.faces.door.FaceDoor`."""
+    """What this asks of :class:`risala.engine.faces.access.FaceAccess`."""
 
     async def admit(
         self, face: str, username: str, password: str, address: Address | None, /

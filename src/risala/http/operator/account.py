@@ -9,19 +9,19 @@ from quart_trio.wrappers import TrioResponse
 from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 SIGNED_OUT: Final = N_("The device is signed out.")
 ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
 _PAGE: Final = "/operator/account"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("account/show.html", devices=await _devices(visit))
 
 
-async def _devices(visit: Visit) -> list[dict[str, Any]]:
+async def _devices(visit: PageRequest) -> list[dict[str, Any]]:
     assert visit.session is not None, "the route lets nobody else in"
     found = (await visit.perform_own("account.devices"))["devices"]
     return [
@@ -30,7 +30,7 @@ async def _devices(visit: Visit) -> list[dict[str, Any]]:
     ]
 
 
-async def sign_out(visit: Visit) -> TrioResponse:
+async def sign_out(visit: PageRequest) -> TrioResponse:
     assert visit.session is not None, "the route lets nobody else in"
     if session_id := visit.form.text("session_id"):
         await visit.perform_own("account.sign_out", session_id=session_id)

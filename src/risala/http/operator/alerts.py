@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote
 
-from risala.http.web.visit import Visit
+from risala.http.web.page_request import PageRequest
 
 ATTENTION_MAX: Final = 2
 """Alerts that stand above the overview: first those that nobody sees to, the newest of them first;
@@ -26,7 +26,7 @@ def needed_first(alerts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]
     return sorted(alerts, key=lambda each: each["isMuted"] or each["acknowledgedAt"] is not None)
 
 
-def shown_alerts(visit: Visit, alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def shown_alerts(visit: PageRequest, alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Alerts of ``alert.list`` with words, an address, and how they are drawn."""
     language = visit.words.language.value
     return [
@@ -41,7 +41,7 @@ def shown_alerts(visit: Visit, alerts: Sequence[Mapping[str, Any]]) -> list[dict
     ]
 
 
-def _address(visit: Visit, kind: str, subject: str | None) -> str | None:
+def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
     """Where more is to be seen; None: nowhere else."""
     if kind in _OF_CARRIER and subject:
         return visit.at(f"carriers/{quote(subject, safe='')}")

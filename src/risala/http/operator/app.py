@@ -30,8 +30,8 @@ from risala.http.web.app import WebApp
 from risala.http.web.entry import outbox, reader, sign_in, unsent
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 ROOT: Final = "/operator"
@@ -61,7 +61,7 @@ PAGES: Final = (
 """The modules of the pages."""
 
 
-async def root(visit: Visit) -> TrioResponse:
+async def root(visit: PageRequest) -> TrioResponse:
     """``/operator``, and ``/`` where the console has an address of its own."""
     return visit.go(HOME)
 

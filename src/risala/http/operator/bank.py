@@ -11,10 +11,10 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Conflict, NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 STATES: Final = {
     "unread": ("pending", NC_("bank text", "Not read yet")),
@@ -50,11 +50,11 @@ RECONCILED: Final = N_("Texts go on from this balance.")
 _LIST: Final = "bank/list.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _listed(visit))
 
 
-async def _listed(visit: Visit) -> dict[str, Any]:
+async def _listed(visit: PageRequest) -> dict[str, Any]:
     """The accounts, and the texts that need somebody, or all."""
     query = {"all": "yes"} if visit.form.ticked("all") else {}
     asked: dict[str, Any] = {"open": not query or None}
@@ -76,7 +76,7 @@ async def _listed(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def titles_of(visit: Visit) -> dict[str, str]:
+async def titles_of(visit: PageRequest) -> dict[str, str]:
     """What payment methods are called, by their names."""
     methods = (await visit.perform("payment.methods"))["methods"]
     language = visit.words.language
@@ -89,7 +89,7 @@ def shown_text(text: Mapping[str, Any]) -> dict[str, Any]:
     return {**text, "badge": badge, "word": word, "why_told": WHYS.get(text["why"] or "")}
 
 
-async def dismiss(visit: Visit) -> TrioResponse:
+async def dismiss(visit: PageRequest) -> TrioResponse:
     """Say that nothing is to be done about a text."""
     text_id, reason = visit.arguments["text_id"], visit.form.text("reason") or None
     try:
@@ -104,7 +104,7 @@ async def dismiss(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("payments/texts"), DISMISSED)
 
 
-async def reconcile(visit: Visit) -> TrioResponse:
+async def reconcile(visit: PageRequest) -> TrioResponse:
     """Say what an account has: its texts go on from there."""
     method = visit.form.text("method")
     try:

@@ -14,9 +14,9 @@ from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
-from risala.http.web.messages.sentences import cause_told
+from risala.http.web.messages.sentences import cause_markup
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 PAGE: Final = "/operator/overview"
 SEEN: Final = N_("It is noted that you see to it.")
@@ -27,11 +27,11 @@ WAITS_LONG_MS: Final = 30_000
 _GIB: Final = 1 << 30
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("overview/show.html", await _values(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
@@ -40,7 +40,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     found = await visit.perform("console.overview")
     for each in found["series"]:
         each["at_s"] = ms_of(each["at"]) // 1000
@@ -64,7 +64,7 @@ async def _values(visit: Visit) -> dict[str, Any]:
         "share_before": _share(found["lastHourYesterday"]),
         "behind_ms": _since(visit, found["webhooks"]["oldestAt"]),
         "failures": [
-            {**each, "told": cause_told(visit.formats, each["cause"]) or each["text"]}
+            {**each, "told": cause_markup(visit.formats, each["cause"]) or each["text"]}
             for each in found["failures"]
         ],
         "machine": _machine(found["machine"]),
@@ -77,7 +77,7 @@ def _share(flow: Mapping[str, int]) -> float | None:
     return flow["delivered"] / ended if ended else None
 
 
-def _since(visit: Visit, at: str | None) -> int | None:
+def _since(visit: PageRequest, at: str | None) -> int | None:
     return None if at is None else max(0, visit.formats.now_ms - ms_of(at))
 
 
@@ -93,7 +93,7 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def acknowledge(visit: Visit) -> TrioResponse:
+async def acknowledge(visit: PageRequest) -> TrioResponse:
     """Say that one sees to it."""
     try:
         await visit.perform("alert.acknowledge", alert_id=visit.arguments["alert_id"])
@@ -102,7 +102,7 @@ async def acknowledge(visit: Visit) -> TrioResponse:
     return visit.go(PAGE, SEEN)
 
 
-async def mute(visit: Visit) -> TrioResponse:
+async def mute(visit: PageRequest) -> TrioResponse:
     """Have nobody told of it for a time."""
     form = visit.form
     minutes = form.text("minutes")

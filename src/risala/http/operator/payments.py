@@ -13,9 +13,9 @@ from risala.http.operator.bank import shown_text
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 STATES: Final = {
     "claimed": NC_("payments", "To confirm"),
@@ -52,11 +52,11 @@ _TWINS_MAX: Final = 10
 """Other payments with the same reference that a page tells of."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _listed(visit))
 
 
-async def _listed(visit: Visit) -> dict[str, Any]:
+async def _listed(visit: PageRequest) -> dict[str, Any]:
     state, search = visit.form.text("status"), visit.form.text("q")
     query = {"status": state} if state in STATES else {}
     if search:
@@ -80,7 +80,7 @@ async def _listed(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _look(visit: Visit, payment: Mapping[str, Any]) -> dict[str, Any]:
+def _look(visit: PageRequest, payment: Mapping[str, Any]) -> dict[str, Any]:
     """A payment as an operator sees it."""
     language, state = visit.words.language, payment["state"]
     is_claimed = state == "waiting" and payment["byOperator"] and payment["claimedAt"] is not None
@@ -102,11 +102,11 @@ def _look(visit: Visit, payment: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def show_one(visit: Visit) -> TrioResponse:
+async def show_one(visit: PageRequest) -> TrioResponse:
     return await visit.page(_ONE, await _one(visit))
 
 
-async def _one(visit: Visit) -> dict[str, Any]:
+async def _one(visit: PageRequest) -> dict[str, Any]:
     """One payment, its organization's balance, and who else says that they paid it."""
     payment_id = visit.arguments["payment_id"]
     found = await visit.perform("payment.queue", status="all", search=payment_id)
@@ -131,7 +131,7 @@ async def _one(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def _twins(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _twins(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The other payments with the reference of one."""
     if payment["reference"] is None:
         return []
@@ -142,7 +142,7 @@ async def _twins(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any
     return [_look(visit, each) for each in same if each["id"] != payment["id"]]
 
 
-async def _texts(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _texts(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What the bank wrote about the reference of a payment, where a SIM hears its method's."""
     lines = (await visit.perform("payment.lines"))["lines"]
     if payment["reference"] is None or payment["method"] not in {each["method"] for each in lines}:
@@ -151,7 +151,7 @@ async def _texts(visit: Visit, payment: Mapping[str, Any]) -> list[dict[str, Any
     return [shown_text(each) for each in found["texts"]]
 
 
-async def poll(visit: Visit) -> TrioResponse:
+async def poll(visit: PageRequest) -> TrioResponse:
     """Ask the payment's provider now."""
     payment_id = visit.arguments["payment_id"]
     try:
@@ -161,7 +161,7 @@ async def poll(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"payments/{payment_id}"), POLLED)
 
 
-async def confirm(visit: Visit) -> TrioResponse:
+async def confirm(visit: PageRequest) -> TrioResponse:
     form = visit.form
     more = {"unchecked": True} if form.ticked("unchecked") else {}
     return await _decide(
@@ -174,11 +174,11 @@ async def confirm(visit: Visit) -> TrioResponse:
     )
 
 
-async def refuse(visit: Visit) -> TrioResponse:
+async def refuse(visit: PageRequest) -> TrioResponse:
     return await _decide(visit, "refuse", REFUSED, reason=visit.form.text("reason") or None)
 
 
-async def _decide(visit: Visit, way: str, told: str, **given: object) -> TrioResponse:
+async def _decide(visit: PageRequest, way: str, told: str, **given: object) -> TrioResponse:
     payment_id = visit.arguments["payment_id"]
     try:
         await visit.perform(f"payment.{way}", payment_id=payment_id, **given)

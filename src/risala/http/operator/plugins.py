@@ -13,8 +13,8 @@ from risala.engine.model.errors import EngineError, NotFound
 from risala.engine.operations import OPERATIONS
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.plugins.loading import raised_at
 from risala.plugins.page import (
     ActingPage,
@@ -48,7 +48,7 @@ _KINDS: Final = {
 class OperatorService:
     """A :class:`risala.plugins.page.PageService`: the operator's own rights, and less."""
 
-    def __init__(self, visit: Visit, *, acts: bool) -> None:
+    def __init__(self, visit: PageRequest, *, acts: bool) -> None:
         self._visit = visit
         self._acts = acts
 
@@ -73,7 +73,7 @@ class OperatorService:
         return await self._visit.perform(operation, **arguments)
 
 
-async def listed(visit: Visit) -> TrioResponse:
+async def listed(visit: PageRequest) -> TrioResponse:
     found = await visit.perform("plugins.list")
     pages = visit.site.gateway.console_pages
     return await visit.page(
@@ -84,11 +84,11 @@ async def listed(visit: Visit) -> TrioResponse:
     )
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await _drawn(visit, _name(visit), None, {})
 
 
-async def act(visit: Visit) -> TrioResponse:
+async def act(visit: PageRequest) -> TrioResponse:
     name, action = _name(visit), visit.form.text("action")
     page = visit.site.gateway.console_pages[name].page
     if not isinstance(page, ActingPage):
@@ -121,7 +121,7 @@ _FAILED: Final = PageAnswer("", {"": ""})
 
 
 async def _drawn(
-    visit: Visit, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
+    visit: PageRequest, name: str, answer: PageAnswer | None, sent: Mapping[str, str]
 ) -> TrioResponse:
     faults = {} if answer is None else answer.faults
     blocks = await _blocks(visit, name)
@@ -137,7 +137,7 @@ async def _drawn(
     )
 
 
-async def _blocks(visit: Visit, name: str) -> Sequence[PageBlock] | None:
+async def _blocks(visit: PageRequest, name: str) -> Sequence[PageBlock] | None:
     """What stands on a page; None: the plugin cannot say."""
     found: object = None
     try:
@@ -199,14 +199,14 @@ def _cell(value: object) -> str | int | float | bool | None:
     return str(value)[:TEXT_CHARACTERS_MAX]
 
 
-def _name(visit: Visit) -> str:
+def _name(visit: PageRequest) -> str:
     name = visit.arguments["page"]
     if name not in visit.site.gateway.console_pages:
         raise NotFound("There is no such page.")
     return name
 
 
-def _title(visit: Visit, name: str) -> str:
+def _title(visit: PageRequest, name: str) -> str:
     titles = visit.site.gateway.console_pages[name].title
     return titles.get(visit.words.language.value) or titles["en"]
 

@@ -11,9 +11,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 STATES: Final = {
     "waiting": NC_("requests", "Waiting"),
@@ -35,11 +35,11 @@ _LIST: Final = "senders/list.html"
 _ONE: Final = "senders/one.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _listed(visit))
 
 
-async def _listed(visit: Visit) -> dict[str, Any]:
+async def _listed(visit: PageRequest) -> dict[str, Any]:
     state, search = visit.form.text("status"), visit.form.text("q")
     query = {"status": state} if state in STATES else {}
     if search:
@@ -62,12 +62,12 @@ async def _listed(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _look(visit: Visit, sender: Mapping[str, Any]) -> dict[str, Any]:
+def _look(visit: PageRequest, sender: Mapping[str, Any]) -> dict[str, Any]:
     """A request as an operator sees it: what speaks against it in their own language."""
-    return {**sender, "marks": [_told(visit, **mark) for mark in sender["marks"]]}
+    return {**sender, "marks": [_reason_text(visit, **mark) for mark in sender["marks"]]}
 
 
-def _told(visit: Visit, *, code: str, name: str | None, **more: str | None) -> Markup:
+def _reason_text(visit: PageRequest, *, code: str, name: str | None, **more: str | None) -> Markup:
     """Why to look twice; a reason that is new to us in the engine's own words."""
     if code not in MARKS:
         return escape(more["text"])
@@ -75,11 +75,11 @@ def _told(visit: Visit, *, code: str, name: str | None, **more: str | None) -> M
     return visit.words(MARKS[code], name=visit.name_of(name or ""), organization=whose)
 
 
-async def show_one(visit: Visit) -> TrioResponse:
+async def show_one(visit: PageRequest) -> TrioResponse:
     return await visit.page(_ONE, await _one(visit))
 
 
-async def _one(visit: Visit) -> dict[str, Any]:
+async def _one(visit: PageRequest) -> dict[str, Any]:
     """One request, and how much of its organization's traffic goes by the name."""
     sender_id = visit.arguments["sender_id"]
     found = await visit.perform("sender.requests", sender_id=sender_id)
@@ -97,19 +97,19 @@ async def _one(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def clear(visit: Visit) -> TrioResponse:
+async def clear(visit: PageRequest) -> TrioResponse:
     return await _decide(visit, "sender.clear")
 
 
-async def waive(visit: Visit) -> TrioResponse:
+async def waive(visit: PageRequest) -> TrioResponse:
     return await _decide(visit, "sender.waive")
 
 
-async def deny(visit: Visit) -> TrioResponse:
+async def deny(visit: PageRequest) -> TrioResponse:
     return await _decide(visit, "sender.deny", reason=visit.form.text("reason") or "none")
 
 
-async def _decide(visit: Visit, operation: str, **more: str) -> TrioResponse:
+async def _decide(visit: PageRequest, operation: str, **more: str) -> TrioResponse:
     sender_id = visit.arguments["sender_id"]
     try:
         decided = await visit.perform(operation, sender_id=sender_id, **more)

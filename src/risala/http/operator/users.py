@@ -14,8 +14,8 @@ from risala.engine.model.errors import Invalid
 from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES, language_named
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 ENDED: Final = N_("The session is ended.")
 ALL_ENDED: Final = N_("All their sessions are ended.")
@@ -24,7 +24,7 @@ OPERATORS: Final = "operators"
 ROWS: Final = 50
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     form = visit.form
     query = {"search": text} if (text := form.text("search")) else {}
     if form.text("kind") == OPERATORS:
@@ -47,7 +47,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def show_one(visit: Visit) -> TrioResponse:
+async def show_one(visit: PageRequest) -> TrioResponse:
     email = visit.form.text("email")
     if not email:
         return visit.go(visit.at("users"))
@@ -67,7 +67,7 @@ async def show_one(visit: Visit) -> TrioResponse:
     )
 
 
-async def end(visit: Visit) -> TrioResponse:
+async def end(visit: PageRequest) -> TrioResponse:
     """End one session, or all."""
     email, session_id = visit.form.text("email"), visit.form.text("session_id")
     await visit.perform("user.sign_out", email=email, session_id=session_id or None)

@@ -37,8 +37,8 @@ class GuardedTlsConnection(GuardedConnection):
         context: ssl.SSLContext,
     ) -> None:
         super().__init__(app, face, state, stream)
-        self._tls: trio.SSLStream[_KeptOpen] = trio.SSLStream(
-            _KeptOpen(stream), context, server_side=True
+        self._tls: trio.SSLStream[_LeftOpen] = trio.SSLStream(
+            _LeftOpen(stream), context, server_side=True
         )
         self._shaken = False
 
@@ -102,7 +102,7 @@ class GuardedTlsConnection(GuardedConnection):
         """Close without an answer: in a flood, handshakes would cost more than connections."""
 
 
-class _KeptOpen(trio.abc.Stream):
+class _LeftOpen(trio.abc.Stream):
     """A stream that :class:`trio.SSLStream` cannot close: the connection closes it itself."""
 
     def __init__(self, stream: trio.SocketStream) -> None:

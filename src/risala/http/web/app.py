@@ -38,7 +38,7 @@ from risala.http.common.client_address import ClientAddresses
 from risala.http.common.problems import Problem, plain, report
 from risala.http.web.access import PageAccess
 from risala.http.web.assets import PLACE
-from risala.http.web.doors import Way, door_of, is_own_form, is_surely_own_form
+from risala.http.web.cookie_policy import Way, cookie_policy_of, is_own_form, is_surely_own_form
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import WebFace, address_of, again_path
 from risala.http.web.files.downloads import Downloads
@@ -56,10 +56,10 @@ from risala.http.web.forms import (
 from risala.http.web.languages import language_named, preferred
 from risala.http.web.live import LiveStreams
 from risala.http.web.once import OnceKeys, StaleForm
-from risala.http.web.refusals import RoleTooLow, told
+from risala.http.web.page_request import POLICY, PageRequest, Site, Theme
+from risala.http.web.refusals import RoleTooLow, refusal_sentence
 from risala.http.web.routes import PageRoute
 from risala.http.web.templates import Templates
-from risala.http.web.visit import POLICY, Site, Theme, Visit
 
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
@@ -175,21 +175,21 @@ class WebApp(JsonApp):
 
     # -- who comes
 
-    async def _arrive(self, request: Request) -> Visit:
+    async def _arrive(self, request: Request) -> PageRequest:
         loaded = await self.site.templates.load()
         settings = self.site.settings
         kind = self.site.face.kind
-        door = door_of(request, self.site.addresses, address_of(settings, kind), kind)
+        door = cookie_policy_of(request, self.site.addresses, address_of(settings, kind), kind)
         token, session, cookies = await self._session(request, door.session_cookie)
         if session is None and door.way is not Way.PLAIN:
-            token = request.cookies.get(door.door_cookie, "")
+            token = request.cookies.get(door.browser_cookie, "")
             if not token:
                 token = self.site.gateway.people.new_token()
-                cookies = ((door.door_cookie, token),)
+                cookies = ((door.browser_cookie, token),)
         words = loaded.words[self._language(request, session)]
         now_ms = self.site.clock.now_ms()
         said = request.cookies.get(door.said_cookie)
-        return Visit(
+        return PageRequest(
             site=self.site,
             request=request,
             request_id=id_of_request(),
@@ -219,7 +219,7 @@ class WebApp(JsonApp):
             return chosen
         return preferred(request.accept_languages) if session is None else session.user.language
 
-    async def _turned_away(self, route: PageRoute, visit: Visit) -> TrioResponse | None:
+    async def _turned_away(self, route: PageRoute, visit: PageRequest) -> TrioResponse | None:
         """Where somebody is sent who has to sign in first; what they wrote is kept meanwhile."""
         if route.access is PageAccess.PUBLIC:
             return None
@@ -232,7 +232,7 @@ class WebApp(JsonApp):
         target = visit.request.path + (f"?{query}" if query else "")
         return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
 
-    async def _keep_unsent(self, visit: Visit) -> TrioResponse:
+    async def _keep_unsent(self, visit: PageRequest) -> TrioResponse:
         """Send somebody who posted without a session to sign in, and then back to what they wrote.
 
         Raises:
@@ -245,7 +245,7 @@ class WebApp(JsonApp):
         kept = self._store_unsent(visit, await read_form(visit.request), target)
         return visit.go(face.sign_in) if kept is None else kept
 
-    def _store_unsent(self, visit: Visit, form: SentForm, target: str) -> TrioResponse | None:
+    def _store_unsent(self, visit: PageRequest, form: SentForm, target: str) -> TrioResponse | None:
         """The answer to a form of which nothing is done: it is kept for this browser, which is sent
         to ``target``. None: the form is too long to be kept."""
         now_ms = self.site.clock.now_ms()
@@ -258,7 +258,7 @@ class WebApp(JsonApp):
         visit.door.set_cookie(reply, visit.door.unsent_cookie, name, days=_UNSENT_DAYS)
         return reply
 
-    async def _enter(self, visit: Visit, organization_id: str) -> Visit:
+    async def _enter(self, visit: PageRequest, organization_id: str) -> PageRequest:
         """The visit of a member.
 
         Raises:
@@ -271,14 +271,14 @@ class WebApp(JsonApp):
         formats = replace(visit.formats, zone=zone, currency=currency)
         return replace(visit, organization=organization, formats=formats)
 
-    async def _enter_console(self, visit: Visit) -> Visit:
+    async def _enter_console(self, visit: PageRequest) -> PageRequest:
         """The visit of an operator, with what waits for their word."""
         waiting = await visit.perform("console.waiting")
         return replace(visit, waiting=waiting)
 
     # -- what they get
 
-    async def _view(self, route: PageRoute, visit: Visit) -> TrioResponse:
+    async def _view(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         if route.method == "GET":
             query = visit.request.query_string.decode("latin-1")
             return await route.view(replace(visit, form=form_of(query)))
@@ -303,7 +303,7 @@ class WebApp(JsonApp):
             return await route.view(visit)
         return await self._once(route, visit)
 
-    async def _once(self, route: PageRoute, visit: Visit) -> TrioResponse:
+    async def _once(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         keys, key = self.site.once, visit.form.text(ONCE_FIELD)
         while (use := keys.find(visit.user.id, key, self.site.clock.now_ms())) is not None:
             await use.over.wait()
@@ -324,13 +324,13 @@ class WebApp(JsonApp):
         finally:
             use.over.set()
 
-    async def _error(self, visit: Visit, error: BaseException) -> TrioResponse:
+    async def _error(self, visit: PageRequest, error: BaseException) -> TrioResponse:
         if isinstance(error, StaleForm):
             return await visit.page("error.html", status=409, error_status=409, sentence=None)
         problem = report(error, visit.request_id)
         sentence: Markup | None = None
         if isinstance(error, EngineError) and not isinstance(error, NotFound | Unavailable):
-            sentence = told(visit.words, error)
+            sentence = refusal_sentence(visit.words, error)
         reply = await visit.page(
             "error.html", status=problem.status, error_status=problem.status, sentence=sentence
         )
@@ -338,7 +338,7 @@ class WebApp(JsonApp):
             reply.headers[name] = value
         return reply
 
-    def _leave(self, visit: Visit, reply: TrioResponse) -> TrioResponse:
+    def _leave(self, visit: PageRequest, reply: TrioResponse) -> TrioResponse:
         for name, value in _HEADERS.items():
             reply.headers.setdefault(name, value)
         if visit.door.way is Way.HTTPS:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, TypeVar
 import trio
 
 from risala.engine.model.callers import Caller
+from risala.engine.model.following import Told, What
 from risala.engine.model.people import (
     Browser,
     CodeAsked,
@@ -22,14 +23,13 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.told import Told, What
 from risala.plugins.page import ConsolePages
 from risala.plugins.payment import PaymentCallback
 
 R = TypeVar("R")
 
 
-class PeopleDoor(Protocol):
+class SignInAccess(Protocol):
     """What handles raw tokens and codes; what people do else are operations."""
 
     @property
@@ -107,7 +107,7 @@ class CheckoutPayment(Protocol):
         """How it stands; ``waiting`` where it can be paid."""
 
 
-class PaymentsDoor(Protocol):
+class PaymentAccess(Protocol):
     """What is reached without an account: providers' callbacks, and the checkout of demos."""
 
     async def callback(self, name: str, callback: PaymentCallback, /) -> int:
@@ -131,10 +131,10 @@ class PageFollower(Protocol):
 
 class WebGateway(Protocol):
     @property
-    def people(self) -> PeopleDoor: ...
+    def people(self) -> SignInAccess: ...
 
     @property
-    def payments(self) -> PaymentsDoor: ...
+    def payments(self) -> PaymentAccess: ...
 
     @property
     def console_pages(self) -> ConsolePages:

@@ -28,7 +28,7 @@ from risala.engine.model.errors import (
     Overloaded,
     RateLimited,
 )
-from risala.engine.model.told import OutboxEvent, Told
+from risala.engine.model.following import OutboxEvent, Told
 from risala.http.web.facade import PageFollower
 
 STREAMS_MAX: Final = 200

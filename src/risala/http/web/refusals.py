@@ -160,7 +160,7 @@ class RoleTooLow(errors.Forbidden):
 def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
     """What is wrong, by field; what is of no field, or of one that no form has, under ``TOP``."""
     if not isinstance(error, errors.Invalid):
-        return {TOP: told(words, error)}
+        return {TOP: refusal_sentence(words, error)}
     found: dict[str, Markup] = {}
     for fault in error.faults:
         known = FAULTS.get(fault.code)
@@ -169,7 +169,7 @@ def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
     return found
 
 
-def told(words: Words, error: errors.EngineError) -> Markup:
+def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:
     """A refusal as a sentence."""
     if isinstance(error, errors.RateLimited):
         return waiting(words, error.retry_after_s)

@@ -12,9 +12,9 @@ from typing import Literal
 from quart_trio.wrappers import TrioResponse
 
 from risala.http.web.access import PageAccess
-from risala.http.web.visit import Visit
+from risala.http.web.page_request import PageRequest
 
-PageView = Callable[[Visit], Awaitable[TrioResponse]]
+PageView = Callable[[PageRequest], Awaitable[TrioResponse]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

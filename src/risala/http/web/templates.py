@@ -21,7 +21,7 @@ from markupsafe import Markup
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
-from risala.http.web.drawing.kept import keeper
+from risala.http.web.drawing.cached import keeper
 from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats

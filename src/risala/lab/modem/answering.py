@@ -198,7 +198,7 @@ class Answering:
             self._finish(quirk.error)
             return
         self._quirk = None
-        self._modem.emit(self._taken_blocks())
+        self._modem.emit(self._accepted_blocks())
         self._prompt = prompt
         turn = self._turn
 
@@ -228,7 +228,7 @@ class Answering:
             self._finish(final_of(error, modem.settings["+CMEE"][0], modem.profile.unknown))
 
     def _finish(self, final: str) -> None:
-        blocks = self._taken_blocks()
+        blocks = self._accepted_blocks()
         quirk, self._quirk = self._quirk, None
         self._calls.clear()
         if quirk is not None and quirk.kind is QuirkKind.REFUSE:
@@ -318,7 +318,7 @@ class Answering:
         odd = self._modem.profile.blank_lines and self._modem.mood.chance(_BLANK_PERCENT)
         return self._eol if odd else ""
 
-    def _taken_blocks(self) -> bytes:
+    def _accepted_blocks(self) -> bytes:
         blocks, self._blocks = self._blocks, []
         return b"".join(self._block(rows) for rows in blocks if rows)
 

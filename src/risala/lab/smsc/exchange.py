@@ -23,7 +23,7 @@ from risala.lab.smsc.events import (
     Submitted,
 )
 from risala.lab.smsc.receipts import ids_of
-from risala.lab.smsc.store import Account, Kept, Timetable
+from risala.lab.smsc.store import Account, StoredDelivery, Timetable
 from risala.sms.assembly import Assembler
 from risala.sms.segment import join
 
@@ -69,7 +69,7 @@ class Exchange:
         self._next_id = now_ms() << _ID_COUNTER_BITS
 
     @property
-    def receipts_kept(self) -> int:
+    def receipts_waiting(self) -> int:
         """Receipts and inbound messages that are due, on their way, or wait for their ESME."""
         return self._kept + self.planned
 
@@ -81,10 +81,10 @@ class Exchange:
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
         """Have phones' messages sent, to this account or to any that is there; False: to none."""
         account = self._asked(system_id)
-        if account is None or self.receipts_kept + len(pdus) > self.config.store_max:
+        if account is None or self.receipts_waiting + len(pdus) > self.config.store_max:
             return False
         for pdu in pdus:
-            self.keep(account, Kept(pdu))
+            self.keep(account, StoredDelivery(pdu))
         return True
 
     def alert(self, alert: AlertNotification, *, system_id: str | None = None) -> bool:
@@ -121,7 +121,9 @@ class Exchange:
     @property
     def is_full(self) -> bool:
         config = self.config
-        return self.receipts_kept >= config.store_max or self._unanswered >= config.unanswered_max
+        return (
+            self.receipts_waiting >= config.store_max or self._unanswered >= config.unanswered_max
+        )
 
     def answer(self, wait_s: float, action: Callable[[], None]) -> None:
         """Give an answer after ``wait_s``, or at once where too many answers wait already."""
@@ -141,7 +143,7 @@ class Exchange:
         self._next_id += 1
         return ids_of(self._next_id, self.config.id_form)
 
-    def taken(self, account: Account, submitted: Submitted) -> None:
+    def accepted(self, account: Account, submitted: Submitted) -> None:
         """Join a segment that was taken; hand the message over when it is whole."""
         sender, recipient = submitted.sender, submitted.recipient
         if submitted.concatenation is None:
@@ -167,12 +169,12 @@ class Exchange:
         self.on_event(MessageReceived(message))
         self._on_message(message)
 
-    def keep(self, account: Account, kept: Kept) -> None:
+    def keep(self, account: Account, kept: StoredDelivery) -> None:
         """Have a receipt sent as soon as its ESME takes it."""
         self._kept += 1
         account.put(kept)
 
-    def _answered(self, system_id: str, kept: Kept, command_status: int) -> None:
+    def _answered(self, system_id: str, kept: StoredDelivery, command_status: int) -> None:
         pdu = kept.pdu
         if kept.state is not None:
             event: SimulatorEvent = ReceiptSent(

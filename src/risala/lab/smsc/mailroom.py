@@ -19,7 +19,7 @@ from risala.lab.smsc.behaviour import PlannedReceipt
 from risala.lab.smsc.events import Changed, Submitted
 from risala.lab.smsc.exchange import Exchange
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm, receipt_pdu
-from risala.lab.smsc.store import Account, Kept
+from risala.lab.smsc.store import Account, StoredDelivery
 from risala.sms.receipt import ReceiptState
 
 Source = tuple[int, int, str]
@@ -167,7 +167,7 @@ class MailRoom:
         self._waiting.pop(mail, None)
         for planned in content.receipts:
             self._later(mail, planned.after_s, partial(self._report, mail, content, planned))
-        self._exchange.taken(mail.account, content.submitted)
+        self._exchange.accepted(mail.account, content.submitted)
 
     def _report(self, mail: PhoneMail, content: Content, planned: PlannedReceipt) -> None:
         self._move(mail, planned.state, planned.error_code)
@@ -197,7 +197,7 @@ class MailRoom:
         )
         if own := config.receipt_tlvs:
             pdu = replace(pdu, tlvs=(*pdu.tlvs, *own))
-        self._exchange.keep(mail.account, Kept(pdu, mail.message_id, mail.state))
+        self._exchange.keep(mail.account, StoredDelivery(pdu, mail.message_id, mail.state))
 
     def _later(self, mail: PhoneMail, wait_s: float, action: Callable[[], None]) -> None:
         turn = mail.turn

@@ -162,9 +162,9 @@ class SmscSimulator:
         return self._exchange.timetable
 
     @property
-    def receipts_kept(self) -> int:
+    def receipts_waiting(self) -> int:
         """Receipts and inbound messages that are due, on their way, or wait for their ESME."""
-        return self._exchange.receipts_kept
+        return self._exchange.receipts_waiting
 
     @property
     def bound(self) -> int:

@@ -50,7 +50,7 @@ class Timetable:
 
 
 @dataclass(slots=True)
-class Kept:
+class StoredDelivery:
     """A receipt, or a part of a message from a phone."""
 
     pdu: DeliverSm | DataSm
@@ -71,7 +71,7 @@ class Account:
         retry_s: float,
         to_last: bool = False,
         timetable: Timetable,
-        on_answer: Callable[[str, Kept, int], None],
+        on_answer: Callable[[str, StoredDelivery, int], None],
         on_gone: Callable[[], None],
     ) -> None:
         self.system_id = system_id
@@ -82,10 +82,10 @@ class Account:
         self._timetable = timetable
         self._on_answer = on_answer
         self._on_gone = on_gone
-        self._waiting: deque[Kept] = deque()
+        self._waiting: deque[StoredDelivery] = deque()
         self._in_flight = 0
 
-    def put(self, kept: Kept) -> None:
+    def put(self, kept: StoredDelivery) -> None:
         self._waiting.append(kept)
         self.pump()
 
@@ -113,7 +113,7 @@ class Account:
                 self._in_flight += 1
                 self.receivers.append(link)
 
-    def _settle(self, kept: Kept, result: Pdu | LinkError) -> None:
+    def _settle(self, kept: StoredDelivery, result: Pdu | LinkError) -> None:
         self._in_flight -= 1
         if isinstance(result, LinkError):
             self._waiting.appendleft(kept)  # the link failed, not the ESME: it is sent again first

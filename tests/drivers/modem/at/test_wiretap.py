@@ -7,11 +7,11 @@ import pytest
 from risala.drivers.modem.at.engine import AtEngine, Command
 from risala.drivers.modem.at.events import Urc
 from risala.drivers.modem.at.wiretap import (
-    told_answer,
-    told_body,
-    told_command,
-    told_line,
-    told_urc,
+    answer_text,
+    body_text,
+    command_text,
+    line_text,
+    urc_text,
 )
 
 
@@ -47,7 +47,7 @@ from risala.drivers.modem.at.wiretap import (
     ],
 )
 def test_a_command(command, line):
-    assert told_command(command) == line
+    assert command_text(command) == line
 
 
 @pytest.mark.parametrize(
@@ -74,20 +74,20 @@ def test_a_command(command, line):
     ],
 )
 def test_a_line_of_the_modem(text, line):
-    assert told_line(text) == line
+    assert line_text(text) == line
 
 
 def test_a_message_that_comes_is_told_by_its_length():
     urc = Urc("+CMT", "+CMT: ,30", "0791" + "00" * 28)
-    assert told_urc(urc) == "+CMT: … (PDU of 30 octets)"
-    assert told_body("0011" * 10) == "(PDU of 20 octets)"
+    assert urc_text(urc) == "+CMT: … (PDU of 30 octets)"
+    assert body_text("0011" * 10) == "(PDU of 20 octets)"
 
 
 def test_an_answer_with_its_rows():
     engine = AtEngine()
     engine.start(Command("AT+CSQ"))
     (answer,) = engine.receive(b"\r\n+CSQ: 9,99\r\n\r\nOK\r\n")
-    assert told_answer(answer) == "+CSQ: 9,99 | OK"
+    assert answer_text(answer) == "+CSQ: 9,99 | OK"
 
 
 def test_a_row_with_its_pdu():
@@ -95,4 +95,4 @@ def test_a_row_with_its_pdu():
     engine = AtEngine()
     engine.start(Command("AT+CMGR=1"))
     (answer,) = engine.receive(f"+CMGR: 1,,22\r\n{pdu}\r\nOK\r\n".encode())
-    assert told_answer(answer) == "+CMGR: … (PDU of 30 octets) | OK"
+    assert answer_text(answer) == "+CMGR: … (PDU of 30 octets) | OK"

@@ -20,7 +20,7 @@ from patience import until_true
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.shipper import Shipper
-from risala.engine.journal.shipping.standing import ShippingStanding
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep import backup
@@ -170,7 +170,7 @@ async def test_a_directory_that_is_missing_is_tried_again(tmp_path):
 
 async def test_how_old_the_copy_is_is_known_without_a_look(tmp_path):
     database, shipped, away = tmp_path / "a.db", tmp_path / "shipped", tmp_path / "away"
-    standing = ShippingStanding()
+    standing = ShippingStatus()
     assert standing.age_s is None
 
     async def until_shipped_after(at_s: float) -> None:

@@ -9,7 +9,7 @@ from risala.engine.rules.alerts.holding import (
     FLAPS_WITHIN_MS,
     HOLD_MAX_MS,
     WELL,
-    AlertStanding,
+    AlertState,
     AlertTurn,
     Verdict,
     flaps_of,
@@ -22,7 +22,7 @@ BAD, GOOD, UNKNOWN = Verdict.BAD, Verdict.GOOD, Verdict.UNKNOWN
 
 
 def turns(verdicts, flaps=0, every_ms=60_000):
-    standing, found = AlertStanding(flaps=flaps), []
+    standing, found = AlertState(flaps=flaps), []
     for n, verdict in enumerate(verdicts):
         standing, turn = step(standing, verdict, n * every_ms, GRACE, HOLD)
         if turn is not None:
@@ -49,7 +49,7 @@ def test_what_nobody_can_tell_changes_nothing():
 
 
 def test_without_a_grace_time_it_is_raised_at_once():
-    assert step(WELL, BAD, 7, 0, HOLD) == (AlertStanding(is_raised=True), AlertTurn.RAISED)
+    assert step(WELL, BAD, 7, 0, HOLD) == (AlertState(is_raised=True), AlertTurn.RAISED)
 
 
 def test_a_clock_that_goes_back_raises_nothing_early():
@@ -81,12 +81,12 @@ def test_raised_and_over_take_turns(verdicts, flaps):
 
 
 def test_what_flapped_is_held_longer_and_keeps_its_count():
-    raised = AlertStanding(is_raised=True, flaps=1)
+    raised = AlertState(is_raised=True, flaps=1)
     waiting, turn = step(raised, GOOD, 0, 0, HOLD)
     assert turn is None
     waiting, turn = step(waiting, GOOD, 2 * HOLD - 1, 0, HOLD)
     assert turn is None
-    assert step(waiting, GOOD, 2 * HOLD, 0, HOLD) == (AlertStanding(flaps=1), AlertTurn.OVER)
+    assert step(waiting, GOOD, 2 * HOLD, 0, HOLD) == (AlertState(flaps=1), AlertTurn.OVER)
 
 
 def test_a_day_is_counted_from_when_it_was_over():

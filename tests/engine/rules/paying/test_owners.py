@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from risala.engine.rules.paying.bank_texts import ToldPayment, continues, over_caps, owner_of
+from risala.engine.rules.paying.bank_texts import ReportedPayment, continues, over_caps, owner_of
 from risala.plugins.payment_texts import CreditCaps
 
-TOLD = ToldPayment("REF7", 500, "+22236123456")
+TOLD = ReportedPayment("REF7", 500, "+22236123456")
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ def test_whose_it_is(claims, owner):
 
 
 def test_a_text_without_its_payer_proves_nobody():
-    told = ToldPayment("REF7", 500, None)
+    told = ReportedPayment("REF7", 500, None)
     assert owner_of(told, [Claim(payer_number=None)]) == "payer"
-    assert owner_of(ToldPayment("REF7", 500, ""), [Claim(payer_number="")]) == "payer"
+    assert owner_of(ReportedPayment("REF7", 500, ""), [Claim(payer_number="")]) == "payer"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, Invalid
+from risala.engine.model.errors import EditConflict, Invalid
 from risala.engine.model.times import iso
 from web_people import AT_MS, key
 from web_requests import GONE, REQUESTS
@@ -138,7 +138,7 @@ async def test_a_publishable_key_has_origins_too(owner, gateway):
     ("error", "told"),
     [
         (Invalid("allowed_addresses", "invalid_ip_address", "No."), "An address looks like"),
-        (ChangedMeanwhile("amina"), "This stands now"),
+        (EditConflict("amina"), "This stands now"),
     ],
 )
 async def test_what_is_refused_stays_typed(owner, gateway, error, told):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import ChangedMeanwhile, FieldFault, Invalid
+from risala.engine.model.errors import EditConflict, FieldFault, Invalid
 from web_people import TEXT
 
 PAGE = "/app/org_1/verify/settings"
@@ -101,7 +101,7 @@ async def test_a_fault_stands_at_its_field(owner, gateway, path, field, told):
 
 async def test_what_another_changed_meanwhile_stands_beside_what_was_typed(owner, gateway):
     form = await owner.get(PAGE)
-    gateway.perform = Refusing(gateway, ChangedMeanwhile("sidi@baraka.example")).perform
+    gateway.perform = Refusing(gateway, EditConflict("sidi@baraka.example")).perform
     gateway.verify["version"] = 9
     gateway.verify["settings"]["code_length"] = 8
     gateway.verify["settings"]["templates"] = {"fr": "<i>{{code}}</i>"}

@@ -10,7 +10,7 @@ from jinja2 import DictLoader
 from markupsafe import Markup
 
 from risala.engine.model.people import Language
-from risala.http.web.drawing.kept import KEPT_MAX, NoReader, keeper
+from risala.http.web.drawing.cached import KEPT_MAX, NoReader, keeper
 from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import load_words

@@ -13,7 +13,7 @@ from risala.cli.commands.accounts.organizations import (
     optional_org,
     organization_id,
 )
-from risala.cli.reach.erasing import taken_out, tell_taken_out
+from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 
@@ -289,13 +289,13 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
         if name is None:
             return await session.perform("org.deletion", organization_id=found)
         asked = await session.perform("org.delete", organization_id=found, name=name)
-        return await taken_out(session, asked["id"])
+        return await erase_units(session, asked["id"])
 
     found = options.run(work)
     if output.show(options.json, found):
         return
     if name is not None:
-        tell_taken_out(found)
+        report_erased(found)
         return
     output.fields(
         {

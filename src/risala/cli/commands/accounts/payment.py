@@ -71,7 +71,7 @@ def payment_list(
                 each["method"],
                 output.money(each["amount"], each["currency"]),
                 each["reference"],
-                _standing(each),
+                _state_text(each),
                 output.moment(each["begunAt"]),
             )
             for each in found["payments"]
@@ -104,7 +104,7 @@ def payment_show(options: Options, payment: str) -> None:
         "Method": found["method"],
         "Amount": output.money(found["amount"], found["currency"]),
         "Reference": found["reference"],
-        "State": _standing(found),
+        "State": _state_text(found),
         "Paid from": _payer(found["payer"]),
         "Begun (UTC)": f"{output.moment(found['begunAt'])} by {found['begunBy']}",
     }
@@ -196,7 +196,7 @@ def payment_poll(options: Options, payment: str) -> None:
 
     found = options.run(work)
     if not output.show(options.json, found):
-        output.said(f"{found['id']}: {_standing(found)}.")
+        output.said(f"{found['id']}: {_state_text(found)}.")
 
 
 for _command in (payment_texts, payment_dismiss, payment_lines, payment_reconcile):
@@ -211,7 +211,7 @@ def _payer(payer: Json | None) -> str | None:
     return f"{payer['number']} ({words.get(payer['state'], 'not shown to be theirs yet')})"
 
 
-def _standing(found: Json) -> str:
+def _state_text(found: Json) -> str:
     """How it stands, and for whom it waits."""
     if found["state"] != "waiting":
         return str(found["state"])

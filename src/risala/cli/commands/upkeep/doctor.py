@@ -104,14 +104,14 @@ async def _patient(data_dir: Path) -> Patient:
             upgrading = await service.gateway.upgrading()
             if upgrading is not None:
                 return replace(patient, upgrading=upgrading)
-            return await _told(patient, service.gateway)
+            return await _with_service(patient, service.gateway)
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:
         return patient  # the checks themselves tell what is wrong with the directory
 
 
-async def _told(patient: Patient, gateway: Any) -> Patient:  # noqa: ANN401 -- a Performer
+async def _with_service(patient: Patient, gateway: Any) -> Patient:  # noqa: ANN401 -- a Performer
     """With what the running service says of itself, or why it could not."""
     try:  # what is in memory first: the carriers are read from the database
         patient = replace(patient, statistics=await _ask(gateway, "statistics"))

@@ -134,8 +134,8 @@ async def _listed(session: GatewaySession) -> Json:
 
 def _loaded_here(options: Options) -> Json:
     """The plugins as a service would find them."""
-    from risala.plugins.census import wire
     from risala.plugins.manager import PluginManager
+    from risala.plugins.plugin_report import wire
 
     log_to_stderr()
     settings = options.settings().plugins

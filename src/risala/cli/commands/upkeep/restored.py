@@ -17,7 +17,7 @@ SHOWN_MAX: Final = 20
 
 def payload(report: RestoreReport) -> dict[str, Any]:
     """As JSON tells it."""
-    from risala.engine.operations.kept.restored import held_wire
+    from risala.engine.operations.account_data.restored import held_wire
 
     return {
         "ended": report.ended,

@@ -85,10 +85,10 @@ def route(
 
     found = options.run(work)
     if not output.show(options.json, found):
-        _told(found)
+        _print_route(found)
 
 
-def _told(found: Json) -> None:
+def _print_route(found: Json) -> None:
     network = found["network"] or "no mobile network of the plan"
     output.said(f"{found['to']} ({network}): {_verdict(found)}")
     rows = [*found["candidates"], *found["others"]]

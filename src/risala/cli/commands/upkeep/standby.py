@@ -16,7 +16,7 @@ from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.standby.takeover import Taken, Takeover
+    from risala.engine.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
 DAMAGED: Final = (
@@ -153,8 +153,11 @@ def takeover(
 
 
 def _take(
-    options: Options, settings: Settings, directory: Path, take: Callable[[Takeover], Taken]
-) -> Taken:
+    options: Options,
+    settings: Settings,
+    directory: Path,
+    take: Callable[[Takeover], TakeoverReport],
+) -> TakeoverReport:
     import trio
 
     from risala.app.standby import end_watch
@@ -168,7 +171,7 @@ def _take(
 
     data_dir, where = settings.storage.data_dir, settings.standby.lease_directory
 
-    async def main() -> Taken:
+    async def main() -> TakeoverReport:
         async with session.hold_or_reach(data_dir) as service:
             if service is not None:
                 raise CommandRefused("The service runs here already.")
@@ -196,7 +199,7 @@ def _take(
     return session.run_async(main)
 
 
-def _payload(taken: Taken) -> dict[str, Any]:
+def _payload(taken: TakeoverReport) -> dict[str, Any]:
     from risala.engine.model.times import iso
 
     return {
@@ -212,7 +215,7 @@ def _payload(taken: Taken) -> dict[str, Any]:
     }
 
 
-def _tell(taken: Taken) -> None:
+def _tell(taken: TakeoverReport) -> None:
     told = _payload(taken)
     moment = f"{output.moment(told['copyOf'])} UTC by the primary's clock"
     output.said(

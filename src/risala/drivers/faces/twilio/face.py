@@ -112,7 +112,7 @@ class TwilioFace:
                     if session.status != "pending":
                         raise TwilioError(404, 20404, wire.NOT_FOUND)
                     session = await service.cancel_code(caller, session.verification_id)
-                return _told(request, caller, session, wire.status_of(session))
+                return _verification_answer(request, caller, session, wire.status_of(session))
         return await _check(request, service, caller)
 
     async def _send(
@@ -328,7 +328,7 @@ async def _verify(request: FaceRequest, service: FaceService, caller: FaceCaller
     # `fr-CA` is French here.
     locale = _word(fields, "Locale").partition("-")[0].lower() or None
     session = await service.send_code(caller, to, locale)
-    return _told(request, caller, session, session.status, 201)
+    return _verification_answer(request, caller, session, session.status, 201)
 
 
 async def _check(request: FaceRequest, service: FaceService, caller: FaceCaller) -> FaceAnswer:
@@ -345,7 +345,7 @@ async def _check(request: FaceRequest, service: FaceService, caller: FaceCaller)
     approved = await service.check_code(caller, session.verification_id, code)
     after = service.verification(caller, session.verification_id)
     status = "approved" if approved else wire.status_of(after)
-    return _told(request, caller, after, status)
+    return _verification_answer(request, caller, after, status)
 
 
 def _session(service: FaceService, caller: FaceCaller, sid: str) -> FaceVerification:
@@ -359,7 +359,7 @@ def _session(service: FaceService, caller: FaceCaller, sid: str) -> FaceVerifica
     return found
 
 
-def _told(
+def _verification_answer(
     request: FaceRequest,
     caller: FaceCaller,
     session: FaceVerification,

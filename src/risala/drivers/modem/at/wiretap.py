@@ -27,7 +27,7 @@ _digits: Final = re.compile(r"[0-9]{3,}([0-9]{4})")
 _BASIC: Final = re.compile(r"AT(?:[EVQXZI&][A-Z0-9]*)*", re.IGNORECASE).fullmatch
 
 
-def told_command(text: str) -> str:
+def command_text(text: str) -> str:
     """A command line as it left, without what is behind its ``=`` where that may be anything."""
     name = _name_of(text)
     if name in _PLAIN and ";" not in text:  # what is chained behind it may be a PIN
@@ -38,30 +38,30 @@ def told_command(text: str) -> str:
     return f"{asked}=?" if value == "?" else f"{masked(asked)}=…"
 
 
-def told_body(hexadecimal: str) -> str:
+def body_text(hexadecimal: str) -> str:
     """The PDU behind a prompt."""
     return f"(PDU of {len(hexadecimal) // 2} octets)"
 
 
-def told_answer(answer: Answer) -> str:
+def answer_text(answer: Answer) -> str:
     """Its rows and its result."""
-    return " | ".join([*map(_told_row, answer.rows), told_line(answer.result.raw)])
+    return " | ".join([*map(_row_text, answer.rows), line_text(answer.result.raw)])
 
 
-def _told_row(row: Row) -> str:
-    return told_line(row.text) + _told_pdu(row.pdu)
+def _row_text(row: Row) -> str:
+    return line_text(row.text) + _pdu_text(row.pdu)
 
 
-def _told_pdu(pdu: str | None) -> str:
-    return "" if pdu is None else f" {told_body(pdu)}"
+def _pdu_text(pdu: str | None) -> str:
+    return "" if pdu is None else f" {body_text(pdu)}"
 
 
-def told_urc(urc: Urc) -> str:
+def urc_text(urc: Urc) -> str:
     """A line that came of itself."""
-    return told_line(urc.text) + _told_pdu(urc.pdu)
+    return line_text(urc.text) + _pdu_text(urc.pdu)
 
 
-def told_line(text: str) -> str:
+def line_text(text: str) -> str:
     """One line of the modem."""
     name = _name_of(text)
     if name in _PLAIN or text in ("OK", "ERROR", "RING", "NO CARRIER", "BUSY", "NO ANSWER"):

@@ -24,11 +24,11 @@ from risala.drivers.modem.at.engine import (
     Urc,
 )
 from risala.drivers.modem.at.wiretap import (
-    told_answer,
-    told_body,
-    told_command,
-    told_line,
-    told_urc,
+    answer_text,
+    body_text,
+    command_text,
+    line_text,
+    urc_text,
 )
 
 ANSWER_S: Final = 10.0
@@ -144,14 +144,14 @@ class AtLink:
         match event:
             case Answer() | Prompt():
                 if isinstance(event, Answer):
-                    self._wire(False, told_answer, event)
+                    self._wire(False, answer_text, event)
                 self._events.append(event)
                 self._arrived.set()
             case Urc():
-                self._wire(False, told_urc, event)
+                self._wire(False, urc_text, event)
                 self._on_urc(event)
             case Late():
-                self._wire(False, told_line, event.text)
+                self._wire(False, line_text, event.text)
                 self._on_late(event)
             case Noise(octets):
                 self.noise_octets += octets
@@ -225,7 +225,7 @@ class AtLink:
                         )
                     return event
                 on_leave()
-                self._wire(True, told_body, hexadecimal)
+                self._wire(True, body_text, hexadecimal)
                 with trio.move_on_after(answer_s):
                     await self._write(self.engine.body(hexadecimal))
                     answer = await self._next_event()
@@ -251,7 +251,7 @@ class AtLink:
             octets = self.engine.start(command)
         except LocalProtocolError as fault:
             raise NoAnswerError(str(fault)) from fault
-        self._wire(True, told_command, command.text)
+        self._wire(True, command_text, command.text)
         try:
             yield octets
         finally:

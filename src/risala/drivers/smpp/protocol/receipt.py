@@ -155,7 +155,7 @@ def parse_receipt(
     if not carrier_id:
         return None
     network = tlvs.get(NETWORK_ERROR_CODE)
-    state, error, raw = _told(
+    state, error, raw = _meaning(
         fields.get("stat", ""), fields.get("err", ""), tlvs.get(MESSAGE_STATE), network
     )
     reference = tlvs.get(USER_MESSAGE_REFERENCE)
@@ -172,7 +172,7 @@ def parse_receipt(
 
 
 @lru_cache(maxsize=TOLD_MAX)
-def _told(
+def _meaning(
     stat: str, err: str, number: Tlv | None, network: Tlv | None
 ) -> tuple[ReceiptState, str, str]:
     """State, error and the carrier's words for them, which nearly all receipts have in common."""

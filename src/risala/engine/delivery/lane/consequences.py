@@ -9,7 +9,7 @@ from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.lane.parts import LaneHooks
 from risala.engine.journal.attempts import Attempt, SubmitAnswer
 from risala.engine.journal.rows import DueRow, Stamp
-from risala.engine.rules.retry import Circumstances, Decision, decide, taken
+from risala.engine.rules.retry import Circumstances, Decision, after_acceptance, decide
 from risala.engine.rules.router import pinned
 from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome, Refused
@@ -46,7 +46,7 @@ class Consequences:
             live: as :class:`SubmitAnswer` has it.
         """
         if isinstance(outcome, Accepted):  # nearly every answer: no other circumstance counts
-            decision = taken(outcome, gives_receipts=gives_receipts)
+            decision = after_acceptance(outcome, gives_receipts=gives_receipts)
         else:
             decision = self._decide(
                 row,

@@ -13,17 +13,17 @@ import structlog
 import trio
 
 from risala.config.model import CarrierSection, RetrySection
+from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.lane.awaited import Awaited
 from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall
 from risala.engine.delivery.lane.consequences import Consequences
 from risala.engine.delivery.lane.declining import declines, let_wait
 from risala.engine.delivery.lane.learning import Learning
+from risala.engine.delivery.lane.link import CarrierLink
 from risala.engine.delivery.lane.parts import Counts, Gate, Job, LaneHooks, tell_unwritten
 from risala.engine.delivery.lane.questions import Questions
 from risala.engine.delivery.lane.solo import Solo
-from risala.engine.delivery.lane.standing import LaneStanding
 from risala.engine.delivery.lane.traffic import LaneTraffic
-from risala.engine.delivery.scribe import Scribe
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Recorder
@@ -61,7 +61,7 @@ class Lane:
     carrier: CarrierSection
     driver: Driver
     recorder: Recorder
-    scribe: Scribe
+    scribe: AttemptWriter
     hooks: LaneHooks
     fence: Callable[[], None]
     """Called before each segment leaves; it does not return where another machine may send."""
@@ -72,7 +72,7 @@ class Lane:
     """Its carrier's."""
     window_max: int = field(init=False)
     """How many segments may be unanswered at once."""
-    standing: LaneStanding = field(init=False)
+    standing: CarrierLink = field(init=False)
     in_flight: int = 0
     """Segments that are about to leave, or whose answer is to come, or to be used first."""
     settling: int = 0
@@ -100,7 +100,7 @@ class Lane:
         can = self.driver.capabilities
         self.name = self.carrier.name
         self.window_max = self._window_max()
-        self.standing = LaneStanding(can, self.recorder.clock)
+        self.standing = CarrierLink(can, self.recorder.clock)
         self.traffic = LaneTraffic(self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
@@ -126,9 +126,9 @@ class Lane:
         return self._calls.late
 
     @property
-    def told_health(self) -> Health:
+    def driver_health(self) -> Health:
         """What its driver says, unless the driver itself is what ails it."""
-        return self.standing.told(trio.current_time(), self._calls.late)
+        return self.standing.health_at(trio.current_time(), self._calls.late)
 
     def healthy(self, now_s: float) -> bool:
         """True where traffic should come here rather than to the next tier."""

@@ -41,7 +41,7 @@ class Learning:
             self.breaker.succeeded()
             self.throttle.succeeded()
             if outcome.load_percent is not None:
-                self.throttle.heed(outcome.load_percent, trio.current_time())
+                self.throttle.ease(outcome.load_percent, trio.current_time())
             return None
         return self._learn_fault(outcome, trio.current_time())
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import trio
 
 from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.standing import TraceLine
+from risala.engine.delivery.lane.link import TraceLine
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class LaneStatistics:
 
 def statistics_of(lane: Lane) -> LaneStatistics:
     """The numbers and words of this moment."""
-    now_s, health = trio.current_time(), lane.told_health
+    now_s, health = trio.current_time(), lane.driver_health
     return LaneStatistics(
         carrier=lane.name,
         driver=lane.carrier.driver,

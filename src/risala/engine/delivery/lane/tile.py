@@ -86,7 +86,7 @@ def _iso(at_s: float, now_s: float, clock: Clock) -> str:
 def tile_of(lane: Lane) -> dict[str, Any]:
     """What a tile shows beside the numbers of :class:`LaneStatistics`."""
     standing, clock, now_s = lane.standing, lane.recorder.clock, trio.current_time()
-    details, told = lane.told_health.details, state_of(lane, now_s, clock)
+    details, told = lane.driver_health.details, state_of(lane, now_s, clock)
     error = standing.last_error
     return {
         "condition": {"code": told.code, "values": dict(told.values)},

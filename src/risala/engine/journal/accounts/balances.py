@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
-from risala.engine.journal.rows import Standing
+from risala.engine.journal.rows import BalanceState
 from risala.engine.model.errors import NotFound
 
 
-def standing(conn: sqlite3.Connection, organization_id: str, day: int) -> Standing:
+def balance_state(conn: sqlite3.Connection, organization_id: str, day: int) -> BalanceState:
     """The balance of an organization, by which entry, and what it has spent on a day of its own.
 
     One statement, so that all of it is of one moment.
@@ -25,4 +25,4 @@ def standing(conn: sqlite3.Connection, organization_id: str, day: int) -> Standi
     if row is None:
         raise NotFound(f"There is no organization {organization_id}.")
     seq, balance, spent = row
-    return Standing(seq or 0, balance, day, spent or 0)
+    return BalanceState(seq or 0, balance, day, spent or 0)

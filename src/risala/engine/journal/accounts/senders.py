@@ -120,7 +120,7 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
     old = sender(conn, sender_id)
     if old.status == "denied":
         raise Conflict(f"The sender {old.name!r} was denied; it must be requested again.")
-    _refuse_taken(conn, old)
+    _refuse_used_name(conn, old)
     if old.status == "pending":
         since = stamp.now_ms if old.cleared_at is None else old.cleared_at
         cleared = {"cleared": True, "cleared_at": since, "updated_at": stamp.now_ms}
@@ -132,7 +132,7 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
     return sender(conn, sender_id)
 
 
-def _refuse_taken(conn: sqlite3.Connection, wanted: Sender) -> None:
+def _refuse_used_name(conn: sqlite3.Connection, wanted: Sender) -> None:
     taken = SENDERS.find(
         table(conn, "senders"),
         f"folded = ? AND organization_id <> ? AND (status = 'approved' OR ({_WAITING}))",

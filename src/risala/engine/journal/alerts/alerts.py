@@ -114,13 +114,13 @@ def end(conn: sqlite3.Connection, seq: int, facts: Facts, now_ms: int) -> Alert 
     return replace(found, over_at=at, over_facts=facts)
 
 
-def told_since(conn: sqlite3.Connection, since_ms: int) -> Counter[AlertKind]:
+def notified_since(conn: sqlite3.Connection, since_ms: int) -> Counter[AlertKind]:
     """How many were told of since then, by their kind."""
     rows = table(conn, _TABLE).rows_where("told_at > ?", (since_ms,), select="kind")
     return Counter(AlertKind(row["kind"]) for row in rows)
 
 
-def note_told(conn: sqlite3.Connection, seq: int, now_ms: int) -> None:
+def note_notified(conn: sqlite3.Connection, seq: int, now_ms: int) -> None:
     """Mails and calls are owed for it."""
     writable(conn, _TABLE).update(seq, {"told_at": now_ms})
 

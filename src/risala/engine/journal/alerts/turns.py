@@ -39,13 +39,13 @@ def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) 
     """Owe what is to be told of all alerts that are open, of which nobody was told, and which
     are not muted."""
     mutes = alerts.mutes(conn, now_ms)
-    told = alerts.told_since(conn, now_ms - HOUR_MS)
+    told = alerts.notified_since(conn, now_ms - HOUR_MS)
     for each in alerts.opened(conn):
         if not audience.misses(each) or told[each.kind] >= TOLD_AN_HOUR:
             continue
         if not any(mute.covers(each.kind, each.subject, now_ms) for mute in mutes):
             told[each.kind] += 1
-            alerts.note_told(conn, each.seq, now_ms)
+            alerts.note_notified(conn, each.seq, now_ms)
             _owe(conn, each, AlertTurn.RAISED, audience, now_ms)
 
 

@@ -45,7 +45,7 @@ def receive(
             "UPDATE inbound SET organization_id = ? WHERE id = ?", (organization_id, message_id)
         )
         outbox.received_event(conn, organization_id, message_id, message, stamp)
-    opt_outs.heed(conn, accounts(carrier), message, stamp.now_ms)
+    opt_outs.apply_keyword(conn, accounts(carrier), message, stamp.now_ms)
     return True
 
 

@@ -110,7 +110,9 @@ def _begin_to_look_back(conn: sqlite3.Connection) -> None:
     meta.put(conn, _LOOK_BACK, f"{last_key(conn) + 1} {LOOK_BACK_ROWS_MAX}")
 
 
-def heed(conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int) -> None:
+def apply_keyword(
+    conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int
+) -> None:
     """Do what a message asks for that is nothing but STOP or START in one of their languages.
 
     ``carriers`` are those of one account: an answer comes through any of them.

@@ -172,7 +172,7 @@ class _Payer:
             self.days.charge(day, price)
 
 
-class _Taken(NamedTuple):
+class _AcceptedMessages(NamedTuple):
     """A request's messages that are accepted, by one organization and in one mode."""
 
     organization: int
@@ -188,7 +188,7 @@ class _Group:
         self._payers: dict[str, _Payer] = {}
         self._given: dict[tuple[str, str, str], bytes] = {}
         """Answers by keys of clients, which only they can use again."""
-        self._taken: list[_Taken] = []
+        self._taken: list[_AcceptedMessages] = []
         self._charges: list[Charge] = []
         self._low: list[tuple[NewMessage, int]] = []
         self._waiting: dict[str, Stamp] = {}
@@ -209,10 +209,10 @@ class _Group:
         if not taken:
             return Acceptance(results, None, None)
         if first.mode != "live":
-            self._taken.append(_Taken(payer.no, taken, None))
+            self._taken.append(_AcceptedMessages(payer.no, taken, None))
             return Acceptance(results, None, taken[0].id, whole)
         charge = self._charge(payer, taken, before)
-        self._taken.append(_Taken(payer.no, taken, charge.seq))
+        self._taken.append(_AcceptedMessages(payer.no, taken, charge.seq))
         if payer.balance < taken[-1].low_balance <= before:
             self._low.append((taken[-1], payer.balance))
         if request.stamp is not None:

@@ -43,13 +43,13 @@ def decline(conn: sqlite3.Connection, declining: Declining, stamp: Stamp) -> tup
         (message.due_at, names.number(conn, message.route), stamp.now_ms, message.key),
     )
     line = Line(Kind.HELD_BACK, Cause.QUOTA_USED, note(declining.reason))
-    if declining.route is None and not _is_told(conn, message.key, declining.carrier, line):
+    if declining.route is None and not _has_event(conn, message.key, declining.carrier, line):
         entry = TimelineEntry(stamp.now_ms, Status.PENDING, line, declining.carrier)
         timeline.append(conn, message.key, entry)
     return (change_of(message, stamp.now_ms, line),)
 
 
-def _is_told(conn: sqlite3.Connection, key: int, carrier: str, line: Line) -> bool:
+def _has_event(conn: sqlite3.Connection, key: int, carrier: str, line: Line) -> bool:
     last = conn.execute(
         f"SELECT {name_sql('carrier')}, kind, details FROM line WHERE message = ?"  # noqa: S608 -- constants
         " ORDER BY n DESC LIMIT 1",

@@ -217,7 +217,7 @@ def _finish(
     if decision.step is Step.AWAIT:
         known_as = held.named(conn, groups(attempt.carrier), message, attempt)
         if known_as is not None:
-            answer = taken(attempt, known_as, answer.stamp)
+            answer = accepted_by_receipt(attempt, known_as, answer.stamp)
             decision = answer.decision
     if decision.step is Step.AWAIT and part.state is SegmentState.SUBMITTING:
         _count_uncertain(conn, message, attempt, lost_link=decision.lost_link)
@@ -242,7 +242,7 @@ def _finish(
             )
 
 
-def taken(attempt: Attempt, carrier_id: str, stamp: Stamp) -> SubmitAnswer:
+def accepted_by_receipt(attempt: Attempt, carrier_id: str, stamp: Stamp) -> SubmitAnswer:
     """What a receipt says of an uncertain segment: it was accepted after all."""
     line = Line(Kind.TAKEN_BY_RECEIPT)
     decision = Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, carrier_id=carrier_id)

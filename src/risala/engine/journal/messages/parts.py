@@ -51,7 +51,7 @@ def carrier_key(carrier_id: str) -> str:
     return carrier_id.strip().casefold().lstrip("0") or "0"
 
 
-def kept_id(carrier_id: str | None) -> tuple[str | None, str | None]:
+def stored_id(carrier_id: str | None) -> tuple[str | None, str | None]:
     """A carrier's id as rows keep it: its one form, and how it was written where that differs."""
     if not carrier_id:  # some carriers give an empty one
         return None, carrier_id
@@ -131,7 +131,7 @@ def answered(
     now_ms: int,
 ) -> None:
     """A part comes to a state by its answer, or for want of one."""
-    key, written = kept_id(carrier_id)
+    key, written = stored_id(carrier_id)
     kept = STATES.number(state)
     if message.segments == 1:
         since = now_ms if state is SegmentState.UNCERTAIN else None

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 
 from risala.engine.journal.attempts import Arrival, Attempt
 from risala.engine.journal.messages import parts, timeline
-from risala.engine.journal.messages.delivery import Word, finish_one, note_receipt, taken
+from risala.engine.journal.messages.delivery import (
+    Word,
+    accepted_by_receipt,
+    finish_one,
+    note_receipt,
+)
 from risala.engine.journal.messages.endings import settle
 from risala.engine.journal.messages.held import hold, named, segment_state
 from risala.engine.journal.messages.matching import Found, Why, find
@@ -103,7 +108,9 @@ def _record_one(
     # Where the carrier's policy has ended it meanwhile, the receipt is only told of.
     if found.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
         return _apply(conn, arrival, message, found, found.state)
-    accepted = finish_one(conn, taken(found.try_of_it, receipt.carrier_id, stamp), groups)
+    accepted = finish_one(
+        conn, accepted_by_receipt(found.try_of_it, receipt.carrier_id, stamp), groups
+    )
     message = load_key(conn, found.key)
     return (*accepted, *_apply(conn, arrival, message, found, SegmentState.ACCEPTED))
 
@@ -157,7 +164,7 @@ def take_those_with_receipts(
         attempt = Attempt(message.id, part.number, part.attempt, part.carrier)
         known_as = named(conn, groups(part.carrier), message, attempt)
         if known_as is not None:
-            return finish_one(conn, taken(attempt, known_as, stamp), groups)
+            return finish_one(conn, accepted_by_receipt(attempt, known_as, stamp), groups)
     return ()
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from risala.engine.journal.messages import counts, timeline
 from risala.engine.journal.messages.counts import CountKey
-from risala.engine.journal.messages.parts import ACCEPTED, SUBMITTING, kept_id
+from risala.engine.journal.messages.parts import ACCEPTED, SUBMITTING, stored_id
 from risala.engine.journal.messages.timeline import ATTEMPT_TOLD, SENT_TOLD, LineRow
 from risala.engine.journal.state import MessageState, load
 from risala.engine.journal.store import names
@@ -86,8 +86,8 @@ class Sheet:
     def send(self, message: MessageState, carrier_id: str, entry: TimelineEntry) -> None:
         """Its only part was accepted."""
         message.part_state = ACCEPTED
-        message.carrier_key, message.carrier_id = kept_id(carrier_id)
-        told = self._told(message, entry, ATTEMPT_TOLD)
+        message.carrier_key, message.carrier_id = stored_id(carrier_id)
+        told = self._row_line(message, entry, ATTEMPT_TOLD)
         # Mostly null, and to Python's sqlite3 a None costs as much as ten numbers.
         written = 0 if message.carrier_id is None else message.carrier_id
         row = (message.carrier_key, written, entry.at, *told, message.key)
@@ -96,11 +96,11 @@ class Sheet:
 
     def deliver(self, message: MessageState, entry: TimelineEntry) -> None:
         """Its only part was delivered."""
-        told = self._told(message, entry, SENT_TOLD)
+        told = self._row_line(message, entry, SENT_TOLD)
         self._note(message, _DELIVER, (entry.at, *told, message.key))
         self._counted[counts.outcome(message, entry.at)] += 1
 
-    def _told(
+    def _row_line(
         self, message: MessageState, entry: TimelineEntry, before: int
     ) -> tuple[int | None, str | None]:
         """How many lines the row tells now, and the carrier's word of the last; or it is told in

@@ -101,7 +101,7 @@ def unfold(conn: sqlite3.Connection, key: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _RowTimeline:
     """What a message's row tells of its timeline."""
 
     created_at: int
@@ -143,7 +143,7 @@ DELIVERED_TOLD: Final = 4
 ATTEMPT: Final = Line(Kind.ATTEMPT)
 DELIVERED: Final = Line(Kind.DELIVERED)
 _KEPT: Final = Rows(
-    _Kept, {"created_at": CREATED, "gone": "pruned & 2", "carrier": name_sql("carrier")}
+    _RowTimeline, {"created_at": CREATED, "gone": "pruned & 2", "carrier": name_sql("carrier")}
 )
 _OF_ROW: Final = f"SELECT {_KEPT.columns} FROM message WHERE key = ?"  # noqa: S608 -- a constant
 _LINES: Final = (

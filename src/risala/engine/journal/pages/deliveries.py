@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.webhooks.history import DELIVERIES, DeliveryRow
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 
@@ -40,7 +40,7 @@ def page(
         () if state is None else (state,),
         ("seq",),
     )
-    return stretch(conn, DELIVERIES, walk, steps, _place_of)
+    return page_by_time(conn, DELIVERIES, walk, steps, _place_of)
 
 
 def _place_of(row: DeliveryRow) -> Place:

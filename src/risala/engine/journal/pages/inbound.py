@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.store.named import Rows
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.inbound import OptOut, Received, ReceivedFilter
@@ -53,7 +53,7 @@ def received(
         # The least id of a time is never drawn: after it means from it on.
         source, where, mine = "inbound", "id > ?", ids[0] or ""
     walk = Walk(source, where, (mine,), hit, given, _ID, ids=ids)
-    return stretch(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
+    return page_by_time(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
 
 
 def opted_out(
@@ -66,4 +66,4 @@ def opted_out(
     else:
         one = (*mine, recipient)
         walk = Walk("opt_outs", f"{where} AND recipient = ?", one, "1", (), order)
-    return stretch(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.recipient))
+    return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.recipient))

@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.engine.journal.accounts import spending
 from risala.engine.journal.accounts.accounts import DELETED, ORGANIZATIONS
-from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Organization
@@ -68,7 +68,7 @@ def page(
     """One page of the organizations that are wanted."""
     hit, given = wanted.hit()
     way = Walk("organizations", "1", (), hit, given, ("id",))
-    return stretch(conn, ORGANIZATIONS, way, steps, _place_of)
+    return page_by_time(conn, ORGANIZATIONS, way, steps, _place_of)
 
 
 def _place_of(organization: Organization) -> Place:

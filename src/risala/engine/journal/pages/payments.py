@@ -6,8 +6,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.payments.payments import CLAIMED, PAYMENTS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.paging import CursorPage, Place, Steps
@@ -60,7 +60,7 @@ def page(
     conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
 ) -> CursorPage[StoredPayment]:
     """One page of those that are wanted, the newest first."""
-    return stretch(conn, PAYMENTS, _way(wanted), steps, _place_of)
+    return page_by_time(conn, PAYMENTS, _way(wanted), steps, _place_of)
 
 
 def queue(

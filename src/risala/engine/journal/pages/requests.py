@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts.senders import SENDERS
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Sender
 from risala.engine.model.records.paging import CursorPage, Place, Steps
@@ -70,7 +70,7 @@ def page(conn: sqlite3.Connection, wanted: SenderRequestFilter, steps: Steps) ->
     """One page of those in another state, the newest first."""
     hit, given = wanted.hit()
     way = Walk("senders", _STATES[wanted.state], (), hit, given, ("id",))
-    return stretch(conn, SENDERS, way, steps, _place_of)
+    return page_by_time(conn, SENDERS, way, steps, _place_of)
 
 
 def _place_of(sender: Sender) -> Place:

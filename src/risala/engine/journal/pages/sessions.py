@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from risala.engine.journal.messages.sessions import SESSIONS, VerificationRow
-from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.rules.verification import SessionState
 
@@ -57,7 +57,7 @@ def page(
         since=0 if wanted.since is None else wanted.since,
         until=TIME_END if wanted.until is None else wanted.until,
     )
-    return stretch(conn, SESSIONS, way, steps, place_of)
+    return page_by_time(conn, SESSIONS, way, steps, place_of)
 
 
 def place_of(row: VerificationRow) -> Place:

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass, replace
 from typing import Final
 
-from risala.engine.journal.pages.stretch import Walk, stretch
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.upkeep.audit_log import LINES, AuditLine
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 
@@ -80,9 +80,9 @@ def page(conn: sqlite3.Connection, wanted: TrailFilter, steps: Steps) -> CursorP
     if way.order == ("seq",):
         before, after = (None if each is None else each[1:] for each in (steps.before, steps.after))
         steps = replace(steps, before=before, after=after)
-        found = stretch(conn, LINES, way, steps, _number_of)
+        found = page_by_time(conn, LINES, way, steps, _number_of)
         return replace(found, newer=_timed(found.newer), older=_timed(found.older))
-    return stretch(conn, LINES, way, steps, place_of)
+    return page_by_time(conn, LINES, way, steps, place_of)
 
 
 def place_of(line: AuditLine) -> Place:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
+from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
-from risala.engine.journal.pages.stretch import Walk, stretch
 from risala.engine.journal.people.users import USERS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.people import User
@@ -53,9 +53,9 @@ def page(
     way = Walk("users", "1", (), hit, given, ("email",))
     if before is not None:
         # A stretch goes down: what it calls older has the lesser addresses.
-        back = stretch(conn, USERS, way, Steps(limit, before=(before,)), _place_of)
+        back = page_by_time(conn, USERS, way, Steps(limit, before=(before,)), _place_of)
         return UsersFound(back.found[::-1], _address(back.newer), _address(back.older))
-    on = stretch(conn, USERS, way, Steps(limit, after=(after,)), _place_of)
+    on = page_by_time(conn, USERS, way, Steps(limit, after=(after,)), _place_of)
     return UsersFound(on.found[::-1], _address(on.newer), _address(on.older) if after else None)
 
 

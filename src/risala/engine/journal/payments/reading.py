@@ -22,7 +22,7 @@ from risala.engine.model.records.bank_texts import (
 )
 from risala.engine.model.records.payments import PaymentCredit
 from risala.engine.rules.paying import bank_texts
-from risala.engine.rules.paying.bank_texts import DAY_MS, ToldPayment, over_caps
+from risala.engine.rules.paying.bank_texts import DAY_MS, ReportedPayment, over_caps
 from risala.plugins.payment_texts import TextKind
 
 _UNMATCHED: Final = {
@@ -108,7 +108,7 @@ def whose(conn: sqlite3.Connection, stored: BankText) -> str:
     fitting = payments.matching(conn, stored.method, stored.reference_key)
     if stored.payer is not None:
         fitting += payments.of_payer(conn, stored.method, stored.payer)
-    told = ToldPayment(stored.reference_key, stored.amount, stored.payer)
+    told = ReportedPayment(stored.reference_key, stored.amount, stored.payer)
     return bank_texts.owner_of(told, list({each.id: each for each in fitting}.values()))
 
 

@@ -35,7 +35,7 @@ def entry_of(conn: sqlite3.Connection, provider: str, key: str) -> LedgerEntry |
     return None
 
 
-def _told(conn: sqlite3.Connection, first: LedgerEntry) -> str:
+def _where_credited(conn: sqlite3.Connection, first: LedgerEntry) -> str:
     """Where a reference was credited, in words for an operator."""
     by = ""
     for row in table(conn, "payments").rows_where("entry = ?", (first.seq,), select="id"):
@@ -60,7 +60,9 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
         where, given = f"{where} AND provider IN (?, ?)", [key, provider, BY_HAND]
     for row in table(conn, _TABLE).rows_where(where, given, limit=1):
         first = ledger.entry(conn, row["entry"])
-        raise Conflict(f"The reference {reference} was credited already: {_told(conn, first)}.")
+        raise Conflict(
+            f"The reference {reference} was credited already: {_where_credited(conn, first)}."
+        )
 
 
 def enter(conn: sqlite3.Connection, provider: str, reference: str, entry: int) -> None:

@@ -161,7 +161,7 @@ def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class MailStanding:
+class MailQueueStatus:
     """How the queue is."""
 
     failing: int
@@ -172,13 +172,13 @@ class MailStanding:
     """Of the last week, dropped because nobody sends mails."""
 
 
-def standing(conn: sqlite3.Connection) -> MailStanding:
+def queue_status(conn: sqlite3.Connection) -> MailQueueStatus:
     """How the queue is; all is well in a file of before there was one."""
     found = table(conn, _TABLE)
     if not found.exists():
-        return MailStanding(0, 0, 0)
+        return MailQueueStatus(0, 0, 0)
     outcome = "settled_at IS NOT NULL AND outcome = ?"
-    return MailStanding(
+    return MailQueueStatus(
         found.count_where("settled_at IS NULL AND tries > 0"),
         found.count_where(outcome, (MailOutcome.GIVEN_UP.value,)),
         found.count_where(outcome, (MailOutcome.NO_MAILER.value,)),

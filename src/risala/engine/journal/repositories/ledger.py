@@ -7,7 +7,7 @@ from functools import partial
 
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.payments import by_hand, payments, reading
-from risala.engine.journal.rows import Standing
+from risala.engine.journal.rows import BalanceState
 from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.store.store import Store
 from risala.engine.model.commands import LedgerEntry
@@ -24,14 +24,14 @@ class LedgerRepository:
 
     _store: Store
 
-    def balance_on(self, organization_id: str, day: int) -> Standing:
+    def balance_on(self, organization_id: str, day: int) -> BalanceState:
         """The balance of an organization, by which entry, and what it has spent on a day of
         its own.
 
         Raises:
             NotFound: there is none of this id.
         """
-        return balances.standing(self._store.reader, organization_id, day)
+        return balances.balance_state(self._store.reader, organization_id, day)
 
     async def credit(
         self, given: PaymentCredit | TextCredit, *, by: Signature | None = None

@@ -16,7 +16,7 @@ import trio
 
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.pieces import Current, Shipped
-from risala.engine.journal.shipping.standing import ShippingStanding
+from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
@@ -65,14 +65,14 @@ class Shipper:
         clock: Clock,
         every_s: float,
         *,
-        standing: ShippingStanding | None = None,
+        standing: ShippingStatus | None = None,
         again_s: float = AGAIN_S,
     ) -> None:
         self._journal = journal
         self._directory = directory
         self._clock = clock
         self._every_s = every_s
-        self._standing = standing or ShippingStanding()
+        self._standing = standing or ShippingStatus()
         self._again_s = again_s
         self._given_up = False
         """The WAL was let go meanwhile, so that there is a gap."""
@@ -141,7 +141,7 @@ class Shipper:
             self._failed(error)  # full, or the disk refuses
         except OSError as error:
             self._failed(error)
-            if tail.kept_bytes > KEPT_BYTES_MAX:
+            if tail.retained_bytes > KEPT_BYTES_MAX:
                 raise wal.Gap("the directory has taken nothing for long") from error
             if await _in_thread(partial(self._is_spoilt, sent)):
                 raise wal.Gap("the generation is not whole any more") from error

@@ -139,7 +139,7 @@ class WalTail:
         return WalPart(place, self._page_bytes, self._database_pages, self._pages)
 
     @property
-    def kept_bytes(self) -> int:
+    def retained_bytes(self) -> int:
         return len(self._pages) * self._page_bytes
 
     def forget(self) -> None:

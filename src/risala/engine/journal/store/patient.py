@@ -19,7 +19,7 @@ AGAIN_MAX_S: Final = 5.0
 log = structlog.get_logger(__name__)
 
 
-async def patiently(
+async def retry_until_committed(
     what: str, attempt: Callable[[], Awaitable[T]], *, again_max_s: float = AGAIN_MAX_S
 ) -> T:
     """What an attempt comes to, once the storage takes it.

@@ -16,7 +16,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.callers import Caller
-from risala.engine.model.errors import ChangedMeanwhile
+from risala.engine.model.errors import EditConflict
 
 T = TypeVar("T")
 Values = Mapping[str, Any]
@@ -92,7 +92,7 @@ class Hand:
             return
         last = _last(conn, self.subject, family_of(self.action), self.organization_id)
         if last is not None and last.seq > self.version:
-            raise ChangedMeanwhile(last.who)
+            raise EditConflict(last.who)
 
     def _look(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
         if self.look is None or subject is None:

@@ -75,7 +75,7 @@ def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) 
     return _ROWS.find(found, "organization_id = ?", (organization_id,), order_by=order, limit=limit)
 
 
-def standing(conn: sqlite3.Connection) -> list[Export]:
+def current(conn: sqlite3.Connection) -> list[Export]:
     """Those that have a file, or are to have one; the oldest first."""
     return _ROWS.find(table(conn, _TABLE), _STANDING, order_by="created_at, id")
 
@@ -88,7 +88,7 @@ def begin(
     Raises:
         Conflict: one is being written, or there are as many as there may be.
     """
-    mine = [each for each in standing(conn) if each.organization_id == organization_id]
+    mine = [each for each in current(conn) if each.organization_id == organization_id]
     if any(each.state is ExportState.WRITING for each in mine):
         raise Conflict("A file is being written already.")
     if len(mine) >= STANDING_MAX:
@@ -164,12 +164,12 @@ def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
 
 def drop_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
     """Of an organization of which something is taken out."""
-    for each in standing(conn):
+    for each in current(conn):
         if each.organization_id == organization_id:
             drop(conn, each.id, now_ms)
 
 
 def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
-    for each in standing(conn):
+    for each in current(conn):
         if each.expires_at is not None and each.expires_at <= now_ms:
             drop(conn, each.id, now_ms)

@@ -154,7 +154,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
         begun.tries + 1,
         begun.endpoint_id,
         event.event_id,
-        event.told,
+        event.sent_body,
         begun.url,
         json.loads(begun.headers),
         secrets,

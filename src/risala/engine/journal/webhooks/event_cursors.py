@@ -17,8 +17,8 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_rows, outbox
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.following import FollowedEvent
 from risala.engine.model.numbers import EVENT_TYPES
-from risala.engine.model.told import FollowedEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class CursorRow:
 
 
 @dataclass(frozen=True, slots=True)
-class EventStretch:
+class EventPage:
     """A part of the outbox, as a consumer sees it."""
 
     events: tuple[FollowedEvent, ...]
@@ -120,9 +120,9 @@ def missed(conn: sqlite3.Connection, key: int, now_ms: int) -> None:
     )
 
 
-def stretch(
+def next_events(
     conn: sqlite3.Connection, row: CursorRow, after: int, limit: int, scan_max: int
-) -> EventStretch:
+) -> EventPage:
     """The next events that a consumer follows, after a key.
 
     Args:
@@ -146,13 +146,13 @@ def stretch(
             each.at,
             each.organization_id,
             each.mode == "test",
-            each.told,
+            each.sent_body,
         )
         for each in found
     )
     if len(events) == limit:
-        return EventStretch(events, events[-1].seq, is_whole=False)
-    return EventStretch(events, end, is_whole)
+        return EventPage(events, events[-1].seq, is_whole=False)
+    return EventPage(events, end, is_whole)
 
 
 def behind(conn: sqlite3.Connection, row: CursorRow, count_max: int) -> tuple[int, int | None]:

@@ -69,7 +69,7 @@ class EventRow:
         return self.message_id or str(self.subject)
 
     @property
-    def told(self) -> str:
+    def sent_body(self) -> str:
         """The body, as webhooks carry it."""
         return self.body or event_body(self.event, self.event_id)
 

@@ -23,7 +23,7 @@ ROWS_AT_ONCE: Final = 500
 """That one unit of tidying takes out."""
 
 
-def _told(text: str) -> Mapping[str, Any]:
+def _body(text: str) -> Mapping[str, Any]:
     return dict(json.loads(text))
 
 
@@ -36,7 +36,7 @@ class Callback:
     told: Mapping[str, Any] = field(repr=False)
 
 
-_CALLBACKS: Final = Rows(Callback, told=_told)
+_CALLBACKS: Final = Rows(Callback, told=_body)
 _CALLBACK: Final = f"SELECT {_CALLBACKS.columns} FROM face_callback WHERE message = ?"  # noqa: S608 -- a constant
 
 

@@ -27,9 +27,9 @@ from risala.engine.model.events import (
     VerificationEvent,
     event_body,
 )
+from risala.engine.model.following import OutboxEvent
 from risala.engine.model.numbers import EVENT_TYPES, MODES
 from risala.engine.model.states import Status
-from risala.engine.model.told import OutboxEvent
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 
@@ -166,7 +166,7 @@ def message_event(conn: sqlite3.Connection, message: MessageState, stamp: Stamp)
 
 
 @dataclass(frozen=True, slots=True)
-class _ToldSession:
+class _SessionFacts:
     """What is told of a session."""
 
     organization_id: str
@@ -175,7 +175,7 @@ class _ToldSession:
     reason: str | None
 
 
-_SESSIONS: Final = Rows(_ToldSession)
+_SESSIONS: Final = Rows(_SessionFacts)
 _SESSION: Final = f"SELECT {_SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- constants
 
 
@@ -259,7 +259,7 @@ def last_seq(conn: sqlite3.Connection) -> int:
 def after(conn: sqlite3.Connection, seq: int, limit: int) -> list[OutboxEvent]:
     """Events that are new since ``seq``, in order."""
     return [
-        OutboxEvent(row.key, row.event_id, row.organization_id, row.told)
+        OutboxEvent(row.key, row.event_id, row.organization_id, row.sent_body)
         for row in event_rows.after(conn, seq, limit)
     ]
 

@@ -61,7 +61,7 @@ class ListReceipts(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class RouteTold:
+class RouteAnswer:
     """Where a message would go, and why."""
 
     told: Mapping[str, Any]
@@ -90,7 +90,7 @@ class ReceiptsPage:
     """The ``before`` of the next page; None: this is the last one."""
 
 
-def _route_wire(found: RouteTold) -> Json:
+def _route_wire(found: RouteAnswer) -> Json:
     return dict(found.told)
 
 
@@ -132,13 +132,13 @@ def _receipts_wire(page: ReceiptsPage) -> Json:
     }
 
 
-async def _test_route(call: Call[TestRoute]) -> RouteTold:
+async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
     given, services = call.given, call.services
     segments = given.segments or 1
     if not 1 <= segments <= SEGMENTS_MAX:
         raise Invalid("segments", "invalid_number", f"`segments` is from 1 to {SEGMENTS_MAX}.")
     told = services.delivery.route(given.to, segments)
-    return RouteTold({**told, **_customer(call)})
+    return RouteAnswer({**told, **_customer(call)})
 
 
 SEGMENTS_MAX: Final = 255
@@ -196,7 +196,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="route.test",
         arguments=TestRoute,
-        result=RouteTold,
+        result=RouteAnswer,
         wire=_route_wire,
         handler=_test_route,
         roles=OPERATORS,

@@ -54,7 +54,7 @@ class ListOrganizations(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldOrganization:
+class OrganizationDetails:
     """An organization with what its own row does not tell."""
 
     organization: Organization
@@ -64,7 +64,7 @@ class ToldOrganization:
 
 @dataclass(frozen=True, slots=True)
 class OrganizationPage:
-    organizations: tuple[ToldOrganization, ...]
+    organizations: tuple[OrganizationDetails, ...]
     newer: Place | None
     older: Place | None
     looked_to: int | None
@@ -85,12 +85,12 @@ class OrganizationStory:
     """An organization, and for operators what they look for beside it."""
 
     organization: Organization
-    told: ToldOrganization | None
+    told: OrganizationDetails | None
     """None: a member asks."""
     general: General | None
 
 
-def _told_wire(found: ToldOrganization) -> Json:
+def _details_wire(found: OrganizationDetails) -> Json:
     return {
         **organization_wire(found.organization),
         "lastSendAt": maybe_iso(found.last_send_at),
@@ -100,7 +100,7 @@ def _told_wire(found: ToldOrganization) -> Json:
 
 def _page_wire(page: OrganizationPage) -> Json:
     return {
-        "organizations": [_told_wire(each) for each in page.organizations],
+        "organizations": [_details_wire(each) for each in page.organizations],
         "newer": written(page.newer),
         "older": written(page.older),
         "lookedTo": maybe_iso(page.looked_to),
@@ -111,7 +111,7 @@ def _story_wire(story: OrganizationStory) -> Json:
     if story.told is None or story.general is None:
         return organization_wire(story.organization)
     return {
-        **_told_wire(story.told),
+        **_details_wire(story.told),
         "general": {
             "pricePerSegment": money(story.general.per_segment),
             "smsPerSecond": story.general.sms_per_s,
@@ -120,10 +120,10 @@ def _story_wire(story: OrganizationStory) -> Json:
     }
 
 
-def _told(call: Call[Any], organization: Organization) -> ToldOrganization:
+def _details_of(call: Call[Any], organization: Organization) -> OrganizationDetails:
     facts = organizations.facts(call.services.reader, organization, call.now_ms)
     spent = replace(organization, spent_today=facts.spent_today)
-    return ToldOrganization(spent, facts.last_send_at, facts.owners)
+    return OrganizationDetails(spent, facts.last_send_at, facts.owners)
 
 
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
@@ -135,7 +135,7 @@ async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
         Steps(limit, given.before, given.after),
     )
     looked_to = None if found.looked_to is None else found.looked_to.created_at
-    told = tuple(_told(call, each) for each in found.found)
+    told = tuple(_details_of(call, each) for each in found.found)
     return OrganizationPage(told, found.newer, found.older, looked_to)
 
 
@@ -147,7 +147,7 @@ async def _show(call: Call[OfOrganization]) -> OrganizationStory:
     intake = services.intake
     sms_per_s = services.settings.limits.sms_per_s
     general = General(intake.per_segment, sms_per_s, intake.low_balance)
-    return OrganizationStory(found, _told(call, found), general)
+    return OrganizationStory(found, _details_of(call, found), general)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

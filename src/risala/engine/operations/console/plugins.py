@@ -11,9 +11,9 @@ from risala.engine.operations.arguments import Arguments, Json, NoArguments, Tex
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
-from risala.plugins.census import PluginHealth, wire
 from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
 from risala.plugins.manager import PluginFault, PluginInfo
+from risala.plugins.plugin_report import PluginHealth, wire
 
 ACTION_CHARACTERS_MAX: Final = 100
 """Of a form's word, in the trail."""

@@ -105,12 +105,14 @@ async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     undecided = requests.undecided(reader)
     if given.sender_id is not None:
         one = await _marked(call, [senders.sender(reader, given.sender_id)])
-        return SenderRequestPage(tuple(_told(call, *each) for each in one), None, None, undecided)
+        return SenderRequestPage(
+            tuple(_request_of(call, *each) for each in one), None, None, undecided
+        )
     if given.status != WAITING:
         steps = Steps(limit, _id_of(given.before), _id_of(given.after))
         found = requests.page(reader, wanted, steps)
         marked = await _marked(call, found.found)
-        shown = tuple(_told(call, each, marks) for each, marks in marked)
+        shown = tuple(_request_of(call, each, marks) for each, marks in marked)
         return SenderRequestPage(shown, _place(found.newer), _place(found.older), undecided)
     marked = await _marked(call, requests.waiting(reader, wanted))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
@@ -151,11 +153,14 @@ def _cut(
     older = shown[-1][0] if first + limit < len(places) else None
     newer = shown[0][0] if shown and first > 0 else None
     return SenderRequestPage(
-        tuple(_told(call, sender, marks) for _, sender, marks in shown), newer, older, undecided
+        tuple(_request_of(call, sender, marks) for _, sender, marks in shown),
+        newer,
+        older,
+        undecided,
     )
 
 
-def _told(call: Call[Any], sender: Sender, marks: Sequence[Mark]) -> SenderRequest:
+def _request_of(call: Call[Any], sender: Sender, marks: Sequence[Mark]) -> SenderRequest:
     name = requests.organization_name(call.services.reader, sender.organization_id)
     volume = call.services.senders.volume(sender.organization_id, WEEK_HOURS)
     return SenderRequest(sender, tuple(marks), name, volume)

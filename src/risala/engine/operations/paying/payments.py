@@ -34,7 +34,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.payments.payers import PayerStanding
+from risala.engine.payments.payers import PayerStatus
 from risala.engine.payments.sources import PaymentWish
 from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner, PaymentField, PaymentOffer
@@ -136,7 +136,7 @@ class ShownPayment:
 
     payment: StoredPayment
     state: PaymentState
-    payer: PayerStanding
+    payer: PayerStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ def payment_wire(shown: ShownPayment) -> Json:
     }
 
 
-def _payer_wire(payer: PayerStanding) -> Json | None:
+def _payer_wire(payer: PayerStatus) -> Json | None:
     """The payer's number, and how far it is shown to be the customer's; null: nobody asked."""
     if payer.number is None:
         return None

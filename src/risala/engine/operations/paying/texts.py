@@ -24,7 +24,7 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.payments.ear import LineStanding
+from risala.engine.payments.bank_sms_reader import LineStatus
 from risala.engine.rules.roles import OPERATORS
 
 LISTED_MAX: Final = 200
@@ -78,7 +78,7 @@ class TextPage:
 class Lines:
     """How the texts of each payment method stand, and how many are nobody's."""
 
-    lines: tuple[LineStanding, ...]
+    lines: tuple[LineStatus, ...]
     unmatched: int
     """Open ones that no method has read anything in."""
 
@@ -117,7 +117,7 @@ def _page_wire(page: TextPage) -> Json:
     return {"texts": [text_wire(each) for each in page.texts], "next": page.next}
 
 
-def _line_wire(line: LineStanding) -> Json:
+def _line_wire(line: LineStatus) -> Json:
     caps = line.caps
     return {
         "method": line.method,
@@ -182,7 +182,7 @@ async def _dismiss(call: Call[DismissText]) -> ShownText:
 async def _lines(call: Call[NoArguments]) -> Lines:
     """How the texts of each payment method stand."""
     unmatched = call.services.repositories.bank_texts.count_open(None)
-    return Lines(call.services.payments.ear.standing(), unmatched)
+    return Lines(call.services.payments.ear.status(), unmatched)
 
 
 async def _reconcile(call: Call[Reconcile]) -> Lines:
@@ -190,7 +190,7 @@ async def _reconcile(call: Call[Reconcile]) -> Lines:
     by = call.sign(traces.bank_balance, given.method)
     ear = call.services.payments.ear
     await ear.reconcile(given.method, given.balance, call.caller.who, by)
-    return Lines(ear.standing(), call.services.repositories.bank_texts.count_open(None))
+    return Lines(ear.status(), call.services.repositories.bank_texts.count_open(None))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

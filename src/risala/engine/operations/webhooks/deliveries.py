@@ -193,7 +193,7 @@ async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     found = history.delivery(reader, meant(call), call.given.event_id)
     event = event_rows.by_id(reader, found.event_id)
     hidden = event is None or event.type is EventType.SMS_RECEIVED
-    body = None if event is None or hidden else event.told
+    body = None if event is None or hidden else event.sent_body
     if body is not None and _has_sms_ids(reader, found.endpoint_id):
         body = with_sms_id(body)
     return DeliveryStory(found, tuple(history.attempts(reader, found.seq)), body)

@@ -117,7 +117,7 @@ class ShownEndpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretTold:
+class EndpointWithSecret:
     """An endpoint with its new secret."""
 
     endpoint: Endpoint
@@ -126,7 +126,7 @@ class SecretTold:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointStanding:
+class EndpointWithCounts:
     """An endpoint with the number of its pending and failed deliveries."""
 
     endpoint: Endpoint
@@ -146,11 +146,11 @@ def _endpoint_wire(found: ShownEndpoint) -> Json:
     return {"endpoint": endpoint_wire(found.endpoint)}
 
 
-def _secret_wire(told: SecretTold) -> Json:
+def _secret_wire(told: EndpointWithSecret) -> Json:
     return {"endpoint": endpoint_wire(told.endpoint), "secret": told.secret}
 
 
-def _standing_wire(found: EndpointStanding) -> Json:
+def _counts_wire(found: EndpointWithCounts) -> Json:
     return {
         "endpoint": endpoint_wire(found.endpoint),
         "pending": found.pending,
@@ -179,12 +179,12 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
     return endpoints_of(services).faults(Wished.model_validate(fit).wish)
 
 
-async def _create(call: Call[CreateEndpoint]) -> SecretTold:
+async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     made, secret = await endpoints_of(call.services).create(
         given.organization_id, given.mode, given.wish, by=call.sign(traces.endpoint)
     )
-    return SecretTold(made, secret)
+    return EndpointWithSecret(made, secret)
 
 
 async def _list(call: Call[OfOrganization]) -> EndpointList:
@@ -193,9 +193,9 @@ async def _list(call: Call[OfOrganization]) -> EndpointList:
     return EndpointList(tuple(webhooks.endpoints(reader, organization_id)))
 
 
-async def _show(call: Call[OfEndpoint]) -> EndpointStanding:
+async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
     reader, endpoint_id = call.services.reader, meant(call)
-    return EndpointStanding(
+    return EndpointWithCounts(
         webhooks.endpoint(reader, endpoint_id),
         history.pending(reader, endpoint_id),
         history.failed_since(reader, endpoint_id, 0),
@@ -227,11 +227,11 @@ async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
     return await _switch(call, enabled=False)
 
 
-async def _rotate(call: Call[RotateSecret]) -> SecretTold:
+async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
     by = call.sign(traces.endpoint, endpoint_id, said={"atOnce": at_once})
     found, secret = await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
-    return SecretTold(found, secret)
+    return EndpointWithSecret(found, secret)
 
 
 async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
@@ -244,7 +244,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="webhook.create",
         arguments=CreateEndpoint,
-        result=SecretTold,
+        result=EndpointWithSecret,
         wire=_secret_wire,
         handler=_create,
         roles=DEVELOPERS,
@@ -263,11 +263,11 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     *(
         of_endpoint(*row, changes=row[0] != "webhook.show")
         for row in (
-            ("webhook.show", OfEndpoint, EndpointStanding, _standing_wire, _show),
+            ("webhook.show", OfEndpoint, EndpointWithCounts, _counts_wire, _show),
             ("webhook.update", UpdateEndpoint, ShownEndpoint, _endpoint_wire, _update),
             ("webhook.enable", OfEndpoint, ShownEndpoint, _endpoint_wire, _enable),
             ("webhook.disable", OfEndpoint, ShownEndpoint, _endpoint_wire, _disable),
-            ("webhook.rotate", RotateSecret, SecretTold, _secret_wire, _rotate),
+            ("webhook.rotate", RotateSecret, EndpointWithSecret, _secret_wire, _rotate),
             ("webhook.delete", OfEndpoint, ShownEndpoint, _endpoint_wire, _delete),
         )
     ),

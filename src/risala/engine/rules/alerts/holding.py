@@ -42,7 +42,7 @@ class AlertTurn(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class AlertStanding:
+class AlertState:
     """How an alert of one kind and subject stands."""
 
     is_raised: bool = False
@@ -51,12 +51,12 @@ class AlertStanding:
     """Since when all readings have said the opposite; None: the last one did not."""
 
 
-WELL: Final = AlertStanding()
+WELL: Final = AlertState()
 
 
 def step(
-    standing: AlertStanding, verdict: Verdict, now_ms: int, grace_ms: int, hold_ms: int
-) -> tuple[AlertStanding, AlertTurn | None]:
+    standing: AlertState, verdict: Verdict, now_ms: int, grace_ms: int, hold_ms: int
+) -> tuple[AlertState, AlertTurn | None]:
     """What a reading makes of how an alert stands; the turn that it takes, if any."""
     if verdict is Verdict.UNKNOWN:
         return standing, None
@@ -67,7 +67,7 @@ def step(
     if now_ms - since_ms < wait_ms:
         return replace(standing, since_ms=since_ms), None
     turn = AlertTurn.OVER if standing.is_raised else AlertTurn.RAISED
-    return AlertStanding(not standing.is_raised, standing.flaps), turn
+    return AlertState(not standing.is_raised, standing.flaps), turn
 
 
 def held_ms(hold_ms: int, flaps: int) -> int:

@@ -44,7 +44,7 @@ class OpenClaim(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldPayment:
+class ReportedPayment:
     """What a text says of a payment."""
 
     key: str
@@ -53,7 +53,7 @@ class ToldPayment:
     payer: str | None
 
 
-def owner_of(told: ToldPayment, candidates: Sequence[OpenClaim]) -> str:
+def owner_of(told: ReportedPayment, candidates: Sequence[OpenClaim]) -> str:
     """The payment's id, or a word why it is nobody's: ``unclaimed``, ``several``,
     ``payer_unchecked``, ``payer`` or ``amount``.
 

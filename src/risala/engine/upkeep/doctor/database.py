@@ -10,7 +10,7 @@ from typing import Final
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
-from risala.engine.journal.people.mails import MailStanding
+from risala.engine.journal.people.mails import MailQueueStatus
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
@@ -58,7 +58,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
             yield _queue(conn, patient)
             yield _unserved(conn)
             yield from _restored(restore_hold.count(conn))
-            yield _mails(mails.standing(conn))
+            yield _mails(mails.queue_status(conn))
             yield from _backup(conn, patient)
             yield _alerts(alerts.open_count(conn))
     except StorageUnusable as error:
@@ -139,7 +139,7 @@ def _restored(count: int) -> Iterator[Finding]:
         yield Finding("restored", Grade.WARN, text)
 
 
-def _mails(found: MailStanding) -> Finding:
+def _mails(found: MailQueueStatus) -> Finding:
     name = "mail"
     if found.failing:
         text = f"{found.failing} mails wait that the mailer did not take: see the log."

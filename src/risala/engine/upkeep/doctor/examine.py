@@ -32,5 +32,5 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
         *machine.tls_keys(patient.tls_keys),
     ]
     if patient.running and patient.upgrading is None:
-        checks += running.told(patient)
+        checks += running.service_findings(patient)
     return checks

@@ -10,7 +10,7 @@ from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 JOURNAL_WARN_SHARE: Final = 0.8
 
 
-def told(patient: Patient) -> list[Finding]:
+def service_findings(patient: Patient) -> list[Finding]:
     """Of what the running service says of itself. What it could not tell is not well."""
     found: list[Finding] = []
     if patient.untold is None:
@@ -18,8 +18,14 @@ def told(patient: Patient) -> list[Finding]:
     else:
         text = f"The service runs, and could not tell how it is: {patient.untold}"
         found.append(Finding("standing", Grade.FAIL, text))
-    if (told := patient.statistics) is not None:
-        found += [_journal(told), _loop(told), *_requests(told), *_sinks(told), *_policies(told)]
+    if (service_findings := patient.statistics) is not None:
+        found += [
+            _journal(service_findings),
+            _loop(service_findings),
+            *_requests(service_findings),
+            *_sinks(service_findings),
+            *_policies(service_findings),
+        ]
     return found
 
 

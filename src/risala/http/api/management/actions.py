@@ -14,7 +14,7 @@ from risala.http.api import fields
 from risala.http.api.bodies import parse_get
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
@@ -36,7 +36,7 @@ class EstimateBody(RequestBody):
     ] = None
 
 
-def add_actions(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+def add_actions(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
     actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), door)
     app.route_plain("/api/sms/cancel", actions.cancel)
@@ -48,7 +48,7 @@ def add_actions(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
 class _Actions:
     gateway: ApiGateway
     performer: KeyPerformer
-    door: KeyDoor
+    door: ApiKeyAuth
 
     async def cancel(self, request: PlainRequest) -> PlainAnswer:
         principal = self.door.secret(request)

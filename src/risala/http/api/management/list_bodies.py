@@ -73,7 +73,7 @@ class PageBody(RequestBody):
         return self.limit or LIMIT_USUAL
 
 
-class StretchBody(PageBody):
+class PeriodBody(PageBody):
     """Of which time."""
 
     since: Annotated[
@@ -84,7 +84,7 @@ class StretchBody(PageBody):
     ] = None
 
 
-class ListMessagesBody(StretchBody):
+class ListMessagesBody(PeriodBody):
     """Which messages, newest first; without any member the newest of all."""
 
     before: Annotated[MessageCursor | None, Field(description=_BEFORE)] = None
@@ -97,7 +97,7 @@ class ListMessagesBody(StretchBody):
     ] = None
 
 
-class ListVerificationsBody(StretchBody):
+class ListVerificationsBody(PeriodBody):
     """Which verifications, newest first; without any member the newest of all."""
 
     before: Annotated[VerificationCursor | None, Field(description=_BEFORE)] = None
@@ -106,7 +106,7 @@ class ListVerificationsBody(StretchBody):
     to: fields.Number | None = None
 
 
-class ListInboundBody(StretchBody):
+class ListInboundBody(PeriodBody):
     """Which messages that came in, newest first; without any member the newest of all."""
 
     before: Annotated[InboundCursor | None, Field(description=_BEFORE)] = None
@@ -118,7 +118,7 @@ class ListInboundBody(StretchBody):
     ] = None
 
 
-class ListEntriesBody(StretchBody):
+class ListEntriesBody(PeriodBody):
     """Which entries of the ledger, newest first; without any member the newest of all."""
 
     before: Annotated[LedgerCursor | None, Field(description=_BEFORE)] = None

@@ -18,7 +18,7 @@ from risala.http.api.management.list_bodies import (
     ListVerificationsBody,
 )
 from risala.http.api.management.performer import KeyPerformer
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import read_body
@@ -29,7 +29,7 @@ from risala.http.common.validation import Body, parse_body
 _NOTHING: Final = shapes.page(ListName.INBOUND, [], shapes.inbound, None, None)
 
 
-def add_lists(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
     """Serve what lists, and what tells of the balance."""
     lists = _Lists(gateway, door)
     app.route_plain("/api/sms/list", lists.messages)
@@ -41,7 +41,7 @@ def add_lists(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
 
 
 class _Lists:
-    def __init__(self, gateway: ApiGateway, door: KeyDoor) -> None:
+    def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
         self._perform = KeyPerformer(gateway, "There is no such organization.").perform
         self._is_lean = gateway.is_lean
         self._door = door

@@ -19,7 +19,7 @@ from risala.http.api.management.webhook_bodies import (
     RotateBody,
     UpdateEndpointBody,
 )
-from risala.http.common.auth import KeyDoor
+from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import ApiGateway
 from risala.http.common.parse import has_escapes, read_body, read_object
@@ -36,7 +36,7 @@ CHUNKS_MAX: Final = 25
 Json = dict[str, Any]
 
 
-def add_webhooks(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
+def add_webhooks(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
     """Serve ``/api/webhooks/…``."""
     hooks = _Webhooks(gateway, door)
     for name, handler in (
@@ -53,7 +53,7 @@ def add_webhooks(app: JsonApp, gateway: ApiGateway, door: KeyDoor) -> None:
 
 
 class _Webhooks:
-    def __init__(self, gateway: ApiGateway, door: KeyDoor) -> None:
+    def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
         self._faults = gateway.endpoint_faults
         self._perform = KeyPerformer(gateway, NO_ENDPOINT).perform
         self._perform_delivery = KeyPerformer(gateway, NO_DELIVERY).perform

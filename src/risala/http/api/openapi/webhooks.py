@@ -30,7 +30,7 @@ def _types(family: type[Event]) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "enum": [kind.value for kind in family.TYPES]})
 
 
-class _Told(AnswerModel):
+class _EventModel(AnswerModel):
     """What every event has. Fields may be added; none is taken away."""
 
     FAMILY: ClassVar[type[Event]]
@@ -44,7 +44,7 @@ class _Told(AnswerModel):
     """True for what test keys do; such events go only to endpoints that were made for them."""
 
 
-class MessageTold(_Told):
+class MessageEventModel(_EventModel):
     """A message came to a new status: one event, however many segments it has."""
 
     FAMILY: ClassVar[type[Event]] = MessageEvent
@@ -64,7 +64,7 @@ class MessageTold(_Told):
     """Yours, as it was sent."""
 
 
-class InboundTold(_Told):
+class InboundEventModel(_EventModel):
     """A message came in, and a route gives it to the organization."""
 
     FAMILY: ClassVar[type[Event]] = InboundEvent
@@ -85,7 +85,7 @@ class InboundTold(_Told):
     text: str
 
 
-class VerificationTold(_Told):
+class VerificationEventModel(_EventModel):
     """A code was sent, or its verification ended. Never the code."""
 
     FAMILY: ClassVar[type[Event]] = VerificationEvent
@@ -99,7 +99,7 @@ class VerificationTold(_Told):
     """Why, for `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
 
 
-class SenderTold(_Told):
+class SenderEventModel(_EventModel):
     """A sender that was asked for was decided on."""
 
     FAMILY: ClassVar[type[Event]] = SenderEvent
@@ -112,7 +112,7 @@ class SenderTold(_Told):
     reason: str | None
 
 
-class BalanceTold(_Told):
+class BalanceEventModel(_EventModel):
     """A charge took the balance below what the organization set."""
 
     FAMILY: ClassVar[type[Event]] = BalanceEvent
@@ -124,7 +124,7 @@ class BalanceTold(_Told):
     currency: str
 
 
-class TrialTold(_Told):
+class TrialEventModel(_EventModel):
     """Somebody tried the endpoint; nothing happened."""
 
     FAMILY: ClassVar[type[Event]] = TrialEvent
@@ -133,7 +133,14 @@ class TrialTold(_Told):
     endpoint_id: Annotated[str, Field(alias="endpointId")]
 
 
-MODELS: Final = (MessageTold, InboundTold, VerificationTold, SenderTold, BalanceTold, TrialTold)
+MODELS: Final = (
+    MessageEventModel,
+    InboundEventModel,
+    VerificationEventModel,
+    SenderEventModel,
+    BalanceEventModel,
+    TrialEventModel,
+)
 
 _LIVE: Final = (1_795_231_187_670, "org_06GZR7F45ATR38BGRJTCACHCWB8JPGP5", "live")
 _TAIL: Final = "06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
@@ -214,11 +221,11 @@ _SECOND: Final = (
 
 def webhooks() -> dict[str, Any]:
     """By type: the POST that an endpoint gets."""
-    models: dict[type[Event], type[_Told]] = {model.FAMILY: model for model in MODELS}
+    models: dict[type[Event], type[_EventModel]] = {model.FAMILY: model for model in MODELS}
     return {kind.value: {"post": _post(kind, models[FAMILIES[kind]])} for kind in EventType}
 
 
-def _post(kind: EventType, model: type[_Told]) -> dict[str, Any]:
+def _post(kind: EventType, model: type[_EventModel]) -> dict[str, Any]:
     example = json.loads(event_body(EXAMPLES[kind], _EVENT_ID))
     return {
         "operationId": f"on{''.join(word.capitalize() for word in kind.value.split('.'))}",

@@ -13,19 +13,19 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Invalid, NotFound, Unavailable
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
-from risala.http.web.facade import CheckoutPayment, PaymentsDoor
+from risala.http.web.facade import CheckoutPayment, PaymentAccess
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.plugins.payment import ForgedCallbackError, PaymentCallback
 
 _PAGE: Final = "pay/checkout.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, _values(visit, _payment(visit)))
 
 
-async def pay(visit: Visit) -> TrioResponse:
+async def pay(visit: PageRequest) -> TrioResponse:
     found = _payment(visit)
     card = "".join(_digit(each) for each in visit.form.text("card") if not each.isspace())
     try:
@@ -41,14 +41,14 @@ def _digit(character: str) -> str:
     return str(unicodedata.digit(character, character))
 
 
-def _payment(visit: Visit) -> CheckoutPayment:
+def _payment(visit: PageRequest) -> CheckoutPayment:
     found = visit.site.gateway.payments.playable(visit.arguments["payment_id"])
     if found.method != visit.arguments["method"]:
         raise NotFound("There is no such payment.")
     return found
 
 
-def _values(visit: Visit, found: CheckoutPayment) -> dict[str, Any]:
+def _values(visit: PageRequest, found: CheckoutPayment) -> dict[str, Any]:
     return {
         "payment": found,
         "state": found.state_at(visit.formats.now_ms).value,
@@ -60,7 +60,7 @@ def _back(found: CheckoutPayment) -> str:
     return f"/app/{quote(found.organization_id)}/billing/payments/{quote(found.id)}"
 
 
-def add_callbacks(app: WebApp, payments: PaymentsDoor) -> None:
+def add_callbacks(app: WebApp, payments: PaymentAccess) -> None:
     """Take providers' callbacks: signed, by programs, so without the mark of our forms."""
 
     async def callback(method: str) -> TrioResponse:

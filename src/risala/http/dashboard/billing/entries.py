@@ -17,10 +17,10 @@ from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, Pager, chips, is_seq
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
-from risala.http.web.visit import Visit
 
 PAYMENTS: Final = "payments"
 """Of the filter: what was done by hand."""
@@ -36,7 +36,7 @@ _ROWS_AT_ONCE: Final = 500
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 
 
-async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
+async def page_of(visit: PageRequest) -> tuple[dict[str, Any], dict[str, Any]]:
     """The ledger's answer, and what the statement's part of the page shows."""
     query = _query(visit)
     asked = {"limit": _ROWS, **_asked(visit, query)}
@@ -59,7 +59,7 @@ async def page_of(visit: Visit) -> tuple[dict[str, Any], dict[str, Any]]:
     }
 
 
-def _chips(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
+def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     """The filters that hold, in the page's words: what a field for days shows is the browser's."""
     labels: dict[str, Markup] = {}
     if kind := query.get("kind"):
@@ -70,7 +70,7 @@ def _chips(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
     return chips(labels, query, visit.at, "billing")
 
 
-def _query(visit: Visit) -> dict[str, str]:
+def _query(visit: PageRequest) -> dict[str, str]:
     """The filters that can be meant; anything else is left out."""
     kind = visit.form.text("kind")
     query = {"kind": kind} if kind in ENTRY_KINDS or kind == PAYMENTS else {}
@@ -80,7 +80,7 @@ def _query(visit: Visit) -> dict[str, str]:
     return query
 
 
-def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, Any]:
+def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:
     """The filters, as the operation takes them."""
     asked: dict[str, Any] = {}
     kind = query.get("kind")
@@ -94,7 +94,7 @@ def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, Any]:
     return asked
 
 
-async def file(visit: Visit) -> TrioResponse:
+async def file(visit: PageRequest) -> TrioResponse:
     """The statement as a file. Its first part is asked for here: a refusal becomes a page."""
     visit.site.downloads.refuse(visit.user.id)
     asked = {"limit": _ROWS_AT_ONCE, **_asked(visit, _query(visit))}
@@ -107,7 +107,7 @@ async def file(visit: Visit) -> TrioResponse:
 
 
 async def _parts(
-    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any]
+    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any]
 ) -> AsyncGenerator[TablePart]:
     head: Sequence[str] = COLUMNS
     part: Mapping[str, Any] | None = first
@@ -121,7 +121,7 @@ async def _parts(
         part = None if part["next"] is None else await visit.perform_here("ledger.list", **more)
 
 
-def _row(visit: Visit, entry: Mapping[str, Any], currency: str) -> list[Cell]:
+def _row(visit: PageRequest, entry: Mapping[str, Any], currency: str) -> list[Cell]:
     """An entry in the order of the columns; its time by the organization's clock."""
     local = datetime.fromtimestamp(ms_of(entry["at"]) / 1000, UTC).astimezone(visit.formats.zone)
     return [

@@ -16,9 +16,9 @@ from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import is_seq
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
 PAGE: Final = "billing/show.html"
@@ -29,11 +29,11 @@ _DAYS_TOLD_MAX: Final = 1000
 """A balance that lasts longer is not told in days: nobody's pace holds for years."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(PAGE, await values(visit), form=visit.form)
 
 
-async def set_alert(visit: Visit) -> TrioResponse:
+async def set_alert(visit: PageRequest) -> TrioResponse:
     """An empty field brings the general amount back."""
     form = visit.form
     try:
@@ -44,7 +44,7 @@ async def set_alert(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("billing"), ALERT_SAVED)
 
 
-async def receipt(visit: Visit) -> TrioResponse:
+async def receipt(visit: PageRequest) -> TrioResponse:
     """One payment, on a page that prints well."""
     seq = visit.arguments["seq"]
     if not is_seq(seq):
@@ -57,7 +57,7 @@ async def receipt(visit: Visit) -> TrioResponse:
     raise NotFound("There is no such entry.")
 
 
-async def values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """What the page shows; with the alert that was refused."""
     found, shown = await page_of(visit)
     prices = await visit.perform("price")
@@ -74,7 +74,7 @@ async def values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     }
 
 
-async def _ways(visit: Visit) -> dict[str, Any]:
+async def _ways(visit: PageRequest) -> dict[str, Any]:
     """How the organization may pay, and the payments that it has not finished."""
     methods = [
         {
@@ -99,7 +99,7 @@ async def _ways(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _alert(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+def _alert(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, StoredField]:
     """The alert's field, as it is stored."""
     low = organization["lowBalance"]
     shown = None if low is None else visit.formats.money(low)
@@ -107,7 +107,7 @@ def _alert(visit: Visit, organization: Mapping[str, Any]) -> dict[str, StoredFie
     return {"low_balance": StoredField(label, low or "", shown, is_amount=True)}
 
 
-def _lasts(visit: Visit, balance: str, a_day: str) -> Markup | None:
+def _lasts(visit: PageRequest, balance: str, a_day: str) -> Markup | None:
     """How long the balance lasts at that pace; None: there is no pace, or no end to be seen."""
     spent = Decimal(a_day)
     if spent <= 0:

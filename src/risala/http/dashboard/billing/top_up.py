@@ -12,9 +12,9 @@ from risala.http.dashboard.billing import statement
 from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 CLAIMED: Final = N_("Thank you. We compare it with the account, and credit it then.")
 CODE_SENT: Final = N_("A code is on its way.")
@@ -22,7 +22,7 @@ _PAGE: Final = "billing/payment.html"
 _ENTERED: Final = "entered"
 
 
-async def begin(visit: Visit) -> TrioResponse:
+async def begin(visit: PageRequest) -> TrioResponse:
     form = visit.form
     method = form.text("method")
     prefix = f"{_ENTERED}-{method}-"
@@ -52,11 +52,11 @@ def _field(error: Refusal) -> str:
     return error.path.partition(".")[2] if isinstance(error, Invalid) else ""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, await _values(visit), form=visit.form)
 
 
-async def claim(visit: Visit) -> TrioResponse:
+async def claim(visit: PageRequest) -> TrioResponse:
     entered = {each: text for each in visit.form.fields if (text := visit.form.text(each))}
     payment = await _payment(visit)
     asked = {each["name"] for each in payment["asks"]}
@@ -74,14 +74,14 @@ async def claim(visit: Visit) -> TrioResponse:
     return visit.go(_at(visit, payment["id"]), CLAIMED)
 
 
-async def retry(visit: Visit) -> TrioResponse:
+async def retry(visit: PageRequest) -> TrioResponse:
     """Ask the provider again, that did not answer when the payment was begun."""
     payment = await _payment(visit)
     await visit.perform("payment.retry", payment_id=payment["id"])
     return visit.go(_at(visit, payment["id"]))
 
 
-async def send_code(visit: Visit) -> TrioResponse:
+async def send_code(visit: PageRequest) -> TrioResponse:
     """Send another code to the number that the customer says they paid from."""
     payment, number = await _payment(visit), visit.form.text("number") or None
     try:
@@ -91,7 +91,7 @@ async def send_code(visit: Visit) -> TrioResponse:
     return visit.go(_at(visit, payment["id"]), CODE_SENT)
 
 
-async def check_payer(visit: Visit) -> TrioResponse:
+async def check_payer(visit: PageRequest) -> TrioResponse:
     """Judge the code that was sent to that number."""
     payment, code = await _payment(visit), visit.form.text("code")
     try:
@@ -103,11 +103,11 @@ async def check_payer(visit: Visit) -> TrioResponse:
     return visit.go(_at(visit, payment["id"]), CLAIMED)
 
 
-async def _payment(visit: Visit) -> dict[str, Any]:
+async def _payment(visit: PageRequest) -> dict[str, Any]:
     return await visit.perform("payment.show", payment_id=visit.arguments["payment_id"])
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     payment = await _payment(visit)
     methods: Sequence[Mapping[str, Any]] = (await visit.perform("payment.methods"))["methods"]
     titles = {each["name"]: in_language(visit, each["title"]) for each in methods}
@@ -135,7 +135,7 @@ def _is_owed(payment: Mapping[str, Any]) -> bool:
     return waits and payer is not None and payer["state"] in ("sent", "unsent")
 
 
-def _at(visit: Visit, payment_id: str) -> str:
+def _at(visit: PageRequest, payment_id: str) -> str:
     return visit.at(f"billing/payments/{payment_id}")
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from risala.http.web import languages
-from risala.http.web.visit import Visit
+from risala.http.web.page_request import PageRequest
 
 
-def in_language(visit: Visit, texts: Mapping[str, str]) -> str:
+def in_language(visit: PageRequest, texts: Mapping[str, str]) -> str:
     """A text of a method's; in English where it lacks the reader's language."""
     return languages.in_language(visit.words.language, texts)

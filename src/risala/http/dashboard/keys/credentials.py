@@ -9,15 +9,15 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 REVOKED: Final = N_("The credential is revoked.")
 FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "smpp": "SMPP"}
 """The names of those that are built in; any other is shown as it is."""
 
 
-async def listed(visit: Visit) -> list[dict[str, Any]]:
+async def listed(visit: PageRequest) -> list[dict[str, Any]]:
     """An organization's credentials as the page of keys shows them; revoked ones are over."""
     found = await visit.perform_here("credential.list")
     return [_look(each) for each in found["credentials"] if each["revokedAt"] is None]
@@ -27,11 +27,11 @@ def _look(credential: dict[str, Any]) -> dict[str, Any]:
     return {**credential, "system": FACES.get(credential["face"], credential["face"])}
 
 
-async def show_new(visit: Visit) -> TrioResponse:
+async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page("keys/credential_new.html", form=visit.form)
 
 
-async def create(visit: Visit) -> TrioResponse:
+async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {
         "face": form.text("face", "kannel"),
@@ -53,16 +53,16 @@ async def create(visit: Visit) -> TrioResponse:
     )
 
 
-async def ask_revoke(visit: Visit) -> TrioResponse:
+async def ask_revoke(visit: PageRequest) -> TrioResponse:
     return await visit.page("keys/credential_revoke.html", credential=await _one(visit))
 
 
-async def revoke(visit: Visit) -> TrioResponse:
+async def revoke(visit: PageRequest) -> TrioResponse:
     await visit.perform("credential.revoke", credential_id=visit.arguments["credential_id"])
     return visit.go(visit.at("keys"), REVOKED)
 
 
-async def _one(visit: Visit) -> dict[str, Any]:
+async def _one(visit: PageRequest) -> dict[str, Any]:
     """The credential that an address names; one that is not there is 404."""
     wanted = visit.arguments["credential_id"]
     found = next((each for each in await listed(visit) if each["id"] == wanted), None)

@@ -19,8 +19,8 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredField, DeclaredForm
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 DISABLED: Final = N_("The key is disabled: it is refused from now on.")
 ENABLED: Final = N_("The key works again.")
@@ -31,7 +31,7 @@ IDLE_DAYS: Final = 30
 """A key that nobody used for so long is better disabled."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/list.html",
         keys=await _keys(visit),
@@ -42,12 +42,12 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def show_new(visit: Visit) -> TrioResponse:
+async def show_new(visit: PageRequest) -> TrioResponse:
     """The form of the dialog as a page: for whoever has no script."""
     return await visit.page("keys/new.html", form=visit.form, described=_described(visit))
 
 
-async def create(visit: Visit) -> TrioResponse:
+async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {
         "type": form.text("type", "secret"),
@@ -78,33 +78,33 @@ async def create(visit: Visit) -> TrioResponse:
     )
 
 
-def _described(visit: Visit) -> list[DeclaredField]:
+def _described(visit: PageRequest) -> list[DeclaredField]:
     """The fields that every new key is asked for, with what was typed."""
     return NEW_KEY.drawn(visit.words, None, visit.form)
 
 
-async def enable(visit: Visit) -> TrioResponse:
+async def enable(visit: PageRequest) -> TrioResponse:
     await visit.ask(keys.ENABLE, key_id=visit.arguments["key_id"])
     return visit.go(_back(visit), ENABLED)
 
 
-async def disable(visit: Visit) -> TrioResponse:
+async def disable(visit: PageRequest) -> TrioResponse:
     await visit.ask(keys.DISABLE, key_id=visit.arguments["key_id"])
     return visit.go(_back(visit), DISABLED)
 
 
-def _back(visit: Visit) -> str:
+def _back(visit: PageRequest) -> str:
     """Where the form stood: on the page of the key, or in the list."""
     is_page = visit.form.text("from") == "page"
     return visit.at(f"keys/{visit.arguments['key_id']}" if is_page else "keys")
 
 
-async def ask_delete(visit: Visit) -> TrioResponse:
+async def ask_delete(visit: PageRequest) -> TrioResponse:
     key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
     return await visit.page("keys/delete.html", key=key)
 
 
-async def delete(visit: Visit) -> TrioResponse:
+async def delete(visit: PageRequest) -> TrioResponse:
     key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
     if visit.form.text("confirm") != key.last4:
         fault = visit.words("These are not the last four characters of the key.")
@@ -113,7 +113,7 @@ async def delete(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("keys"), DELETED)
 
 
-async def _keys(visit: Visit) -> list[KeyView]:
+async def _keys(visit: PageRequest) -> list[KeyView]:
     found = await visit.ask_here(keys.LIST)
     return [look(visit, key) for key in found.keys]
 
@@ -138,7 +138,7 @@ class KeyView(ApiKey):
         return "up" if self.last_used_at and self.idle_ms < DAY_MS else ""
 
 
-def look(visit: Visit, key: ApiKey) -> KeyView:
+def look(visit: PageRequest, key: ApiKey) -> KeyView:
     """A key as its reader sees it."""
     words = visit.words
     is_secret, is_test = key.type is KeyType.SECRET, key.mode is Mode.TEST

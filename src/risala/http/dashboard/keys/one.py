@@ -15,9 +15,9 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import as_seen, edit
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 CHANGED: Final = N_("The key is changed.")
 ENDED: Final = N_("The old value no longer works.")
@@ -36,11 +36,11 @@ _COUNTED: Final = 100
 """New requests that are counted at most while a page is open."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("keys/one.html", await _values(visit))
 
 
-async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, object]:
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of a key; with what a refused form said."""
     key_id = visit.arguments["key_id"]
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
@@ -81,11 +81,13 @@ def _form_of(key: ApiKey) -> DeclaredForm:
     return DeclaredForm(ApiKey, tuple(name for name in keys.SETTINGS if name != other))
 
 
-async def _key(visit: Visit) -> ApiKey:
+async def _key(visit: PageRequest) -> ApiKey:
     return await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"])
 
 
-async def _page(visit: Visit, asked: dict[str, str], cursors: dict[str, str]) -> dict[str, Any]:
+async def _page(
+    visit: PageRequest, asked: dict[str, str], cursors: dict[str, str]
+) -> dict[str, Any]:
     key_id = visit.arguments["key_id"]
     try:
         return await visit.perform_here(
@@ -95,7 +97,7 @@ async def _page(visit: Visit, asked: dict[str, str], cursors: dict[str, str]) ->
         return await visit.perform_here("request.list", key_id=key_id, limit=_SHOWN, **asked)
 
 
-def _asked(visit: Visit) -> dict[str, str]:
+def _asked(visit: PageRequest) -> dict[str, str]:
     """The filters that the log knows."""
     found = {}
     if (status := visit.form.text("status")) in STATUSES:
@@ -105,11 +107,11 @@ def _asked(visit: Visit) -> dict[str, str]:
     return found
 
 
-def _mode(visit: Visit) -> dict[str, str]:
+def _mode(visit: PageRequest) -> dict[str, str]:
     return {"mode": "test"} if visit.mode.value == "test" else {}
 
 
-def _overlap_text(visit: Visit, seconds: int) -> str:
+def _overlap_text(visit: PageRequest, seconds: int) -> str:
     words, hours = visit.words, seconds // 3600
     if not seconds:
         return words("Not at all: it leaked")
@@ -119,7 +121,7 @@ def _overlap_text(visit: Visit, seconds: int) -> str:
     return words.counted("{n} day", "{n} days", days, n=visit.formats.num(days))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """Tells how many requests came since the page was drawn; the list itself is not moved."""
     asked, seen = _asked(visit), visit.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
@@ -139,7 +141,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, by_time=True)
 
 
-async def show_request(visit: Visit) -> TrioResponse:
+async def show_request(visit: PageRequest) -> TrioResponse:
     """What was asked and answered, as far as it is kept."""
     key = await _key(visit)
     found = await visit.perform_here("request.show", request_id=visit.arguments["request_id"])
@@ -158,7 +160,7 @@ def _pretty(body: object) -> str | None:
     return None if body is None else json.dumps(body, indent=2, ensure_ascii=False)
 
 
-async def change(visit: Visit) -> TrioResponse:
+async def change(visit: PageRequest) -> TrioResponse:
     """What can be set of the key."""
     key_id, form = visit.arguments["key_id"], visit.form
     asked = _form_of(await _key(visit)).given(form)
@@ -169,7 +171,7 @@ async def change(visit: Visit) -> TrioResponse:
     return visit.go(_home(visit), CHANGED)
 
 
-async def rotate(visit: Visit) -> TrioResponse:
+async def rotate(visit: PageRequest) -> TrioResponse:
     """Another value, which is shown once."""
     chosen = visit.form.text("overlap", str(_OVERLAP_S))
     overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
@@ -182,12 +184,12 @@ async def rotate(visit: Visit) -> TrioResponse:
     )
 
 
-async def end_old(visit: Visit) -> TrioResponse:
+async def end_old(visit: PageRequest) -> TrioResponse:
     await visit.ask(keys.END_OLD, key_id=visit.arguments["key_id"])
     return visit.go(_home(visit), ENDED)
 
 
-def _home(visit: Visit) -> str:
+def _home(visit: PageRequest) -> str:
     return visit.at(f"keys/{visit.arguments['key_id']}")
 
 

@@ -13,18 +13,18 @@ from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("messages/new.html", await _values(visit))
 
 
-async def send(visit: Visit) -> TrioResponse:
+async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {
         "to": _number(form.text("to")),
@@ -42,7 +42,7 @@ async def send(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"messages/{sent['messageId']}"), ACCEPTED)
 
 
-async def count(visit: Visit) -> TrioResponse:
+async def count(visit: PageRequest) -> TrioResponse:
     """The same page with the text counted by us: for whoever has no script that counts."""
     return await visit.page("messages/new.html", await _values(visit))
 
@@ -55,7 +55,7 @@ def _number(typed: str) -> str:
         return typed
 
 
-def _moment(visit: Visit, typed: str) -> str:
+def _moment(visit: PageRequest, typed: str) -> str:
     """A time of the organization's clock, as operations take it."""
     try:
         at = datetime.fromisoformat(typed).replace(tzinfo=visit.formats.zone)
@@ -64,7 +64,7 @@ def _moment(visit: Visit, typed: str) -> str:
         return typed
 
 
-async def _values(visit: Visit) -> dict[str, object]:
+async def _values(visit: PageRequest) -> dict[str, object]:
     senders = (await visit.perform_here("sender.list")).get("senders", [])
     own = visit.organization.get("pricePerSegment")
     price = own or (await visit.perform("price")).get("perSegment", "0")
@@ -83,7 +83,7 @@ async def _values(visit: Visit) -> dict[str, object]:
     }
 
 
-async def _estimate(visit: Visit, body: str) -> dict[str, object] | None:
+async def _estimate(visit: PageRequest, body: str) -> dict[str, object] | None:
     try:
         return await visit.perform_here("message.estimate", body=body) if body else None
     except Refusal:  # the page says of the text itself what is wrong with it

@@ -18,8 +18,8 @@ from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, FORMS, Cell, OwnText
 from risala.http.web.formats import ms_of
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 COLUMNS: Final = (
     *("messageId", "createdAt", "sentAt", "deliveredAt", "to", "from", "status", "segments"),
@@ -34,7 +34,7 @@ _OWN: Final = ("messageId", "encoding", "currency", "kind")
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     """The page beside the download. Its address has the id, so that a reload finds it again."""
     query = _query(visit)
     if (download_id := _id_of(visit)) is None:
@@ -54,7 +54,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     download_id = _id_of(visit) or ""
 
     async def draw(_: object) -> str:
@@ -63,7 +63,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
 
 
-async def file(visit: Visit) -> TrioResponse:
+async def file(visit: PageRequest) -> TrioResponse:
     """The file itself. Its first part is asked for here: what is refused becomes a page."""
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
@@ -79,7 +79,7 @@ async def file(visit: Visit) -> TrioResponse:
 
 
 async def _parts(
-    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any]
+    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any]
 ) -> AsyncGenerator[TablePart]:
     """The names of the columns, then part by part, the newest messages first."""
     oldest_ms = ms_of(str(asked.get("since") or visit.organization["createdAt"]))
@@ -98,7 +98,7 @@ async def _parts(
         part = None if part["older"] is None else await visit.perform_here("message.export", **more)
 
 
-def _row(visit: Visit, message: Mapping[str, Any]) -> list[Cell]:
+def _row(visit: PageRequest, message: Mapping[str, Any]) -> list[Cell]:
     """A message in the order of the columns; times by the organization's clock."""
     metadata = message["metadata"]
     told = {
@@ -112,7 +112,7 @@ def _row(visit: Visit, message: Mapping[str, Any]) -> list[Cell]:
     return [told[name] for name in COLUMNS]
 
 
-def _time(visit: Visit, at: str | None) -> OwnText | None:
+def _time(visit: PageRequest, at: str | None) -> OwnText | None:
     """As spreadsheets understand it."""
     if at is None:
         return None
@@ -120,16 +120,16 @@ def _time(visit: Visit, at: str | None) -> OwnText | None:
     return OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS])
 
 
-def _query(visit: Visit) -> dict[str, str]:
+def _query(visit: PageRequest) -> dict[str, str]:
     return {name: text for name in FILTERS if (text := visit.form.text(name))}
 
 
-def _id_of(visit: Visit) -> str | None:
+def _id_of(visit: PageRequest) -> str | None:
     found = visit.form.text("id")
     return found if _ID.fullmatch(found) else None
 
 
-def _progress(visit: Visit, download_id: str) -> dict[str, object]:
+def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
     return {
         "download": visit.site.downloads.expect(visit.user.id, download_id),
         "download_id": download_id,

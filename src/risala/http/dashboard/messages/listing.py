@@ -16,9 +16,9 @@ from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import Network, network_of, normalise_number
 from risala.sms.cause import Cause
 
@@ -40,7 +40,7 @@ _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
 """How carriers write their own words, such as ``ESME_RTHROTTLED``; nobody writes a text so."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     found_by, text = visit.form, visit.form.text("q")
     if text.startswith("sms_"):
         return visit.go(visit.at(f"messages/{text}"))
@@ -63,8 +63,8 @@ async def show(visit: Visit) -> TrioResponse:
         messages=page["messages"],
         rows=[_row(visit, each) for each in page["messages"]],
         page=page,
-        export_at=visit.at("messages/export", **_kept(query)),
-        live_at=visit.at("messages/live", **_kept(query), after=_newest(visit, page)),
+        export_at=visit.at("messages/export", **_filters_of(query)),
+        live_at=visit.at("messages/live", **_filters_of(query), after=_newest(visit, page)),
         **_news(visit, query, {"newer": 0, "more": False}),
         pager=pager_of(
             f"/app/{visit.organization_id}/messages",
@@ -75,7 +75,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """That there are new ones is told above the list, which stays as it is."""
     query = {name: visit.form.text(name) for name in FILTERS if visit.form.text(name)}
     after = visit.form.text("after") or _now_key(visit)
@@ -88,11 +88,11 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw)
 
 
-def _news(visit: Visit, query: Mapping[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
-    return {"news": found, "news_at": visit.at("messages", **_kept(query))}
+def _news(visit: PageRequest, query: Mapping[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
+    return {"news": found, "news_at": visit.at("messages", **_filters_of(query))}
 
 
-def _newest(visit: Visit, page: Mapping[str, Any]) -> str:
+def _newest(visit: PageRequest, page: Mapping[str, Any]) -> str:
     """The key after which a message is new to the reader: that of the newest they see, or of this
     moment where they look at older ones or at none."""
     shown = page["messages"] if page["newer"] is None else []
@@ -100,12 +100,12 @@ def _newest(visit: Visit, page: Mapping[str, Any]) -> str:
     return _now_key(visit) if key is None else str(key)
 
 
-def _now_key(visit: Visit) -> str:
+def _now_key(visit: PageRequest) -> str:
     """The key that a message accepted at this moment would get at least."""
     return str(visit.formats.now_ms << KEY_COUNTER_BITS)
 
 
-def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
     """What the operation is asked for; what nobody could mean is left out."""
     asked: dict[str, object] = {}
     if text := query.get("q"):
@@ -133,7 +133,7 @@ def _part_of(text: str) -> str:
 
 
 def chips_of(
-    visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
+    visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
 ) -> list[Chip]:
     words, formats = visit.words, visit.formats
     labels: dict[str, Markup] = {}
@@ -155,10 +155,10 @@ def chips_of(
         labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
     if "until" in asked:
         labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
-    return chips(labels, _kept(query), visit.at, "messages")
+    return chips(labels, _filters_of(query), visit.at, "messages")
 
 
-def _kept(query: Mapping[str, str]) -> dict[str, str]:
+def _filters_of(query: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in query.items() if name in FILTERS}
 
 
@@ -182,7 +182,7 @@ class MessageRow(NamedTuple):
     at: Markup
 
 
-def _row(visit: Visit, message: Mapping[str, Any]) -> MessageRow:
+def _row(visit: PageRequest, message: Mapping[str, Any]) -> MessageRow:
     formats, status = visit.formats, message["status"]
     network, body, part = network_of(message["to"]), message["body"], message["part"]
     if part is not None and body is not None:
@@ -211,7 +211,7 @@ def _network_name(network: Network) -> Markup:
     return escape(network.value.capitalize())
 
 
-def _note(visit: Visit, message: Mapping[str, Any]) -> Markup | str | None:
+def _note(visit: PageRequest, message: Mapping[str, Any]) -> Markup | str | None:
     """What there is to say beside the state."""
     if message["uncertain"]:
         return visit.words("Nobody knows yet whether the carrier took it.")
@@ -221,13 +221,13 @@ def _note(visit: Visit, message: Mapping[str, Any]) -> Markup | str | None:
     return cause_text(visit, message["errorCode"])
 
 
-def part_text(visit: Visit, part: Mapping[str, Any]) -> Markup:
+def part_text(visit: PageRequest, part: Mapping[str, Any]) -> Markup:
     """Which part of a longer text a message is."""
     number, total = visit.formats.num(part["number"]), visit.formats.num(part["total"])
     return visit.words("Part {n} of {parts}", n=number, parts=total)
 
 
-def cause_text(visit: Visit, word: str | None) -> str | None:
+def cause_text(visit: PageRequest, word: str | None) -> str | None:
     """An error code as a sentence in the reader's language."""
     if word is None or word not in Cause.__members__:
         return None

@@ -11,12 +11,12 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
-from risala.engine.model.told import OutboxEvent
+from risala.engine.model.following import OutboxEvent
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.messages.journey import story_of
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.segment import count, part_capacity, whole_capacity
 
 CANCELED: Final = N_("The message is canceled, and its price given back.")
@@ -27,7 +27,7 @@ OF_FACES: Final = "crd_"
 """What ids of credentials for faces begin with, in the place of a key's."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     found = await _found(visit)
     message = found["message"]
     if message["mode"] != visit.mode.value:  # what is of a test is seen among what is of tests
@@ -36,7 +36,7 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page("messages/show.html", await _whole(visit, found))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """The pieces of the page that a change of this very message draws anew."""
     message_id = visit.arguments["message_id"]
     await _found(visit)  # what is not there, or another organization's, opens no stream
@@ -53,13 +53,13 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, by_time=True)
 
 
-async def ask_again(visit: Visit) -> TrioResponse:
+async def ask_again(visit: PageRequest) -> TrioResponse:
     """The question as a page: for whoever has no script."""
     values = await _values(visit, await _found(visit))
     return await visit.page("messages/again.html", values)
 
 
-async def send_again(visit: Visit) -> TrioResponse:
+async def send_again(visit: PageRequest) -> TrioResponse:
     found = await _found(visit)
     message = found["message"]
     if not _may_repeat(found):
@@ -77,17 +77,17 @@ async def send_again(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"messages/{sent['messageId']}"), SENT_AGAIN)
 
 
-async def cancel(visit: Visit) -> TrioResponse:
+async def cancel(visit: PageRequest) -> TrioResponse:
     message_id = visit.arguments["message_id"]
     await visit.perform("message.cancel", message_id=message_id)
     return visit.go(visit.at(f"messages/{message_id}"), CANCELED)
 
 
-async def _found(visit: Visit) -> dict[str, Any]:
+async def _found(visit: PageRequest) -> dict[str, Any]:
     return await visit.perform("message.show", message_id=visit.arguments["message_id"])
 
 
-async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
+async def _whole(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
     """Everything on its page, with what stands in other tables."""
     message = found["message"]
     key = await _key(visit, message["keyId"])
@@ -97,7 +97,7 @@ async def _whole(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
     return {**values, "key": key, "credential": credential, "request": request}
 
 
-async def _values(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
+async def _values(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
     message, part = found["message"], found["part"]
     is_code = message["kind"] == "code"
     text = message["body"] if part is None else part["text"]
@@ -126,7 +126,7 @@ def _size(text: str) -> dict[str, int]:
     return {"units": size.units, "room": one if size.segments == 1 else part * size.segments}
 
 
-async def _about(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
+async def _about(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
     """What was told of the message, and to whom; of codes their sessions' pages tell."""
     message = found["message"]
     if message["kind"] == "code":
@@ -141,7 +141,7 @@ async def _about(visit: Visit, found: Mapping[str, Any]) -> dict[str, object]:
     }
 
 
-async def _key(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
+async def _key(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
     """The key that a message came by; None: it was written by hand, or the key is deleted."""
     if key_id is None or key_id.startswith(OF_FACES):
         return None
@@ -149,7 +149,7 @@ async def _key(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
     return next((each for each in keys if each["id"] == key_id), None)
 
 
-async def _credential(visit: Visit, key_id: str | None) -> dict[str, Any] | None:
+async def _credential(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
     """The credential that a message came by, where it came by another face than the API."""
     if key_id is None or not key_id.startswith(OF_FACES):
         return None
@@ -157,7 +157,7 @@ async def _credential(visit: Visit, key_id: str | None) -> dict[str, Any] | None
     return next((each for each in found if each["id"] == key_id), None)
 
 
-async def _request(visit: Visit, message_id: str) -> str | None:
+async def _request(visit: PageRequest, message_id: str) -> str | None:
     """The id of the request that made a message; None where the log does not have it, or no more.
 
     Requests that came again with its idempotency key are later ones.
@@ -166,7 +166,7 @@ async def _request(visit: Visit, message_id: str) -> str | None:
     return found[-1]["requestId"] if found else None
 
 
-def _curl(visit: Visit, message: Mapping[str, Any]) -> str:
+def _curl(visit: PageRequest, message: Mapping[str, Any]) -> str:
     """The request that sends such a message; the key stays where it is."""
     body: dict[str, object] = {"to": message["to"], "body": message["body"]}
     body["from"] = message["from"]

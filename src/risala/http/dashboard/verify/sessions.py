@@ -9,13 +9,13 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.told import OutboxEvent, What
+from risala.engine.model.following import OutboxEvent, What
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 CANCELED: Final = N_("The session is over: its code is worth nothing any more.")
@@ -38,7 +38,7 @@ _USUAL_DAYS: Final = 7
 """So many days, today among them, make the figures where no others are asked for."""
 
 
-async def show_all(visit: Visit) -> TrioResponse:
+async def show_all(visit: PageRequest) -> TrioResponse:
     text = visit.form.text("q")
     if text.startswith("ver_"):
         return visit.go(visit.at(f"verify/{text}"))
@@ -48,7 +48,7 @@ async def show_all(visit: Visit) -> TrioResponse:
         return visit.go(visit.at("verify"))
 
 
-async def live_all(visit: Visit) -> TrioResponse:
+async def live_all(visit: PageRequest) -> TrioResponse:
     """The figures and the states of the page's sessions; no row comes or goes under a reader."""
 
     async def draw(_: object) -> str:
@@ -57,7 +57,7 @@ async def live_all(visit: Visit) -> TrioResponse:
     return visit.live(draw, What.LIFE | What.EVENTS)
 
 
-async def _page(visit: Visit) -> dict[str, Any]:
+async def _page(visit: PageRequest) -> dict[str, Any]:
     query = {name: text for name in FIELDS if (text := visit.form.text(name))}
     asked = _asked(visit, query)
     mode = visit.mode.value
@@ -80,7 +80,7 @@ async def _page(visit: Visit) -> dict[str, Any]:
     }
 
 
-def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
     """What the operation is asked for; what nobody could mean is left out."""
     asked: dict[str, object] = {}
     if "q" in query:
@@ -96,7 +96,7 @@ def _asked(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     return asked | {name: query[name] for name in ("before", "after") if name in query}
 
 
-def _time(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
+def _time(visit: PageRequest, asked: Mapping[str, Any]) -> dict[str, str]:
     """The time that the figures are of: what is asked for, else the last days."""
     today = visit.formats.today
     first = visit.formats.midnight(f"{today}", 1 - _USUAL_DAYS)
@@ -104,7 +104,7 @@ def _time(visit: Visit, asked: Mapping[str, Any]) -> dict[str, str]:
     return {"since": asked.get("since", first), "until": asked.get("until", last)}
 
 
-def _chips(visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any]) -> list[Chip]:
+def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any]) -> list[Chip]:
     words, formats = visit.words, visit.formats
     labels = {}
     if "to" in asked:
@@ -120,7 +120,7 @@ def _chips(visit: Visit, query: Mapping[str, str], asked: Mapping[str, Any]) -> 
     return chips(labels, kept, visit.at, "verify")
 
 
-def _look(visit: Visit, session: Mapping[str, Any]) -> dict[str, Any]:
+def _look(visit: PageRequest, session: Mapping[str, Any]) -> dict[str, Any]:
     """A session as its reader sees it."""
     reason = REASONS.get(session["reason"] or "")
     today = visit.formats.date_text(visit.formats.now_ms)
@@ -131,11 +131,11 @@ def _look(visit: Visit, session: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("verify/show.html", await _values(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """Its state and its SMS, whenever either changes."""
     first = await _session(visit)
 
@@ -153,14 +153,14 @@ def _is_of(session: Mapping[str, Any], change: LifeEvent | OutboxEvent) -> bool:
     return session["id"] in change.body
 
 
-async def _session(visit: Visit) -> dict[str, Any]:
+async def _session(visit: PageRequest) -> dict[str, Any]:
     found = await visit.perform("verify.get", verification_id=visit.arguments["verification_id"])
     if found["mode"] != visit.mode.value:
         raise NotFound("There is no such session in this mode.")
     return found
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     session = await _session(visit)
     story = await visit.perform("message.show", message_id=session["messageId"])
     return {
@@ -171,12 +171,12 @@ async def _values(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def ask_cancel(visit: Visit) -> TrioResponse:
+async def ask_cancel(visit: PageRequest) -> TrioResponse:
     """The question as a page: for whoever has no script."""
     return await visit.page("verify/cancel.html", await _values(visit))
 
 
-async def cancel(visit: Visit) -> TrioResponse:
+async def cancel(visit: PageRequest) -> TrioResponse:
     session = await _session(visit)
     await visit.perform("verify.cancel", verification_id=session["id"])
     return visit.go(visit.at(f"verify/{session['id']}"), CANCELED)

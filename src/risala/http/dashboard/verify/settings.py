@@ -13,9 +13,9 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_, OWN_NAMES
+from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 SAVED: Final = N_("Saved. Codes that are sent from now on follow it.")
 _PAGE: Final = "verify/settings.html"
@@ -38,12 +38,12 @@ _SHOWN_CODE: Final = "482193712"
 _CENTS: Final = 100
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     found = await visit.perform_here("verify.config")
     return await visit.page(_PAGE, await _values(visit, found))
 
 
-async def save(visit: Visit) -> TrioResponse:
+async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     stored = await visit.perform_here("verify.config")
     try:
@@ -55,7 +55,7 @@ async def save(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("verify/settings"), SAVED)
 
 
-async def choose_language(visit: Visit) -> TrioResponse:
+async def choose_language(visit: PageRequest) -> TrioResponse:
     """The language of codes for which none is asked, in one press."""
     language = visit.form.text("language")
     await visit.perform_here("verify.config", language=language)
@@ -63,7 +63,7 @@ async def choose_language(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(back), SAVED)
 
 
-def offers_language(visit: Visit, found: dict[str, Any]) -> bool:
+def offers_language(visit: PageRequest, found: dict[str, Any]) -> bool:
     """Whether codes go out in English only because nobody chose, and the reader may choose."""
     settings = found["settings"]
     return visit.may("developer") and not (settings["language"] or settings["template"])
@@ -89,7 +89,7 @@ def _field_of(language: str) -> str:
     return "template" if language == "default" else f"template_{language}"
 
 
-def _faults(visit: Visit, error: Refusal, stored: dict[str, Any]) -> dict[str, Markup]:
+def _faults(visit: PageRequest, error: Refusal, stored: dict[str, Any]) -> dict[str, Markup]:
     """The engine's faults under the fields of the form, in the reader's words."""
     if not isinstance(error, Invalid):
         return faults_of(visit.words, error)
@@ -123,7 +123,7 @@ def _faults(visit: Visit, error: Refusal, stored: dict[str, Any]) -> dict[str, M
     return found or faults_of(words, error)
 
 
-def _stored(visit: Visit, found: dict[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, found: dict[str, Any]) -> dict[str, StoredField]:
     """The settings by the fields of the form, as they are stored."""
     words, settings = visit.words, found["settings"]
     own = {"default": settings["template"], **settings["templates"]}
@@ -141,7 +141,7 @@ def _stored(visit: Visit, found: dict[str, Any]) -> dict[str, StoredField]:
 
 
 async def _values(
-    visit: Visit, found: dict[str, Any], error: Refusal | None = None
+    visit: PageRequest, found: dict[str, Any], error: Refusal | None = None
 ) -> dict[str, Any]:
     """What the page shows: what is stored, or what a refused form says."""
     senders = (await visit.perform_here("sender.list"))["senders"]

@@ -15,8 +15,8 @@ from risala.http.dashboard.snippets import marked
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import OWN_NAMES
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 _ASK: Final = "verify/try.html"
@@ -26,14 +26,14 @@ _WISHES: Final = {"locale": "locale", "app_hash": "appHash", "origin": "origin"}
 _ANSWERS: Final = ("approved", "denied")
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     verification_id = visit.form.text("id")
     if not verification_id:
         return await visit.page(_ASK, await _choices(visit), form=SentForm())
-    return await visit.page(_JUDGE, await _standing(visit, verification_id))
+    return await visit.page(_JUDGE, await _session_status(visit, verification_id))
 
 
-async def _choices(visit: Visit) -> dict[str, Any]:
+async def _choices(visit: PageRequest) -> dict[str, Any]:
     """What the form offers, and what each choice costs."""
     found = await visit.perform_here("verify.config")
     settings, sizes = found["settings"], found["sizes"]
@@ -50,7 +50,7 @@ async def _choices(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def send(visit: Visit) -> TrioResponse:
+async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
     wishes = {name: text for name in _WISHES if (text := form.text(name))}
     try:
@@ -70,7 +70,7 @@ def _number(typed: str) -> str:
         return typed
 
 
-async def judge(visit: Visit) -> TrioResponse:
+async def judge(visit: PageRequest) -> TrioResponse:
     form, verification_id = visit.form, visit.form.text("id")
     await _session(visit, verification_id)
     try:
@@ -78,20 +78,20 @@ async def judge(visit: Visit) -> TrioResponse:
             "verify.check", verification_id=verification_id, code="".join(form.text("code").split())
         )
     except Refusal as error:
-        return await visit.again(_JUDGE, error, await _standing(visit, verification_id))
+        return await visit.again(_JUDGE, error, await _session_status(visit, verification_id))
     wishes = {name: text for name in _WISHES if (text := form.text(name))}
     address = visit.at("verify/try", id=verification_id, answer=judged["status"], **wishes)
     return visit.go(address)
 
 
-async def _session(visit: Visit, verification_id: str) -> dict[str, Any]:
+async def _session(visit: PageRequest, verification_id: str) -> dict[str, Any]:
     found = await visit.perform("verify.get", verification_id=verification_id)
     if found["mode"] != visit.mode.value:
         raise NotFound("There is no such session in this mode.")
     return found
 
 
-async def _standing(visit: Visit, verification_id: str) -> dict[str, Any]:
+async def _session_status(visit: PageRequest, verification_id: str) -> dict[str, Any]:
     """How the session stands, and how a program would have done the same."""
     session = await _session(visit, verification_id)
     form = visit.form
@@ -112,7 +112,7 @@ async def _standing(visit: Visit, verification_id: str) -> dict[str, Any]:
     }
 
 
-def _request(visit: Visit, endpoint: str, body: Mapping[str, str]) -> Markup:
+def _request(visit: PageRequest, endpoint: str, body: Mapping[str, str]) -> Markup:
     """The request of a program; the key stays where it is."""
     text = shlex.quote(json.dumps(body, ensure_ascii=False))
     return marked(

@@ -15,8 +15,8 @@ from risala.http.operator.audit.listing import asked_for, chips_of, query_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm, OwnText
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 COLUMNS: Final = (
     *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
@@ -27,7 +27,7 @@ JSON: Final = "jsonl"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     """The page beside the download. Its address has the id, so that a reload finds it again."""
     query = query_of(visit)
     if (download_id := _id_of(visit)) is None:
@@ -43,7 +43,7 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     download_id = _id_of(visit) or ""
 
     async def draw(_: object) -> str:
@@ -54,7 +54,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.progress(visit.site.downloads.expect(visit.user.id, download_id), draw)
 
 
-async def file(visit: Visit) -> TrioResponse:
+async def file(visit: PageRequest) -> TrioResponse:
     """The file itself. Its first part is asked for here: what is refused becomes a page."""
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
@@ -68,7 +68,7 @@ async def file(visit: Visit) -> TrioResponse:
 
 
 async def _parts(
-    visit: Visit, asked: Mapping[str, object], first: Mapping[str, Any], form: FileForm
+    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any], form: FileForm
 ) -> AsyncGenerator[TablePart]:
     """Part by part, the newest lines first; of a table the names of its columns before them."""
     row = _json if form is JSON_LINES else _row
@@ -104,12 +104,12 @@ def _packed(values: Mapping[str, Any] | None) -> str | None:
     return None if values is None else json.dumps(values, ensure_ascii=False)
 
 
-def _id_of(visit: Visit) -> str | None:
+def _id_of(visit: PageRequest) -> str | None:
     found = visit.form.text("id")
     return found if _ID.fullmatch(found) else None
 
 
-def _progress(visit: Visit, download_id: str) -> dict[str, object]:
+def _progress(visit: PageRequest, download_id: str) -> dict[str, object]:
     return {
         "download": visit.site.downloads.expect(visit.user.id, download_id),
         "download_id": download_id,

@@ -13,9 +13,9 @@ from risala.engine.model.errors import Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 FACES: Final = {
     "smpp": NC_("face", "SMPP server"),
@@ -49,7 +49,7 @@ _CHANGES_SHOWN: Final = 6
 """Of one line; the others are behind a fold."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     query = query_of(visit)
     places = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
     try:
@@ -69,11 +69,11 @@ async def show(visit: Visit) -> TrioResponse:
     )
 
 
-def query_of(visit: Visit) -> dict[str, str]:
+def query_of(visit: PageRequest) -> dict[str, str]:
     return {name: text for name in FILTERS if (text := visit.form.text(name))}
 
 
-def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
+def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
     """The filters, as the operations take them; what nobody could mean is left out."""
     asked: dict[str, object] = {name: query[name] for name in ("operation", "who") if name in query}
     if query.get("face") in FACES:
@@ -86,7 +86,7 @@ def asked_for(visit: Visit, query: Mapping[str, str]) -> dict[str, object]:
     return asked
 
 
-def chips_of(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
+def chips_of(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     words, asked = visit.words, asked_for(visit, query)
     labels: dict[str, Markup] = {}
     for name in ("operation", "thing"):
@@ -104,7 +104,7 @@ def chips_of(visit: Visit, query: Mapping[str, str]) -> list[Chip]:
     return chips(labels, query, visit.at, "audit")
 
 
-def _look(visit: Visit, line: Mapping[str, Any]) -> dict[str, Any]:
+def _look(visit: PageRequest, line: Mapping[str, Any]) -> dict[str, Any]:
     """A line as its reader sees it."""
     face, role = line["face"], line["role"]
     return {
@@ -116,14 +116,14 @@ def _look(visit: Visit, line: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _thing_at(visit: Visit, subject: str | None) -> str | None:
+def _thing_at(visit: PageRequest, subject: str | None) -> str | None:
     """The page of the thing that a line is about; None: it has none."""
     page = THINGS.get((subject or "").partition("_")[0])
     return visit.at(f"{page}/{subject}") if page is not None and visit.has(page) else None
 
 
 def _changes(
-    visit: Visit, before: Mapping[str, Any], after: Mapping[str, Any]
+    visit: PageRequest, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[tuple[str, Markup | None, Markup]]:
     """What is different: name, what it was (None: nothing is known of that), and what it is."""
     names = [name for name in after if name in before or after[name] not in _NOTHING]
@@ -138,7 +138,7 @@ def _changes(
     ]
 
 
-def _value(visit: Visit, value: object) -> Markup:
+def _value(visit: PageRequest, value: object) -> Markup:
     """A value of the trail: what is written in it, and nothing that a program made of it."""
     if value in _NOTHING:
         return visit.words("nothing")

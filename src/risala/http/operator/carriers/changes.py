@@ -11,9 +11,9 @@ from risala.engine.model.errors import Conflict, Refusal
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 APPLIED: Final = N_("The service goes by the file as it is now.")
 KINDS: Final = {
@@ -44,14 +44,14 @@ _NOTHING: Final[Mapping[str, Any]] = {
 }
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     try:
         return await visit.page(_TEMPLATE, await _values(visit))
     except Conflict as error:  # a demo has its carriers from no file
         return await visit.page(_TEMPLATE, _shown(_NOTHING), faults=faults_of(visit.words, error))
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     return _shown(await visit.perform("carriers.preview"))
 
 
@@ -73,7 +73,7 @@ def _written(change: Mapping[str, Any], side: str) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-async def apply(visit: Visit) -> TrioResponse:
+async def apply(visit: PageRequest) -> TrioResponse:
     """Go by the file that was looked at; another one since then is looked at first."""
     try:
         await visit.perform("carriers.apply", hash=visit.form.text("hash"))

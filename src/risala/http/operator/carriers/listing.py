@@ -8,14 +8,14 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.http.operator.carriers.tiles import BEAT_S, tile
-from risala.http.operator.carriers.words import told
+from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
+from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 PAGE: Final = "/operator/carriers"
@@ -29,11 +29,11 @@ UNSERVED_MAX: Final = 30
 """Beginnings of numbers that are listed; a plan without gaps has none."""
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("carriers/list.html", {**await _tiles(visit), **await _route(visit)})
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
@@ -42,7 +42,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _tiles(visit: Visit) -> dict[str, Any]:
+async def _tiles(visit: PageRequest) -> dict[str, Any]:
     lanes = (await visit.perform("carriers"))["carriers"]
     unserved = await visit.perform("route.unserved")
     return {
@@ -53,7 +53,8 @@ async def _tiles(visit: Visit) -> dict[str, Any]:
                 **each,
                 "network": network_name(each["network"]) if each["network"] else None,
                 "whys": [
-                    (one["carrier"], told(visit.formats, one["reason"])) for one in each["carriers"]
+                    (one["carrier"], reason_sentence(visit.formats, one["reason"]))
+                    for one in each["carriers"]
                 ],
             }
             for each in unserved["numbers"][:UNSERVED_MAX]
@@ -62,7 +63,7 @@ async def _tiles(visit: Visit) -> dict[str, Any]:
     }
 
 
-async def _route(visit: Visit) -> dict[str, Any]:
+async def _route(visit: PageRequest) -> dict[str, Any]:
     """What the tester was asked, by the page's own address, and what it says."""
     typed = visit.form.text("to")
     values: dict[str, Any] = {"typed": typed, "route": None, "faults": {}}
@@ -76,12 +77,12 @@ async def _route(visit: Visit) -> dict[str, Any]:
         route["network"] = network_name(route["network"])
     for each in route["candidates"]:
         each["by"] = _match(each["match"])
-        each["why"] = told(visit.formats, each["reason"])
+        each["why"] = reason_sentence(visit.formats, each["reason"])
         condition = each["reason"]["values"].get("condition")
         if condition not in (None, "up"):
-            each["why"] += " " + told(visit.formats, {"code": condition, "values": {}})
+            each["why"] += " " + reason_sentence(visit.formats, {"code": condition, "values": {}})
     for each in route["others"]:
-        each["why"] = told(visit.formats, each["reason"])
+        each["why"] = reason_sentence(visit.formats, each["reason"])
     return {**values, "route": route}
 
 
@@ -101,7 +102,7 @@ def _number(typed: str) -> str:
         return typed
 
 
-async def act(visit: Visit) -> TrioResponse:
+async def act(visit: PageRequest) -> TrioResponse:
     """Pause, resume, drain, connect anew."""
     action = visit.arguments["action"]
     if action not in DONE:

@@ -18,8 +18,8 @@ from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import tile
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 CHANGED: Final = N_("It holds at once, and until you end it here.")
 ENDED: Final = N_("The settings file holds again.")
@@ -41,11 +41,11 @@ _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_TEMPLATE, await _values(visit))
 
 
-async def _values(visit: Visit, answer: Mapping[str, Any] | None = None) -> dict[str, Any]:
+async def _values(visit: PageRequest, answer: Mapping[str, Any] | None = None) -> dict[str, Any]:
     name = visit.arguments["carrier"]
     lane = await visit.perform("carriers.show", carrier=name)
     words = visit.words
@@ -68,7 +68,7 @@ async def _values(visit: Visit, answer: Mapping[str, Any] | None = None) -> dict
     }
 
 
-async def override(visit: Visit) -> TrioResponse:
+async def override(visit: PageRequest) -> TrioResponse:
     """Another pace or weight, over the settings'."""
     form, name = visit.form, visit.arguments["carrier"]
     given = {
@@ -94,7 +94,7 @@ def _numbers(given: Mapping[str, str]) -> dict[str, object]:
     return found
 
 
-async def end_override(visit: Visit) -> TrioResponse:
+async def end_override(visit: PageRequest) -> TrioResponse:
     name = visit.arguments["carrier"]
     try:
         await visit.perform("carriers.end_override", carrier=name)
@@ -103,7 +103,7 @@ async def end_override(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"carriers/{name}"), ENDED)
 
 
-async def ask(visit: Visit) -> TrioResponse:
+async def ask(visit: PageRequest) -> TrioResponse:
     """Ask the driver for one of its own commands; the answer stands on this page alone."""
     form = visit.form
     arguments = form.text("arguments").split()

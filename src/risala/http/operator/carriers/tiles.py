@@ -10,9 +10,9 @@ from markupsafe import Markup
 
 from risala.http.operator.carriers.driver_phrases import REGISTRATIONS
 from risala.http.operator.carriers.driver_words import driver_said
-from risala.http.operator.carriers.words import told
+from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.formats import Formats, ms_of
-from risala.http.web.messages.sentences import cause_told
+from risala.http.web.messages.sentences import cause_markup
 
 WAITS_LONG_MS: Final = 30_000
 """A message leaves within seconds: one that has waited so long is drawn in amber."""
@@ -58,14 +58,14 @@ def tile(formats: Formats, lane: Mapping[str, Any]) -> Tile:
     return Tile(
         lane=lane,
         badge=_badge(lane),
-        told=told(formats, lane["condition"]),
+        told=reason_sentence(formats, lane["condition"]),
         said=driver_said(formats.words, lane["text"]),
         oldest_ms=oldest_ms,
         is_late=oldest_ms is not None and oldest_ms >= WAITS_LONG_MS,
         registration=formats.words(REGISTRATIONS[registration])
         if registration in REGISTRATIONS
         else None,
-        error=None if error is None else cause_told(formats, error["code"]),
+        error=None if error is None else cause_markup(formats, error["code"]),
         quota_class=_quota_class(lane["quota"]["day"]),
     )
 

@@ -10,19 +10,19 @@ from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
 from risala.http.web.live import Pieces
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 LINES_MAX: Final = 200
 """The latest lines that are shown; a busy link has more in a few seconds."""
 _TRAFFIC: Final = f"{PAGE}/<carrier>/traffic"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page("carriers/traffic.html", await _values(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     pieces = Pieces()
 
     async def draw(_: object) -> str:
@@ -31,7 +31,7 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw, by_time=True, beat_s=BEAT_S)
 
 
-async def _values(visit: Visit) -> dict[str, Any]:
+async def _values(visit: PageRequest) -> dict[str, Any]:
     name = visit.arguments["carrier"]
     lane = await visit.perform("carriers.show", carrier=name)
     found = await visit.perform("carriers.traffic", carrier=name, limit=LINES_MAX)

@@ -32,7 +32,7 @@ _PLAIN: Final = {
 }
 
 
-def told(formats: Formats, one: Told) -> Markup:
+def reason_sentence(formats: Formats, one: Told) -> Markup:
     """The sentence of a condition or a reason."""
     code = one["code"]
     if code in _PLAIN:

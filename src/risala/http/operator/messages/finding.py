@@ -9,11 +9,11 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid
 from risala.http.web.access import PageAccess
-from risala.http.web.messages.sentences import cause_told
+from risala.http.web.messages.sentences import cause_markup
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import digits_of, network_of, normalise_number
 from risala.sms.part_of_number import PART_MIN
 
@@ -23,7 +23,7 @@ PAGE: Final = 50
 _MESSAGE: Final = "sms_"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     text, by = visit.form.text("q"), visit.form.text("by")
     if not text:
         return await visit.page("messages/find.html", query={}, messages=None)
@@ -63,13 +63,13 @@ def _meant(text: str, by: str | None) -> dict[str, str]:
     return {"digits": text, "carrier_id": text}  # carriers' ids may be digits alone
 
 
-def _look(visit: Visit, message: dict[str, Any]) -> dict[str, Any]:
+def _look(visit: PageRequest, message: dict[str, Any]) -> dict[str, Any]:
     """A message as its reader sees it."""
     network = network_of(message["to"])
     if message["uncertain"]:
         note: object = visit.words("Nobody knows yet whether the carrier took it.")
     else:
-        note = cause_told(visit.formats, message["errorCode"])
+        note = cause_markup(visit.formats, message["errorCode"])
     return {
         **message,
         "state": "uncertain" if message["uncertain"] else message["status"],

@@ -10,21 +10,21 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
-from risala.engine.model.told import OutboxEvent
+from risala.engine.model.following import OutboxEvent
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 _PAGE: Final = "messages/show.html"
 _ASK: Final = "messages/ask.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, await _whole(visit))
 
 
-async def live(visit: Visit) -> TrioResponse:
+async def live(visit: PageRequest) -> TrioResponse:
     """The pieces of the page that a change of this very message draws anew."""
     message_id = visit.arguments["message_id"]
     await _found(visit)  # what is not there opens no stream
@@ -39,12 +39,12 @@ async def live(visit: Visit) -> TrioResponse:
     return visit.live(draw)
 
 
-async def ask_text(visit: Visit) -> TrioResponse:
+async def ask_text(visit: PageRequest) -> TrioResponse:
     """Why somebody wants to read it: the question as a page, for whoever has no script."""
     return await visit.page(_ASK, _values(visit, await _found(visit)), form=visit.form)
 
 
-async def show_text(visit: Visit) -> TrioResponse:
+async def show_text(visit: PageRequest) -> TrioResponse:
     """The text, in this answer and nowhere else; the reason is on disk before."""
     message_id, reason = visit.arguments["message_id"], visit.form.text("reason")
     try:
@@ -55,11 +55,11 @@ async def show_text(visit: Visit) -> TrioResponse:
     return await visit.page(_PAGE, values, is_secret=True)
 
 
-async def _found(visit: Visit) -> dict[str, Any]:
+async def _found(visit: PageRequest) -> dict[str, Any]:
     return await visit.perform("message.show", message_id=visit.arguments["message_id"])
 
 
-def _values(visit: Visit, found: dict[str, Any]) -> dict[str, Any]:
+def _values(visit: PageRequest, found: dict[str, Any]) -> dict[str, Any]:
     message = found["message"]
     return {
         **story_of(visit.formats, message, found["timeline"]),
@@ -68,7 +68,7 @@ def _values(visit: Visit, found: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-async def _whole(visit: Visit) -> dict[str, Any]:
+async def _whole(visit: PageRequest) -> dict[str, Any]:
     """Everything on its page, with what stands in other tables."""
     found = await _found(visit)
     message = found["message"]

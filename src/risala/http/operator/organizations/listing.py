@@ -9,9 +9,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Invalid, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 CREATED: Final = N_("The organization is created. Add somebody who owns it.")
 STATES: Final = {
@@ -25,7 +25,7 @@ PAGE: Final = 50
 _LIST: Final = "organizations/list.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     query = {
         name: text
         for name in ("search", "status", "before", "after")
@@ -41,18 +41,18 @@ async def show(visit: Visit) -> TrioResponse:
         _LIST,
         query=filters,
         found=found,
-        organizations=[told(visit, each) for each in found["organizations"]],
+        organizations=[with_state(visit, each) for each in found["organizations"]],
         states=[(each, visit.words.among("organization", STATES[each])) for each in STATES],
         pager=pager_of(visit.at("organizations"), filters, newer=newer, older=older),
         form=visit.form,
     )
 
 
-async def ask_create(visit: Visit) -> TrioResponse:
+async def ask_create(visit: PageRequest) -> TrioResponse:
     return await visit.page("organizations/new.html", form=visit.form)
 
 
-async def create(visit: Visit) -> TrioResponse:
+async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         made = await visit.perform(
@@ -65,7 +65,7 @@ async def create(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{made['id']}"), CREATED)
 
 
-def told(visit: Visit, organization: dict[str, Any]) -> dict[str, Any]:
+def with_state(visit: PageRequest, organization: dict[str, Any]) -> dict[str, Any]:
     """An organization with its state as readers see it."""
     status = organization["status"]
     return {

@@ -16,10 +16,10 @@ from risala.engine.model.money import minor_units
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Pager, is_seq
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
-from risala.http.web.visit import Visit
 
 CREDITED: Final = N_("The payment is credited.")
 ADJUSTED: Final = N_("The balance is corrected.")
@@ -28,11 +28,11 @@ _ADJUST: Final = "organizations/adjust.html"
 _ROWS: Final = 25
 
 
-async def ask_top_up(visit: Visit) -> TrioResponse:
+async def ask_top_up(visit: PageRequest) -> TrioResponse:
     return await _draw(visit, _TOP_UP)
 
 
-async def check_top_up(visit: Visit) -> TrioResponse:
+async def check_top_up(visit: PageRequest) -> TrioResponse:
     """What would be credited, before it is."""
     amount = _amount(visit)
     if not amount:
@@ -40,7 +40,7 @@ async def check_top_up(visit: Visit) -> TrioResponse:
     return await _draw(visit, _TOP_UP, amount)
 
 
-async def top_up(visit: Visit) -> TrioResponse:
+async def top_up(visit: PageRequest) -> TrioResponse:
     form, organization_id = visit.form, visit.arguments["organization_id"]
     try:
         await visit.perform(
@@ -55,11 +55,11 @@ async def top_up(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{organization_id}"), CREDITED)
 
 
-async def ask_adjust(visit: Visit) -> TrioResponse:
+async def ask_adjust(visit: PageRequest) -> TrioResponse:
     return await _draw(visit, _ADJUST)
 
 
-async def check_adjust(visit: Visit) -> TrioResponse:
+async def check_adjust(visit: PageRequest) -> TrioResponse:
     """What the balance would become, before it does."""
     amount = _amount(visit)
     if not amount:
@@ -70,7 +70,7 @@ async def check_adjust(visit: Visit) -> TrioResponse:
     return await _draw(visit, _ADJUST, amount)
 
 
-async def adjust(visit: Visit) -> TrioResponse:
+async def adjust(visit: PageRequest) -> TrioResponse:
     form, organization_id = visit.form, visit.arguments["organization_id"]
     sign = "-" if form.text("way") == "take" else ""
     try:
@@ -85,7 +85,7 @@ async def adjust(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{organization_id}"), ADJUSTED)
 
 
-async def statement(visit: Visit) -> TrioResponse:
+async def statement(visit: PageRequest) -> TrioResponse:
     organization = await organization_of(visit)
     asked: dict[str, Any] = {"limit": _ROWS}
     for name in ("before", "after"):
@@ -106,7 +106,7 @@ async def statement(visit: Visit) -> TrioResponse:
     )
 
 
-def _amount(visit: Visit) -> int | None:
+def _amount(visit: PageRequest) -> int | None:
     """What was typed, in minor units; None: it is no amount."""
     try:
         return minor_units(visit.form.amount("amount"))
@@ -114,16 +114,16 @@ def _amount(visit: Visit) -> int | None:
         return None
 
 
-async def _wrong_amount(visit: Visit, template: str) -> TrioResponse:
+async def _wrong_amount(visit: PageRequest, template: str) -> TrioResponse:
     faults = {"amount": visit.words("Write an amount in digits, like 100 or 99.50.")}
     return await visit.wrong(template, faults, await _values(visit))
 
 
-async def _draw(visit: Visit, template: str, amount: int | None = None) -> TrioResponse:
+async def _draw(visit: PageRequest, template: str, amount: int | None = None) -> TrioResponse:
     return await visit.page(template, await _values(visit, amount))
 
 
-async def _values(visit: Visit, amount: int | None = None) -> Mapping[str, Any]:
+async def _values(visit: PageRequest, amount: int | None = None) -> Mapping[str, Any]:
     """``checked``: the amount that is asked about, with its sign; None: it is yet to be typed."""
     organization, form = await organization_of(visit), visit.form
     signed = -amount if amount is not None and form.text("way") == "take" else amount

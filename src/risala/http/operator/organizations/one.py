@@ -8,13 +8,13 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.http.operator.organizations.listing import told
+from risala.http.operator.organizations.listing import with_state
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
-from risala.http.web.visit import Visit
 
 SAVED: Final = N_("Saved; it holds from the next message on.")
 SUSPENDED: Final = N_("The organization is suspended.")
@@ -26,17 +26,17 @@ _PAGE: Final = "organizations/show.html"
 Json = Mapping[str, Any]
 
 
-async def organization_of(visit: Visit) -> dict[str, Any]:
+async def organization_of(visit: PageRequest) -> dict[str, Any]:
     """The organization of the address."""
     organization_id = visit.arguments["organization_id"]
-    return told(visit, await visit.perform("org.show", organization_id=organization_id))
+    return with_state(visit, await visit.perform("org.show", organization_id=organization_id))
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, await _values(visit, await organization_of(visit)))
 
 
-async def save(visit: Visit) -> TrioResponse:
+async def save(visit: PageRequest) -> TrioResponse:
     """The organization's own price and limits; an empty field takes one away."""
     form, organization_id = visit.form, visit.arguments["organization_id"]
     try:
@@ -68,7 +68,7 @@ def _rate_text(rate: float | None) -> str:
     return "" if rate is None else f"{rate:g}"
 
 
-async def add_member(visit: Visit) -> TrioResponse:
+async def add_member(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
     try:
         await visit.perform(
@@ -83,7 +83,7 @@ async def add_member(visit: Visit) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{organization_id}"), ADDED)
 
 
-async def ask_suspend(visit: Visit) -> TrioResponse:
+async def ask_suspend(visit: PageRequest) -> TrioResponse:
     organization = await organization_of(visit)
     if organization["status"] != "active":
         return visit.go(visit.at(f"organizations/{organization['id']}"))
@@ -91,19 +91,21 @@ async def ask_suspend(visit: Visit) -> TrioResponse:
     return await visit.page("organizations/suspend.html", organization=organization, ends=ends)
 
 
-async def suspend(visit: Visit) -> TrioResponse:
+async def suspend(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
     await visit.perform("org.suspend", organization_id=organization_id)
     return visit.go(visit.at(f"organizations/{organization_id}"), SUSPENDED)
 
 
-async def resume(visit: Visit) -> TrioResponse:
+async def resume(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
     await visit.perform("org.resume", organization_id=organization_id)
     return visit.go(visit.at(f"organizations/{organization_id}"), RESUMED)
 
 
-async def _values(visit: Visit, organization: Json, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(
+    visit: PageRequest, organization: Json, error: Refusal | None = None
+) -> dict[str, Any]:
     """What the page shows; with what a refused form said."""
     whose = {"organization_id": organization["id"]}
     form = None if error is None else visit.form
@@ -128,7 +130,7 @@ async def _values(visit: Visit, organization: Json, error: Refusal | None = None
     }
 
 
-def _stored(visit: Visit, organization: Json) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, organization: Json) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
     words, formats = visit.words, visit.formats
     price, rate = organization["pricePerSegment"], organization["smsPerSecond"]

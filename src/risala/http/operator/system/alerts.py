@@ -12,9 +12,9 @@ from risala.http.operator.alerts import shown_alerts
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 KINDS: Final = {
     "lane_down": NC_("alert", "Carrier down"),
@@ -42,7 +42,7 @@ ROWS: Final = 50
 _PAGE: Final = "/operator/system/alerts"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     query = {name: text for name in ("kind", "state") if (text := visit.form.text(name))}
     if query.get("kind", "") not in KINDS:
         query.pop("kind", None)
@@ -73,7 +73,7 @@ def _lasted_ms(alert: Mapping[str, Any]) -> int | None:
     return None if over is None else (ms_of(over) - ms_of(alert["raisedAt"])) // 1000 * 1000
 
 
-async def unmute(visit: Visit) -> TrioResponse:
+async def unmute(visit: PageRequest) -> TrioResponse:
     await visit.perform("alert.unmute", mute_id=visit.form.text("mute_id"))
     return visit.go(_PAGE, UNMUTED)
 

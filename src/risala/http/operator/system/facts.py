@@ -13,8 +13,8 @@ from risala.http.operator.system.settings import shown_settings
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 RULES: Final = {
     "texts": N_("Texts of messages"),
@@ -30,7 +30,7 @@ _GIB: Final = 1 << 30
 _MIB: Final = 1 << 20
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     found = await visit.perform("system.show")
     overview = await visit.perform("console.overview", count=1)
     alerts = await visit.perform("alert.list", limit=ALERTS_SHOWN)
@@ -66,7 +66,7 @@ def _disk(found: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"used": round(1000 * used), "free": free, "is_full": used > DISK_FULL}
 
 
-def _size(visit: Visit, size: int | None) -> Markup:
+def _size(visit: PageRequest, size: int | None) -> Markup:
     if size is None:
         return Markup("–")
     if size >= _GIB:
@@ -74,7 +74,7 @@ def _size(visit: Visit, size: int | None) -> Markup:
     return visit.words("{n} MiB", n=visit.formats.num(size / _MIB, 1))
 
 
-def _is_old(visit: Visit, backup: Mapping[str, Any] | None) -> bool:
+def _is_old(visit: PageRequest, backup: Mapping[str, Any] | None) -> bool:
     return backup is None or visit.formats.now_ms - ms_of(backup["at"]) > BACKUP_OLD_MS
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from markupsafe import Markup
 
-from risala.engine.model.errors import ChangedMeanwhile, EngineError
+from risala.engine.model.errors import EditConflict, EngineError
 from risala.engine.model.money import minor_units
 from risala.http.web.forms import SentForm
 
@@ -74,7 +74,7 @@ def edit(
     """
     if form is None:
         return {"version": version, "stands": ()}
-    if not isinstance(error, ChangedMeanwhile):
+    if not isinstance(error, EditConflict):
         return {"version": form.text(VERSION_FIELD), "stands": ()}
     stands = tuple(
         StandsNow(each.label, each.value if each.shown is None else each.shown)

@@ -15,9 +15,9 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.http.common.problems import plain
 from risala.http.web.access import PageAccess
-from risala.http.web.doors import Way
+from risala.http.web.cookie_policy import Way
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 _OUTBOX: Final = "outbox"
 """The mailer that writes into a file."""
@@ -26,13 +26,13 @@ _TAIL_BYTES: Final = 256 * 1024
 _SHOWN_MAX: Final = 50
 
 
-def has_outbox(visit: Visit) -> bool:
+def has_outbox(visit: PageRequest) -> bool:
     """Whether this reader may look into the mails."""
     mail = visit.site.settings.mail
     return mail.mailer == _OUTBOX and mail.outbox is not None and visit.door.way is Way.LOCAL
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     path = visit.site.settings.mail.outbox
     if path is None or not has_outbox(visit):
         raise plain(404)

@@ -9,17 +9,17 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE, THEME_COOKIE
-from risala.http.web.doors import safe_next
+from risala.http.web.cookie_policy import safe_next
 from risala.http.web.languages import language_named
+from risala.http.web.page_request import PageRequest, Theme
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Theme, Visit
 
 _PLACES: Final = ("/account", "/sign-in", "/sign-up", "/outbox")
 """Of a face, below its root, beside its home: where a reader may be when they choose."""
 _YEAR_DAYS: Final = 365.0
 
 
-async def set_language(visit: Visit) -> TrioResponse:
+async def set_language(visit: PageRequest) -> TrioResponse:
     reply = visit.go(_back(visit))
     language = language_named(visit.form.text("language"))
     if language is not None:
@@ -30,7 +30,7 @@ async def set_language(visit: Visit) -> TrioResponse:
     return reply
 
 
-async def set_theme(visit: Visit) -> TrioResponse:
+async def set_theme(visit: PageRequest) -> TrioResponse:
     reply = visit.go(_back(visit))
     chosen = visit.form.text("theme")
     if chosen in [theme.value for theme in Theme]:
@@ -38,7 +38,7 @@ async def set_theme(visit: Visit) -> TrioResponse:
     return reply
 
 
-def _back(visit: Visit) -> str:
+def _back(visit: PageRequest) -> str:
     face = visit.face
     places = (face.home, *(f"{face.root}{place}" for place in _PLACES))
     return safe_next(visit.form.text("next"), places) or face.home

@@ -16,20 +16,20 @@ from risala.engine.model.errors import EngineError, Forbidden, Invalid, RateLimi
 from risala.engine.model.people import CodeAsked, LinkView, SignedIn
 from risala.engine.rules.people.lifetimes import SIGN_IN_DIGITS
 from risala.http.web.access import PageAccess
-from risala.http.web.doors import safe_next
+from risala.http.web.cookie_policy import safe_next
 from risala.http.web.entry.outbox import has_outbox
 from risala.http.web.entry.unsent import find_unsent
 from risala.http.web.face import again_path
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 SIGNED_OUT: Final = N_("You are signed out.")
 _EMAIL, _CODE = "sign_in/email.html", "sign_in/code.html"
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     """``/sign-in`` and ``/sign-up``: the same two steps under two names."""
     target = _target(visit)
     if visit.session is not None:
@@ -40,14 +40,14 @@ async def show(visit: Visit) -> TrioResponse:
     return await visit.page(_EMAIL, _email_values(visit, target))
 
 
-async def submit(visit: Visit) -> TrioResponse:
+async def submit(visit: PageRequest) -> TrioResponse:
     target = _target(visit)
     if "code" in visit.form.fields:
         return await _finish(visit, target)
     return await _begin(visit, target)
 
 
-async def _begin(visit: Visit, target: str | None) -> TrioResponse:
+async def _begin(visit: PageRequest, target: str | None) -> TrioResponse:
     email = visit.form.text("email")
     try:
         await visit.site.gateway.people.begin(visit.browser, email, visit.face.kind)
@@ -59,7 +59,7 @@ async def _begin(visit: Visit, target: str | None) -> TrioResponse:
     return visit.go(visit.request.path + query)
 
 
-async def _finish(visit: Visit, target: str | None) -> TrioResponse:
+async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
     people = visit.site.gateway.people
     try:
         result = await people.finish(visit.browser, visit.form.text("code"), visit.face.kind)
@@ -80,7 +80,7 @@ async def _finish(visit: Visit, target: str | None) -> TrioResponse:
     return await visit.wrong(_CODE, {"code": wrong}, _code_values(visit, asked, target))
 
 
-async def _refused(visit: Visit, error: EngineError, target: str | None) -> TrioResponse:
+async def _refused(visit: PageRequest, error: EngineError, target: str | None) -> TrioResponse:
     faults = _too_often(visit, error)
     if isinstance(error, Forbidden):
         faults = {TOP: visit.words("No new accounts are made here at the moment.")}
@@ -90,7 +90,7 @@ async def _refused(visit: Visit, error: EngineError, target: str | None) -> Trio
     return await visit.wrong(_CODE, faults, _code_values(visit, asked, target))
 
 
-def _too_often(visit: Visit, error: EngineError) -> dict[str, Markup]:
+def _too_often(visit: PageRequest, error: EngineError) -> dict[str, Markup]:
     """When again; to an operator also how they get in before that."""
     faults = faults_of(visit.words, error)
     if isinstance(error, RateLimited) and visit.is_console:
@@ -100,16 +100,16 @@ def _too_often(visit: Visit, error: EngineError) -> dict[str, Markup]:
     return faults
 
 
-def signed_in(visit: Visit, result: SignedIn, target: str | None = None) -> TrioResponse:
+def signed_in(visit: PageRequest, result: SignedIn, target: str | None = None) -> TrioResponse:
     """Into the pages, with a session that nobody can have known before."""
     reply = visit.go(target or visit.face.home)
     visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
     visit.door.set_cookie(reply, visit.door.known_cookie, result.known_as)
-    visit.door.drop_cookie(reply, visit.door.door_cookie)
+    visit.door.drop_cookie(reply, visit.door.browser_cookie)
     return reply
 
 
-async def sign_out(visit: Visit) -> TrioResponse:
+async def sign_out(visit: PageRequest) -> TrioResponse:
     reply = visit.go(visit.face.sign_in, SIGNED_OUT)
     if visit.session is not None:
         await visit.site.gateway.people.sign_out(visit.cookie, visit.face.kind)
@@ -117,14 +117,14 @@ async def sign_out(visit: Visit) -> TrioResponse:
     return reply
 
 
-async def ask_sign_out(visit: Visit) -> TrioResponse:
+async def ask_sign_out(visit: PageRequest) -> TrioResponse:
     """For who typed the address: signing out is a form's, or any link could do it to them."""
     if visit.session is None:
         return visit.go(visit.face.sign_in)
     return await visit.page("sign_in/out.html")
 
 
-async def show_link(visit: Visit) -> TrioResponse:
+async def show_link(visit: PageRequest) -> TrioResponse:
     """A link is used by a button: programs that look into mails follow links, and press none."""
     view = _link(visit)
     reply = await visit.page("sign_in/link.html", status=200 if view else 404, view=view)
@@ -132,7 +132,7 @@ async def show_link(visit: Visit) -> TrioResponse:
     return reply
 
 
-async def use_link(visit: Visit) -> TrioResponse:
+async def use_link(visit: PageRequest) -> TrioResponse:
     people, token = visit.site.gateway.people, visit.arguments["token"]
     # What is no link of either face is counted and written down as well.
     if _link(visit) is not None or people.peek_link(token) is None:
@@ -144,22 +144,22 @@ async def use_link(visit: Visit) -> TrioResponse:
     return reply
 
 
-def _link(visit: Visit) -> LinkView | None:
+def _link(visit: PageRequest) -> LinkView | None:
     """A link into this face: one into the other is none here, and is not used up."""
     view = visit.site.gateway.people.peek_link(visit.arguments["token"])
     return view if view is not None and view.kind is visit.face.kind else None
 
 
-def _target(visit: Visit) -> str | None:
+def _target(visit: PageRequest) -> str | None:
     places = (visit.face.home, again_path(visit.face.root))
     return safe_next(visit.form.text("next"), places)
 
 
-async def _code_page(visit: Visit, asked: CodeAsked, target: str | None) -> TrioResponse:
+async def _code_page(visit: PageRequest, asked: CodeAsked, target: str | None) -> TrioResponse:
     return await visit.page(_CODE, _code_values(visit, asked, target))
 
 
-def _email_values(visit: Visit, target: str | None) -> dict[str, object]:
+def _email_values(visit: PageRequest, target: str | None) -> dict[str, object]:
     digits = SIGN_IN_DIGITS[visit.face.kind]
     return {
         "email": visit.form.text("email"),
@@ -169,7 +169,7 @@ def _email_values(visit: Visit, target: str | None) -> dict[str, object]:
     }
 
 
-def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str, object]:
+def _code_values(visit: PageRequest, asked: CodeAsked, target: str | None) -> dict[str, object]:
     now_ms = visit.site.clock.now_ms()
     return {
         "asked": asked,
@@ -182,7 +182,7 @@ def _code_values(visit: Visit, asked: CodeAsked, target: str | None) -> dict[str
     }
 
 
-def _has_unsent(visit: Visit, target: str | None) -> bool:
+def _has_unsent(visit: PageRequest, target: str | None) -> bool:
     """Whether they come back to a form that they sent in vain."""
     return target == again_path(visit.face.root) and find_unsent(visit) is not None
 

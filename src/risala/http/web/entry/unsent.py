@@ -15,24 +15,24 @@ from quart_trio.wrappers import TrioResponse
 from risala.http.web.access import PageAccess
 from risala.http.web.face import again_path
 from risala.http.web.forms import UnsentForm
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 
 
-def find_unsent(visit: Visit) -> UnsentForm | None:
+def find_unsent(visit: PageRequest) -> UnsentForm | None:
     """What this browser has sent in vain."""
     name = visit.request.cookies.get(visit.door.unsent_cookie, "")
     return visit.site.unsent.find(name, visit.site.clock.now_ms()) if name else None
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     form = find_unsent(visit)
     if form is None or not _is_theirs(visit, form):
         return visit.go(visit.face.home)
     return await visit.page("sign_in/again.html", unsent=form)
 
 
-def _is_theirs(visit: Visit, form: UnsentForm) -> bool:
+def _is_theirs(visit: PageRequest, form: UnsentForm) -> bool:
     """Whether the form is of an organization that they are a member of, or of none."""
     _, first, *rest = form.path.split("/")
     if first != "app" or not rest or not rest[0].startswith("org_"):

@@ -19,7 +19,7 @@ import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Forbidden, Overloaded, RateLimited
-from risala.engine.model.told import Lagged
+from risala.engine.model.following import Lagged
 from risala.http.web.files.spreadsheet import Cell, FileForm
 
 RUNNING_MAX: Final = 8

@@ -8,7 +8,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from risala.http.web.formats import Formats, ms_of
-from risala.http.web.messages.sentences import cause_told, told
+from risala.http.web.messages.sentences import cause_markup, line_sentence
 from risala.sms.address import network_of
 
 UNDER_WAY: Final = ("pending", "processing", "sent")
@@ -32,7 +32,7 @@ def story_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> dict[
         "message": message,
         "state": state,
         "network": None if network is None else network.value.capitalize(),
-        "cause": cause_told(formats, message["errorCode"]),
+        "cause": cause_markup(formats, message["errorCode"]),
         "entries": entries,
         "odd_text": entries[-1]["text"] if state == "uncertain" else None,
         "stations": stations_of(formats, message, timeline),
@@ -53,7 +53,7 @@ def entries_of(formats: Formats, timeline: Sequence[Json]) -> list[dict[str, Any
     return [
         {
             "state": _DOTS.get(entry["code"], entry["status"]),
-            "text": told(formats, entry),
+            "text": line_sentence(formats, entry),
             "at": entry["at"],
             "raws": [entry["raw"]] if entry["raw"] else [],
         }

@@ -68,7 +68,7 @@ _UNDECIDED: Final = {
 """How an uncertain message is decided, by its policy."""
 
 
-def told(formats: Formats, entry: Entry) -> Markup:
+def line_sentence(formats: Formats, entry: Entry) -> Markup:
     """What a line tells, in one sentence or two."""
     words, code = formats.words, entry["code"]
     if code in _PLAIN:
@@ -77,7 +77,7 @@ def told(formats: Formats, entry: Entry) -> Markup:
     return escape(entry["text"]) if write is None else write(formats, entry)
 
 
-def cause_told(formats: Formats, word: str | None) -> Markup | None:
+def cause_markup(formats: Formats, word: str | None) -> Markup | None:
     """The sentence of a cause; None: there is none, or one that we do not know."""
     if word is None or word not in Cause.__members__:
         return None
@@ -86,7 +86,7 @@ def cause_told(formats: Formats, word: str | None) -> Markup | None:
 
 def _why(formats: Formats, entry: Entry) -> Markup:
     """The cause; beside it the driver's own words where it has some."""
-    found = cause_told(formats, entry["cause"])
+    found = cause_markup(formats, entry["cause"])
     if found is None:
         found = formats.words("The carrier accepted it.")
     note = entry["values"].get("note")
@@ -152,7 +152,7 @@ def _sent(formats: Formats, entry: Entry) -> Markup:
 
 def _ended(formats: Formats, entry: Entry) -> Markup:
     values = entry["values"]
-    last = cause_told(formats, values.get("last"))
+    last = cause_markup(formats, values.get("last"))
     if entry["cause"] == Cause.RETRIES_EXHAUSTED and values.get("refusals"):
         times = int(values["refusals"])
         text = formats.words.counted(

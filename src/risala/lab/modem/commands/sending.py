@@ -32,13 +32,13 @@ def send(
     network.submit(submit, reference, reports, refusal.error if refusal else None)
     if refusal is not None:
         raise CmsError(refusal.error)
-    told = f"{name}: {_told(config.reference_form, reference)}"
+    told = f"{name}: {_as_written(config.reference_form, reference)}"
     if config.answer_after_s:
         return LaterReply(config.answer_after_s, lambda: (told,))
     return (told,)
 
 
-def _told(form: ReferenceForm, reference: int) -> int:
+def _as_written(form: ReferenceForm, reference: int) -> int:
     match form:
         case ReferenceForm.ZERO:
             return 0

@@ -82,7 +82,7 @@ class SimulatedNetwork:
         return reference
 
     def refused(self, submit: Submit, reference: int, error: int) -> None:
-        self._told(submit, reference, is_taken=False, error=error)
+        self._log_submit(submit, reference, is_taken=False, error=error)
 
     def plan(self, submit: Submit) -> list[PlannedReport]:
         """The reports that a segment will have if nothing goes wrong."""
@@ -100,7 +100,7 @@ class SimulatedNetwork:
         Args:
             error: the ``+CMS ERROR`` that the modem is answered with all the same.
         """
-        self._told(submit, reference, is_taken=True, error=error)
+        self._log_submit(submit, reference, is_taken=True, error=error)
         sent_at = self._wall()
         whole = self._phones.take(submit)
         if whole is not None:
@@ -110,7 +110,9 @@ class SimulatedNetwork:
         for planned in reports:
             self._report(submit, reference, sent_at, planned)
 
-    def _told(self, submit: Submit, reference: int, *, is_taken: bool, error: int | None) -> None:
+    def _log_submit(
+        self, submit: Submit, reference: int, *, is_taken: bool, error: int | None
+    ) -> None:
         data = submit.user_data
         self._tell(
             e.Submitted(
@@ -190,11 +192,11 @@ class SimulatedNetwork:
                 if way is None:
                     self._held.append(tpdu)
                 else:
-                    self._brought(tpdu, way)
+                    self._delivered(tpdu, way)
         finally:
             self._flushing = False
 
-    def _brought(self, tpdu: Deliver | StatusReport, way: str) -> None:
+    def _delivered(self, tpdu: Deliver | StatusReport, way: str) -> None:
         if isinstance(tpdu, StatusReport):
             report = e.ReportSent(tpdu.reference, tpdu.recipient.readable, tpdu.status, way)
             self._tell(report)

@@ -71,7 +71,7 @@ class DriverClaimChecks(DriverArrivalChecks):
         with trio.move_on_after(self.patience_s):
             await stage.context.wait_until(came)
             return next(one for one in stage.context.own(stage.ids) if one.state.is_final)
-        stage.look_at_told()
+        stage.check_reports()
         context, of = stage.context, ", ".join(sorted(stage.ids))
         told = "None came"
         if strangers := context.strangers(stage.ids):
@@ -125,7 +125,7 @@ class DriverClaimChecks(DriverArrivalChecks):
             with trio.move_on_after(self.patience_s) as scope:
                 await stage.context.wait_until(partial(_holds, is_so))
             if scope.cancelled_caught:
-                stage.look_at_told()
+                stage.check_reports()
                 raise fault
 
     @check("driver-contract.md#capabilities")

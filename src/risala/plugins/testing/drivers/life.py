@@ -127,4 +127,4 @@ class DriverLifeChecks(DriverSuite):
             if stage.capabilities.receipts:
                 with trio.move_on_after(self.patience_s):
                     await stage.context.wait_until(lambda it: bool(it.receipts))
-            stage.look_at_told()
+            stage.check_reports()

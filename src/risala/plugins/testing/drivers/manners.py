@@ -38,7 +38,7 @@ class DriverMannerChecks(DriverArrivalChecks):
             sent = segment(_TEXT)
             outcome = await stage.submit(sent)
             await trio.sleep(self.quiet_s)
-            for where, told in _all_told(stage, outcome):
+            for where, told in _all_reports(stage, outcome):
                 if _CODE in told or _TEXT in told:
                     raise PluginFaultError(
                         name,
@@ -61,7 +61,7 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise NotApplicable("the suite names no secrets")
             outcome = await stage.submit(segment())
             await trio.sleep(self.quiet_s)
-            told = [*_all_told(stage, outcome), ("its account", stage.capabilities.account)]
+            told = [*_all_reports(stage, outcome), ("its account", stage.capabilities.account)]
             for where, text in told:
                 if any(secret in text for secret in self.secrets):
                     raise PluginFaultError(
@@ -178,7 +178,7 @@ class DriverMannerChecks(DriverArrivalChecks):
             await self.seen_once(stage, (before, after))
 
 
-def _all_told(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:
+def _all_reports(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:
     """Everything that an operator could read, with where."""
     context = stage.context
     for health in context.healths:

@@ -12,7 +12,7 @@ import trio
 
 from risala.plugins.contract import Accepted, Driver, HealthState, Outcome, Receipt, Segment
 from risala.plugins.fits import fault_of, fault_of_receipt
-from risala.plugins.testing.drivers.told import ToldContext
+from risala.plugins.testing.drivers.checked_context import CheckedContext
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
 
@@ -24,7 +24,7 @@ OVERDUE_S: Final = 5.0
 class DriverLife:
     """One call of ``run``."""
 
-    context: ToldContext
+    context: CheckedContext
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     started: trio.Event = field(default_factory=trio.Event)
     ended: trio.Event = field(default_factory=trio.Event)
@@ -76,7 +76,7 @@ class DriverStage:
         self._ids = ids
         self._earlier = dict(ids)
         self._mine: set[str] = set()
-        self.context = ToldContext(self._earlier)
+        self.context = CheckedContext(self._earlier)
         self.life = DriverLife(self.context)
 
     # -- its life --------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class DriverStage:
     @asynccontextmanager
     async def alive(self) -> AsyncIterator[None]:
         """Run the driver until it is up; at the end it is cancelled, and has to end."""
-        self.context = ToldContext(self._earlier)
+        self.context = CheckedContext(self._earlier)
         self.life = DriverLife(self.context)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.life.live, self.driver)
@@ -119,10 +119,10 @@ class DriverStage:
         with trio.move_on_after(limit) as scope:
             await wait()
         if scope.cancelled_caught:
-            self.look_at_told()
+            self.check_reports()
             raise PluginFaultError(check, overdue.format(limit=limit))
 
-    def look_at_told(self) -> None:
+    def check_reports(self) -> None:
         """That all which the driver told its context is as the contract says."""
         if wrong := self.context.wrong:
             raise PluginFaultError(

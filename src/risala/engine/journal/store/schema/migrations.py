@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlite_utils import Database, Migrations
 
+from risala.engine.journal.store.schema.account_data import KEPT
 from risala.engine.journal.store.schema.alerts import ALERTS
 from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.bank import fold_references, make_bank
@@ -16,7 +17,6 @@ from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.faces import FACES, SMPP
 from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
-from risala.engine.journal.store.schema.kept import KEPT
 from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
 from risala.engine.journal.store.schema.outcome import OUTCOME, UNCERTAIN

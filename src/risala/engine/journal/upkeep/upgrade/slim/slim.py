@@ -53,10 +53,10 @@ class SlimMove:
         for name in MOVED:
             conn.execute(f"DROP TABLE {_old(name)}")
         meta.remove(conn, WAITING_PLACE)
-        _begin_walks_anew(conn)
+        _restart_walks(conn)
 
 
-def _begin_walks_anew(conn: sqlite3.Connection) -> None:
+def _restart_walks(conn: sqlite3.Connection) -> None:
     """Notes of how far somebody came name rows by their old numbers; to walk twice does no harm."""
     writable(conn, "meta").delete_where("key LIKE 'retention.%'")
     if meta.get(conn, _LOOK_BACK) is not None:

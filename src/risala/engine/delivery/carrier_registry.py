@@ -18,7 +18,7 @@ import trio
 
 from risala.config.model import CarrierSection
 from risala.engine.actors.bell import Bell
-from risala.engine.delivery.crew import Crew
+from risala.engine.delivery.carrier_runtime import CarrierRuntime
 from risala.engine.delivery.fleet import Fleet
 from risala.engine.delivery.lane.lane import Lane
 from risala.engine.delivery.lane.parts import Gate
@@ -60,11 +60,11 @@ class _Departure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LineupParts:
+class RegistryParts:
     """What it works with."""
 
     fleet: Fleet
-    crew: Crew
+    crew: CarrierRuntime
     recorder: Recorder
     carriers: CarrierRepository
     sorter: Sorter
@@ -72,7 +72,7 @@ class LineupParts:
     """Hands it to the scheduler, and returns when it is done."""
 
 
-class Lineup:
+class CarrierRegistry:
     """Of one running service.
 
     Args:
@@ -82,7 +82,7 @@ class Lineup:
 
     def __init__(
         self,
-        parts: LineupParts,
+        parts: RegistryParts,
         sections: Sequence[CarrierSection],
         overrides: Mapping[str, Override],
     ) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable
 
 import trio
 
-from risala.smpp_server.courier import Courier, Cursor, Receiver
 from risala.smpp_server.owed import Look
-from risala.smpp_server.roster import SmppAccount, SmppCounts
+from risala.smpp_server.receipt_sender import Cursor, ReceiptSender, Receiver
+from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 
 
-class Couriers:
+class ReceiptSenders:
     """Starts a courier where there is none yet, and tells it of its receivers.
 
     Args:
@@ -36,7 +36,7 @@ class Couriers:
         self._look_of = look_of
         self._window_max = window_max
         self._counts = counts
-        self._running: dict[str, tuple[Courier, trio.CancelScope]] = {}
+        self._running: dict[str, tuple[ReceiptSender, trio.CancelScope]] = {}
         self._opening = trio.Lock()
         self._nursery: trio.Nursery | None = None
 
@@ -57,7 +57,7 @@ class Couriers:
             if account.credential_id in self._running:
                 return
             cursor = await self._open_cursor(account)
-            courier = Courier(
+            courier = ReceiptSender(
                 account,
                 cursor,
                 self._look_of(account),
@@ -89,6 +89,6 @@ class Couriers:
             found[1].cancel()
             await self._forget_cursor(account)
 
-    async def _keep_running(self, courier: Courier, scope: trio.CancelScope) -> None:
+    async def _keep_running(self, courier: ReceiptSender, scope: trio.CancelScope) -> None:
         with scope:
             await courier.run()

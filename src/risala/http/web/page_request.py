@@ -17,10 +17,10 @@ from risala.config.model import Settings
 from risala.engine.model.callers import Caller, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError
+from risala.engine.model.following import What
 from risala.engine.model.people import Browser, Place, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.states import Mode
-from risala.engine.model.told import What
 from risala.http.common.client_address import (
     NETWORK_PREFIX_V6,
     PROVIDER_PREFIX_V6,
@@ -29,7 +29,7 @@ from risala.http.common.client_address import (
     network_of,
 )
 from risala.http.web.access import PageAccess
-from risala.http.web.doors import Door
+from risala.http.web.cookie_policy import CookiePolicy
 from risala.http.web.facade import WebGateway
 from risala.http.web.face import NavGroup, Rail, WebFace, address_of
 from risala.http.web.files.downloads import Download, Downloads, TablePart
@@ -90,13 +90,13 @@ class Site:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class PageRequest:
     """What a view is handed, and answers with."""
 
     site: Site
     request: Request = field(repr=False)
     request_id: str
-    door: Door
+    door: CookiePolicy
     formats: Formats
     theme: Theme
     cookie: str = field(repr=False)
@@ -457,4 +457,4 @@ def _hidden(name: str, value: str) -> Markup:
     return Markup('<input type="hidden" name="{}" value="{}">').format(name, value)
 
 
-__all__ = ["POLICY", "TOP", "Site", "Theme", "Visit"]
+__all__ = ["POLICY", "TOP", "PageRequest", "Site", "Theme"]

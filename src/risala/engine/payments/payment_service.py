@@ -1,7 +1,7 @@
 """The desk: where payments are begun, claimed, confirmed or refused.
 
 Each step is stored before it is shown. A method is only asked what it knows; the cashier
-(:mod:`risala.engine.payments.cashier`) writes down what it says, and credits what came, once.
+(:mod:`risala.engine.payments.credit_writer`) writes down what it says, and credits what came, once.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import Conflict, Invalid, NotFound, Unavailable
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.payments import PaymentChange, PaymentState, StoredPayment
+from risala.engine.payments.bank_sms_reader import BankSmsReader
 from risala.engine.payments.callbacks import Callbacks
-from risala.engine.payments.cashier import Cashier
-from risala.engine.payments.ear import Ear
+from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import entered_of, key_of, payer_of, reference_of
-from risala.engine.payments.payers import Payers, PayerStanding
+from risala.engine.payments.payers import Payers, PayerStatus
 from risala.engine.payments.polls import Polls
-from risala.engine.payments.sources import DeskSources, PaymentWish
+from risala.engine.payments.sources import PaymentSources, PaymentWish
 from risala.plugins.payment import (
     Claimed,
     PaymentCallback,
@@ -44,14 +44,14 @@ UNCHECKED: Final = (
 )
 
 
-class Desk:
-    def __init__(self, sources: DeskSources) -> None:
+class PaymentService:
+    def __init__(self, sources: PaymentSources) -> None:
         self._have = sources
-        self._cashier = Cashier(sources)
+        self._cashier = CreditWriter(sources)
         self._callbacks = Callbacks(sources, self._cashier)
         self.polls = Polls(sources, self._cashier)
         self.payers = Payers(sources, self._cashier)
-        self.ear = Ear(sources, self._cashier)
+        self.ear = BankSmsReader(sources, self._cashier)
 
     # -- looks
 
@@ -68,9 +68,9 @@ class Desk:
         """One payment. Raises ``NotFound``."""
         return self._have.payments.payment(payment_id)
 
-    def payer(self, found: StoredPayment) -> PayerStanding:
+    def payer(self, found: StoredPayment) -> PayerStatus:
         """Whether the payer's number is known, and shown to be the customer's."""
-        return self.payers.standing(found)
+        return self.payers.status(found)
 
     def now_ms(self) -> int:
         return self._have.now_ms()

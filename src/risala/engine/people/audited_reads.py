@@ -17,7 +17,7 @@ KEPT_MAX: Final = 2000
 """About 2 MB. With more at once the oldest is forgotten, and leaves a line when it comes again."""
 
 
-class Looks:
+class AuditedReads:
     """What was noted last of each look: who, by which operation, with which arguments."""
 
     def __init__(self) -> None:

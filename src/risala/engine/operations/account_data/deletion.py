@@ -13,8 +13,8 @@ from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
 from risala.engine.operations import owners, traces
+from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text
-from risala.engine.operations.kept.erasing import erasure_wire
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OWNERS
 
@@ -77,7 +77,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
     finally:
         services.accounts.forget_organization(organization_id)
         services.credentials.organization_changed(organization_id)
-    await services.delivery.heed(organization_id)
+    await services.delivery.reload_organization(organization_id)
     services.people.organization_deleted(organization_id, deleted.users)
     services.intake.opt_outs.look_again()
     for endpoint_id in deleted.endpoints:

@@ -33,18 +33,18 @@ Result = TypeVar("Result")
 log = structlog.get_logger(__name__)
 
 
-_Brought = tuple[Item, Callable[[Result | Failed], None]]
+_Waiting = tuple[Item, Callable[[Result | Failed], None]]
 """Something to write down, and who is told what came of it."""
 
 
-class Scribe:
+class AttemptWriter:
     """Of all lanes. What it is brought is kept over a crash of :meth:`run`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._answers: list[_Brought[SubmitAnswer, None]] = []
-        self._arrivals: list[_Brought[Arrival, None]] = []
-        self._leases: list[_Brought[Lease, Started | None]] = []
+        self._answers: list[_Waiting[SubmitAnswer, None]] = []
+        self._arrivals: list[_Waiting[Arrival, None]] = []
+        self._leases: list[_Waiting[Lease, Started | None]] = []
         self._bell = Bell()
         self._pause_s = AGAIN_FIRST_S
 
@@ -117,17 +117,17 @@ class Scribe:
         leases, self._leases = self._leases[:GROUP_MAX], self._leases[GROUP_MAX:]
         page = Page(_items(answers), _items(arrivals), _items(leases))
         written = await self._recorder.write(page)
-        self._answers[:0] = still = self._told(answers, written.answers, keep=_always)
-        self._told(arrivals, written.arrivals, keep=_never)
-        self._leases[:0] = parts = self._told(leases, written.leases, keep=_goes_on)
+        self._answers[:0] = still = self._answer_all(answers, written.answers, keep=_always)
+        self._answer_all(arrivals, written.arrivals, keep=_never)
+        self._leases[:0] = parts = self._answer_all(leases, written.leases, keep=_goes_on)
         return bool(still or parts)
 
-    def _told(
+    def _answer_all(
         self,
-        brought: Sequence[_Brought[Item, Result]],
+        brought: Sequence[_Waiting[Item, Result]],
         results: Sequence[Result | Failed],
         keep: Callable[[Item], bool],
-    ) -> list[_Brought[Item, Result]]:
+    ) -> list[_Waiting[Item, Result]]:
         """Tell what came of each; returns those that must be written and could not be."""
         kept = []
         for one, result in zip(brought, results, strict=True):
@@ -159,7 +159,7 @@ class _Word:
             raise self._failed.error
 
 
-def _items(brought: Sequence[_Brought[Item, Result]]) -> list[Item]:
+def _items(brought: Sequence[_Waiting[Item, Result]]) -> list[Item]:
     return [item for item, _ in brought]
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.config.model import RetentionSection
-from risala.engine.journal.upkeep import kept_days
+from risala.engine.journal.upkeep import retention_days
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.records.retention import RetentionDays, holding, offered
 from risala.engine.operations import owners
+from risala.engine.operations.account_data import traces
 from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
-from risala.engine.operations.kept import traces
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OWNERS
 
@@ -27,7 +27,7 @@ class Choose(OfOrganization):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFor:
+class RetentionOfKind:
     """One kind of thing, and for how long it is kept."""
 
     name: str
@@ -42,14 +42,14 @@ class KeptFor:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptHere:
+class OrganizationRetention:
     """All that an organization keeps."""
 
     organization_id: str
-    kept: tuple[KeptFor, ...]
+    kept: tuple[RetentionOfKind, ...]
 
 
-def _wire(found: KeptHere) -> Json:
+def _wire(found: OrganizationRetention) -> Json:
     return {
         "organizationId": found.organization_id,
         "kept": [
@@ -65,15 +65,15 @@ def _wire(found: KeptHere) -> Json:
     }
 
 
-def _found(call: Call[Any], organization_id: str) -> KeptHere:
+def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     reader, section = call.services.reader, call.services.settings.retention
-    days = kept_days.of_organization(reader, organization_id)
-    return KeptHere(organization_id, _kept(days, section))
+    days = retention_days.of_organization(reader, organization_id)
+    return OrganizationRetention(organization_id, _of_each_kind(days, section))
 
 
-def _kept(days: RetentionDays, section: RetentionSection) -> tuple[KeptFor, ...]:
+def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[RetentionOfKind, ...]:
     return tuple(
-        KeptFor(name, holding(chosen, operators), chosen, operators)
+        RetentionOfKind(name, holding(chosen, operators), chosen, operators)
         for name, chosen, operators in (
             ("texts", days.texts, section.texts_days),
             ("events", days.events, section.events_days),
@@ -82,13 +82,13 @@ def _kept(days: RetentionDays, section: RetentionSection) -> tuple[KeptFor, ...]
     )
 
 
-async def _show(call: Call[OfOrganization]) -> KeptHere:
+async def _show(call: Call[OfOrganization]) -> OrganizationRetention:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     return _found(call, organization_id)
 
 
-async def _set(call: Call[Choose]) -> KeptHere:
+async def _set(call: Call[Choose]) -> OrganizationRetention:
     given, organization_id = call.given, call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     days = RetentionDays(given.texts_days, given.events_days, given.inbound_days)
@@ -98,13 +98,13 @@ async def _set(call: Call[Choose]) -> KeptHere:
             "invalid_days",
             f"`{each.name}_days` is one of {', '.join(map(str, each.offered)) or 'none'}.",
         )
-        for each in _kept(days, call.services.settings.retention)
+        for each in _of_each_kind(days, call.services.settings.retention)
         if each.chosen is not None and each.chosen not in each.offered
     ]
     if faults:
         raise Invalid.of(faults)
-    by = call.sign(traces.kept, organization_id)
-    await call.commit(lambda conn: kept_days.choose(conn, organization_id, days), by)
+    by = call.sign(traces.chosen_days, organization_id)
+    await call.commit(lambda conn: retention_days.choose(conn, organization_id, days), by)
     return _found(call, organization_id)
 
 
@@ -112,7 +112,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="kept.show",
         arguments=OfOrganization,
-        result=KeptHere,
+        result=OrganizationRetention,
         wire=_wire,
         handler=_show,
         edits="organization_id",
@@ -122,7 +122,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="kept.set",
         arguments=Choose,
-        result=KeptHere,
+        result=OrganizationRetention,
         wire=_wire,
         handler=_set,
         edits="organization_id",

@@ -19,7 +19,7 @@ from risala.plugins.fits import fault_of, fault_of_receipt
 from risala.plugins.testing.context import RecordingContext
 
 
-class ToldContext(RecordingContext):
+class CheckedContext(RecordingContext):
     """Records, and keeps what was wrong with it.
 
     Args:

@@ -35,7 +35,7 @@ class Way(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class CookiePolicy:
     """How one request came, and what follows from it for cookies and forms."""
 
     way: Way
@@ -49,7 +49,7 @@ class Door:
         return self._named("")
 
     @property
-    def door_cookie(self) -> str:
+    def browser_cookie(self) -> str:
         """Of a browser that nobody has signed in on."""
         return self._named("-door")
 
@@ -93,21 +93,21 @@ class Door:
         )
 
 
-def door_of(
+def cookie_policy_of(
     request: Request,
     addresses: ClientAddresses,
     public_url: str | None,
     kind: SessionKind = SessionKind.CUSTOMER,
-) -> Door:
+) -> CookiePolicy:
     """The door of a request to the pages of ``kind``, which are found at ``public_url``."""
     client = request.scope.get("client")
     peer = client[0] if client else None
     forwarded = request.headers.get("x-forwarded-proto", "").strip().lower()
     if request.scheme == "https" or (forwarded == "https" and addresses.trusts(peer)):
-        return Door(Way.HTTPS, origin_of(public_url or ""), kind)
+        return CookiePolicy(Way.HTTPS, origin_of(public_url or ""), kind)
     if is_local(request):
-        return Door(Way.LOCAL, f"http://{request.headers.get('host', '').lower()}", kind)
-    return Door(Way.PLAIN, "", kind)
+        return CookiePolicy(Way.LOCAL, f"http://{request.headers.get('host', '').lower()}", kind)
+    return CookiePolicy(Way.PLAIN, "", kind)
 
 
 def origin_of(url: str) -> str:
@@ -115,7 +115,7 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower() if parts.netloc else ""
 
 
-def is_own_form(request: Request, door: Door) -> bool:
+def is_own_form(request: Request, door: CookiePolicy) -> bool:
     """Whether a page of ours sent this, as far as its browser says.
 
     Not enough alone, as there are clients that say nothing: the token in the form is the proof.
@@ -156,7 +156,7 @@ _NEXT_CHARACTERS_MAX: Final = 500
 """Longer than any address of ours with all its filters."""
 
 
-def is_surely_own_form(request: Request, door: Door) -> bool:
+def is_surely_own_form(request: Request, door: CookiePolicy) -> bool:
     """Whether the browser says that a page of ours sent this.
 
     For what is kept though no mark proves it: nobody else may lay something down here for a reader

@@ -42,19 +42,19 @@ class NoReader(Generic[F]):
 
     @property
     def face(self) -> NoReturn:
-        raise _nobodys("a face")
+        raise _for_everybody("a face")
 
     def marks(self, *, once: bool = False) -> NoReturn:
-        raise _nobodys("marks")
+        raise _for_everybody("marks")
 
     def at(self, page: str, **query: str) -> NoReturn:
-        raise _nobodys("an address")
+        raise _for_everybody("an address")
 
     def may(self, access: str) -> NoReturn:
-        raise _nobodys("a role")
+        raise _for_everybody("a role")
 
 
-def _nobodys(what: str) -> RuntimeError:
+def _for_everybody(what: str) -> RuntimeError:
     return RuntimeError(f"what is kept for everybody has not {what}: hand it in as an argument")
 
 

@@ -21,9 +21,9 @@ from risala.drivers.smpp.protocol.fields import FieldError
 from risala.drivers.smpp.protocol.pdu import Pdu, response_to
 from risala.drivers.smpp.protocol.status import status_of as row_of
 from risala.engine.model.errors import Draining
-from risala.engine.model.told import FollowedEvent
+from risala.engine.model.following import FollowedEvent
 from risala.smpp_server.owed import Look, Owed, owed_for
-from risala.smpp_server.roster import SmppAccount, SmppCounts
+from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 from risala.smpp_server.statuses import ESME_RSUBMITFAIL
 
 log = structlog.get_logger("risala.smpp_server")
@@ -86,7 +86,7 @@ class _Errand:
     """The link ended, or was silent, before a part was answered."""
 
 
-class Courier:
+class ReceiptSender:
     """Of one credential.
 
     Args:
@@ -129,7 +129,7 @@ class Courier:
         """Deliver for life."""
         while True:
             try:
-                await self._deliver_stretch()
+                await self._deliver_page()
             except Draining:
                 return  # what the cursor has not kept comes again after the next start
             except Exception:
@@ -138,7 +138,7 @@ class Courier:
                 self._cursor.rewind()
                 await trio.sleep(_FAULT_WAIT_S)
 
-    async def _deliver_stretch(self) -> None:
+    async def _deliver_page(self) -> None:
         while not self._receivers:
             await self._wait_change()
         events = await self._cursor.next(STRETCH)

@@ -14,7 +14,7 @@ from risala.cli.commands.accounts.organizations import (
     org_option,
     organization_id,
 )
-from risala.cli.reach.erasing import taken_out, tell_taken_out
+from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
@@ -35,8 +35,8 @@ _WHAT: Final = {
 }
 
 
-@click.group()
-def kept() -> None:
+@click.group("kept")
+def account_data() -> None:
     """What an organization keeps, and for how long, as its owner chooses.
 
     \b
@@ -46,10 +46,10 @@ def kept() -> None:
     """
 
 
-@kept.command("show")
+@account_data.command("show")
 @optional_org
 @common
-def kept_show(options: Options, organization: str | None) -> None:
+def show_days(options: Options, organization: str | None) -> None:
     """How long an organization keeps its things.
 
     \b
@@ -58,13 +58,13 @@ def kept_show(options: Options, organization: str | None) -> None:
     _tell(options, on_organization("kept.show", options, organization))
 
 
-@kept.command("set")
+@account_data.command("set")
 @optional_org
 @click.option("--texts", metavar="DAYS", help="Texts of messages, or `operator`.")
 @click.option("--events", metavar="DAYS", help="Events and their deliveries, or `operator`.")
 @click.option("--inbound", metavar="DAYS", help="Messages that came in, or `operator`.")
 @common
-def kept_set(
+def set_days(
     options: Options,
     organization: str | None,
     texts: str | None,
@@ -94,12 +94,12 @@ def kept_set(
     _tell(options, options.run(work))
 
 
-@kept.command("forget")
+@account_data.command("forget")
 @click.argument("number")
 @org_option
 @click.option("--yes", is_flag=True, help="Do it; without it, only what would go is shown.")
 @common
-def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> None:
+def forget_number(options: Options, number: str, org: str | None, yes: bool) -> None:
     """Take out what an organization knows of a number: texts, numbers, events, what came in.
 
     \b
@@ -114,13 +114,13 @@ def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> No
         if not yes:
             return await session.perform("number.show", **found)
         asked = await session.perform("number.forget", **found)
-        return await taken_out(session, asked["id"])
+        return await erase_units(session, asked["id"])
 
     found = options.run(work)
     if output.show(options.json, found):
         return
     if yes:
-        tell_taken_out(found)
+        report_erased(found)
         return
     output.fields(
         {
@@ -135,10 +135,10 @@ def kept_forget(options: Options, number: str, org: str | None, yes: bool) -> No
     output.said("Add --yes to take it out; it does not come back. An opt-out stays.")
 
 
-@kept.command("deletions")
+@account_data.command("deletions")
 @optional_org
 @common
-def kept_deletions(options: Options, organization: str | None) -> None:
+def list_deletions(options: Options, organization: str | None) -> None:
     """What was taken out, or is being taken out; the latest first.
 
     \b
@@ -164,7 +164,7 @@ def kept_deletions(options: Options, organization: str | None) -> None:
     )
 
 
-@kept.command("export")
+@account_data.command("export")
 @optional_org
 @click.option(
     "--to",
@@ -173,7 +173,7 @@ def kept_deletions(options: Options, organization: str | None) -> None:
     help="Wait for the file, and copy it there.",
 )
 @common
-def kept_export(options: Options, organization: str | None, target: Path | None) -> None:
+def request_export(options: Options, organization: str | None, target: Path | None) -> None:
     """Have a file written with everything of an organization: an archive of JSON Lines.
 
     \b
@@ -216,10 +216,10 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Jso
     return found
 
 
-@kept.command("exports")
+@account_data.command("exports")
 @optional_org
 @common
-def kept_exports(options: Options, organization: str | None) -> None:
+def list_exports(options: Options, organization: str | None) -> None:
     """Files with everything of an organization; the latest first.
 
     \b

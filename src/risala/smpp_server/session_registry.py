@@ -53,7 +53,7 @@ class BoundSession(Protocol):
         """Unbind it, once what was asked is answered."""
 
 
-class Roster:
+class SessionRegistry:
     """All connections, bound or not."""
 
     def __init__(self) -> None:

@@ -12,13 +12,13 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
+from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.http.web.visit import Visit
 from risala.sms.address import normalise_number
 
 SAVED: Final = N_("Saved. What is older goes within the hour.")
-_PAGE: Final = "kept/show.html"
-_FORGET: Final = "kept/forget.html"
+_PAGE: Final = "account_data/show.html"
+_FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
 """Of a number: those who take it out type them, so that it is the right one."""
 _KINDS: Final = {
@@ -28,11 +28,11 @@ _KINDS: Final = {
 }
 
 
-async def show(visit: Visit) -> TrioResponse:
+async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_PAGE, await _values(visit))
 
 
-async def save(visit: Visit) -> TrioResponse:
+async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     given = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
     days = {name: int(text) for name, text in given.items() if _is_whole(text)}
@@ -43,7 +43,7 @@ async def save(visit: Visit) -> TrioResponse:
     return visit.go(visit.at("settings/kept"), SAVED)
 
 
-async def refused(visit: Visit, faults: Mapping[str, Markup]) -> TrioResponse:
+async def refused(visit: PageRequest, faults: Mapping[str, Markup]) -> TrioResponse:
     """The page of what is kept, for something below it that was refused."""
     return await visit.wrong(_PAGE, faults, await _values(visit))
 
@@ -52,7 +52,7 @@ def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 6
 
 
-async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """What the page shows; with what a refused form said."""
     kept = await visit.perform_here("kept.show")
     erasures = (await visit.perform_here("erasure.list"))["erasures"]
@@ -75,7 +75,7 @@ async def _values(visit: Visit, error: Refusal | None = None) -> dict[str, Any]:
     }
 
 
-def _choice(visit: Visit, kind: Mapping[str, Any]) -> dict[str, Any]:
+def _choice(visit: PageRequest, kind: Mapping[str, Any]) -> dict[str, Any]:
     """One kind of thing, with the days that may be chosen for it."""
     label = _KINDS[kind["name"]]
     return {
@@ -86,7 +86,7 @@ def _choice(visit: Visit, kind: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _options(visit: Visit, kind: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _options(visit: PageRequest, kind: Mapping[str, Any]) -> list[tuple[str, Any]]:
     words, operators = visit.words, kind["operatorDays"]
     if operators is None:
         ours = words("As long as we do: for ever")
@@ -104,7 +104,7 @@ def _options(visit: Visit, kind: Mapping[str, Any]) -> list[tuple[str, Any]]:
 # -- one number
 
 
-async def ask_forget(visit: Visit) -> TrioResponse:
+async def ask_forget(visit: PageRequest) -> TrioResponse:
     """What there is of a number, with the question; without a number, the field for one."""
     typed = visit.form.text("number")
     if not typed:
@@ -117,7 +117,7 @@ async def ask_forget(visit: Visit) -> TrioResponse:
     return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
 
 
-async def forget(visit: Visit) -> TrioResponse:
+async def forget(visit: PageRequest) -> TrioResponse:
     number = _number(visit.form.text("number"))
     try:
         found = await visit.perform_here("number.show", number=number)
@@ -143,16 +143,16 @@ def _number(typed: str) -> str:
         return "".join(typed.split())
 
 
-async def show_deletion(visit: Visit) -> TrioResponse:
-    return await visit.page("kept/deletion.html", erasure=await _erasure(visit))
+async def show_deletion(visit: PageRequest) -> TrioResponse:
+    return await visit.page("account_data/deletion.html", erasure=await _erasure(visit))
 
 
-async def deletion_piece(visit: Visit) -> TrioResponse:
+async def deletion_piece(visit: PageRequest) -> TrioResponse:
     """How far it is, for a page that stays open."""
-    return await visit.piece("kept/progress.html", erasure=await _erasure(visit))
+    return await visit.piece("account_data/progress.html", erasure=await _erasure(visit))
 
 
-async def _erasure(visit: Visit) -> dict[str, Any]:
+async def _erasure(visit: PageRequest) -> dict[str, Any]:
     erasure = await visit.perform("erasure.show", erasure_id=visit.arguments["erasure_id"])
     if erasure["number"] is None:
         raise NotFound("There is no such deletion.")

@@ -17,7 +17,7 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.upkeep import audit_log, kept_days
+from risala.engine.journal.upkeep import audit_log, retention_days
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.money import money
 from risala.engine.model.records.record import to_json
@@ -34,17 +34,19 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class TakenPart:
+class AccountPart:
     rows: Sequence[Json]
     last: str | None
     """Where the next part begins; None: there is none."""
 
 
-Read = Callable[[sqlite3.Connection, str, str, int], TakenPart]
+Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]
 """Of an organization, after a place, so many rows."""
 
 
-def _messages(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _messages(
+    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
+) -> AccountPart:
     found = reads.after(conn, organization_id, int(after or 0), limit)
     rows = [{**message_wire(view), "kind": view.kind, "mode": view.mode.value} for view in found]
     last = None
@@ -52,7 +54,7 @@ def _messages(conn: sqlite3.Connection, organization_id: str, after: str, limit:
         key = find_key(conn, found[-1].id)
         assert key is not None, "it was just read by it"
         last = str(key)
-    return TakenPart(rows, last)
+    return AccountPart(rows, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ _SESSIONS: Final = Rows(_Session, {"row": "rowid"})
 
 def _verifications(
     conn: sqlite3.Connection, organization_id: str, after: str, limit: int
-) -> TakenPart:
+) -> AccountPart:
     mode, at, row = (after or "live -1 -1").split()
     found = [
         _SESSIONS.of(each)
@@ -101,8 +103,8 @@ def _verifications(
         for each in found
     ]
     if len(found) == limit:
-        return TakenPart(rows, f"{mode} {found[-1].created_at} {found[-1].row}")
-    return TakenPart(rows, "test -1 -1" if mode == "live" else None)
+        return AccountPart(rows, f"{mode} {found[-1].created_at} {found[-1].row}")
+    return AccountPart(rows, "test -1 -1" if mode == "live" else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,7 @@ class _Received:
 _RECEIVED: Final = Rows(_Received)
 
 
-def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     found = [
         _RECEIVED.of(each)
         for each in conn.execute(
@@ -136,7 +138,7 @@ def _inbound(conn: sqlite3.Connection, organization_id: str, after: str, limit: 
         }
         for each in found
     ]
-    return TakenPart(rows, found[-1].id if len(found) == limit else None)
+    return AccountPart(rows, found[-1].id if len(found) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,9 @@ class _OptOut:
 _OPT_OUTS: Final = Rows(_OptOut)
 
 
-def _opt_outs(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _opt_outs(
+    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
+) -> AccountPart:
     found = [
         _OPT_OUTS.of(each)
         for each in conn.execute(
@@ -158,10 +162,10 @@ def _opt_outs(conn: sqlite3.Connection, organization_id: str, after: str, limit:
         )
     ]
     rows = [{"number": each.recipient, "at": iso(each.at)} for each in found]
-    return TakenPart(rows, found[-1].recipient if len(found) == limit else None)
+    return AccountPart(rows, found[-1].recipient if len(found) == limit else None)
 
 
-def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     numbers = [
         seq
         for (seq,) in conn.execute(
@@ -171,7 +175,7 @@ def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: i
         )
     ]
     rows = [ledger_wire(each) for each in ledger.of_numbers(conn, numbers)]
-    return TakenPart(rows, str(numbers[-1]) if len(numbers) == limit else None)
+    return AccountPart(rows, str(numbers[-1]) if len(numbers) == limit else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +194,9 @@ class _Payment:
 _PAYMENTS: Final = Rows(_Payment)
 
 
-def _payments(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _payments(
+    conn: sqlite3.Connection, organization_id: str, after: str, limit: int
+) -> AccountPart:
     found = [
         _PAYMENTS.of(each)
         for each in conn.execute(
@@ -213,14 +219,14 @@ def _payments(conn: sqlite3.Connection, organization_id: str, after: str, limit:
         }
         for each in found
     ]
-    return TakenPart(rows, found[-1].id if len(found) == limit else None)
+    return AccountPart(rows, found[-1].id if len(found) == limit else None)
 
 
-def _audit(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> TakenPart:
+def _audit(conn: sqlite3.Connection, organization_id: str, after: str, limit: int) -> AccountPart:
     before = int(after) if after else None
     found = audit_log.lines(conn, limit, before=before, organization_id=organization_id)
     rows = [{**asdict(each), "at": iso(each.at)} for each in found]
-    return TakenPart(rows, str(found[-1].seq) if len(found) == limit else None)
+    return AccountPart(rows, str(found[-1].seq) if len(found) == limit else None)
 
 
 TABLES: Final[Mapping[str, Read]] = {
@@ -264,5 +270,5 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
             for each in endpoints.endpoints(conn, organization_id)
         ],
         "verify": None if verify is None else json.loads(verify),
-        "keptDays": asdict(kept_days.of_organization(conn, organization_id)),
+        "keptDays": asdict(retention_days.of_organization(conn, organization_id)),
     }

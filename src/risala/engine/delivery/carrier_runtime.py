@@ -24,7 +24,7 @@ Hearing = Callable[[str], Callable[[], None] | None]
 """Whom to tell of a carrier's texts that are for payments alone; None: they are for customers."""
 
 
-class Crew:
+class CarrierRuntime:
     """Starts and ends it, for any lane."""
 
     def __init__(

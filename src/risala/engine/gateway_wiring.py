@@ -24,9 +24,9 @@ from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
 from risala.engine.outside import NO_OUTSIDE, Outside, console_url, public_url
 from risala.engine.overview import Alone
-from risala.engine.payments.desk import Desk
 from risala.engine.payments.lines import BankLines
-from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.payment_service import PaymentService
+from risala.engine.payments.sources import PaymentSources
 from risala.engine.people.people import People
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -41,7 +41,7 @@ from risala.engine.verify.sessions import (
 )
 
 
-async def open_door(
+async def open_intake(
     core: Core,
     owners: Owners,
     recorder: Recorder,
@@ -94,7 +94,9 @@ async def open_door(
             sessions=sessions,
             people=people,
             requests=core.requests,
-            payments=desk_of(core, owners, outside, lines, people.mail_is_owed, sessions),
+            payments=payment_service_of(
+                core, owners, outside, lines, people.mail_is_owed, sessions
+            ),
             delivery=delivery(intake),
             preparing=outside.preparing,
             birth=Birth(
@@ -121,7 +123,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, reader, core.repositories.carriers, clock)
         people = people_of(core, owners, recorder, NO_OUTSIDE, nobody_hears)
-        yield await open_door(
+        yield await open_intake(
             core,
             owners,
             recorder,
@@ -156,18 +158,18 @@ def people_of(
     )
 
 
-def desk_of(
+def payment_service_of(
     core: Core,
     owners: Owners,
     outside: Outside,
     lines: BankLines,
     owed: Callable[[], None],
     sessions: Ref[SessionsMessage],
-) -> Desk:
+) -> PaymentService:
     clock, reader = core.seams.clock, core.journal.reader()
     house = core.settings.payments.codes_organization
-    return Desk(
-        DeskSources(
+    return PaymentService(
+        PaymentSources(
             settings=core.settings,
             clock=clock,
             payments=core.repositories.payments,

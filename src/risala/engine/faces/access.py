@@ -29,7 +29,7 @@ from risala.engine.webhooks.endpoints import rules_of
 _NO_MESSAGE = "There is no message with this id."
 
 
-class FaceDoor:
+class FaceAccess:
     """See the module's text."""
 
     def __init__(self, services: Services) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 
 
-class ShippingStanding:
+class ShippingStatus:
     """Of the directory that is shipped to; by Trio's clock, which nobody sets."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 
 from risala.engine.billing.claims import CreditPayment
-from risala.engine.journal.store.patient import patiently
+from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.bank_texts import (
@@ -25,8 +25,8 @@ from risala.engine.model.records.bank_texts import (
     TextWhy,
     Withheld,
 )
-from risala.engine.payments.cashier import Cashier
-from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.credit_writer import CreditWriter
+from risala.engine.payments.sources import PaymentSources
 from risala.engine.rules.paying.bank_texts import DAY_MS
 from risala.engine.rules.paying.references import comparable
 from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind, TextReading
@@ -44,7 +44,7 @@ _HOPELESS: Final = (TextKind.FOREIGN_SENDER, TextKind.FOREIGN_CENTRE, TextKind.N
 
 
 @dataclass(frozen=True, slots=True)
-class LineStanding:
+class LineStatus:
     """How a method's texts stand."""
 
     method: str
@@ -66,8 +66,8 @@ class LineStanding:
     """When the last text came."""
 
 
-class Ear:
-    def __init__(self, sources: DeskSources, cashier: Cashier) -> None:
+class BankSmsReader:
+    def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
         self._texts = sources.bank_texts
         self._cashier = cashier
@@ -78,7 +78,7 @@ class Ear:
     async def run(self) -> None:
         """Read each text, for life."""
         while True:
-            await patiently("payments' texts", self._listen)
+            await retry_until_committed("payments' texts", self._listen)
             await self._have.lines.texts.wait()
 
     async def _listen(self) -> None:
@@ -147,17 +147,17 @@ class Ear:
 
     # -- the operator's
 
-    def standing(self) -> tuple[LineStanding, ...]:
+    def status(self) -> tuple[LineStatus, ...]:
         """How the texts of each method stand."""
         return tuple(
-            self._standing(name, method) for name, method in self._have.lines.listeners.items()
+            self._status_of(name, method) for name, method in self._have.lines.listeners.items()
         )
 
-    def _standing(self, name: str, method: HearsTexts) -> LineStanding:
+    def _status_of(self, name: str, method: HearsTexts) -> LineStatus:
         texts, since = self._texts, self._have.now_ms() - DAY_MS
         known, last = texts.balance(name), texts.newest(name)
         moved = texts.last_moved(name)
-        return LineStanding(
+        return LineStatus(
             method=name,
             carrier=method.carrier,
             caps=method.caps,

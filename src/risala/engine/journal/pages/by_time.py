@@ -39,7 +39,7 @@ class Walk:
     """Where the only one is an id: from the first on, and before the second; None: no bound."""
 
 
-def stretch(
+def page_by_time(
     conn: sqlite3.Connection,
     rows: Rows[T],
     way: Walk,

@@ -26,7 +26,7 @@ from risala.engine.model.records.payments import (
     StoredPayment,
 )
 from risala.engine.payments.forms import key_of
-from risala.engine.payments.sources import DeskSources
+from risala.engine.payments.sources import PaymentSources
 from risala.engine.payments.steps import of_progress, to_method
 from risala.plugins.payment import (
     STEP_S,
@@ -50,8 +50,8 @@ class MethodSilent(Unavailable):
     """A method did not answer, or not as it must: nothing is known, nothing was written."""
 
 
-class Cashier:
-    def __init__(self, sources: DeskSources) -> None:
+class CreditWriter:
+    def __init__(self, sources: PaymentSources) -> None:
         self._have = sources
         self._turns: dict[str, trio.Lock] = {}
 

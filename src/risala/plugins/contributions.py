@@ -20,7 +20,7 @@ class UnfitPluginError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class Contributions:
     """All that one plugin registered."""
 
     by_kind: Mapping[str, tuple[AnyFactory, ...]] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class Brought:
                 yield key, factory.name
 
 
-def brought_by(plugin: object) -> Brought:
+def contributions_of(plugin: object) -> Contributions:
     """Call one plugin's hooks, and check all that it registers.
 
     Each plugin has a pluggy manager of its own: in a common one a hook that raises ends the call
@@ -62,7 +62,7 @@ def brought_by(plugin: object) -> Brought:
         found: list[object] = []
         getattr(hooks.hook, kind.hook)(register=found.append)
         brought[kind.key] = tuple(_checked(kind, found))
-    return Brought(brought)
+    return Contributions(brought)
 
 
 def _checked(kind: PluginKind[Any], found: list[object]) -> Iterator[AnyFactory]:

@@ -43,7 +43,7 @@ class LaneError:
     """The driver's sentence where it says more than the code."""
 
 
-class LaneStanding:
+class CarrierLink:
     """Of one lane."""
 
     def __init__(self, can: Capabilities, clock: Clock) -> None:
@@ -119,7 +119,7 @@ class LaneStanding:
         """True for a while after a fault: then the driver may have another try."""
         return self.fault is not None and now_s < self._lost_until_s
 
-    def told(self, now_s: float, late: int) -> Health:
+    def health_at(self, now_s: float, late: int) -> Health:
         """What the driver tells of its link, unless the driver itself is what ails.
 
         Args:
