@@ -15,6 +15,7 @@ SOURCE = ROOT / "src/risala"
 ARCHITECTURE = ROOT / "docs/discussion/architecture.md"
 CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 FILES_MAX = 20
+TEMPLATE_COLUMNS = 120
 """Then a folder holds two ideas, and becomes two."""
 PAGES = [ARCHITECTURE, CONTRIBUTING, *sorted((ROOT / "docs/decisions").glob("*.md"))]
 
@@ -52,6 +53,17 @@ def test_no_folder_is_crowded(room: str):
         if path.name != "__init__.py"
     )
     assert {folder: n for folder, n in files.items() if n > FILES_MAX} == {}
+
+
+def test_lines_of_templates_fit_a_screen():
+    long = [
+        f"{path.relative_to(SOURCE)}:{number}"
+        for path in sorted(SOURCE.glob("**/*.html"))
+        if "vendor" not in path.parts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > TEMPLATE_COLUMNS
+    ]
+    assert long == []
 
 
 def test_the_pure_folders_are_those_that_are_proved():

@@ -20,6 +20,12 @@ class FixedClock:
         return AT_MS
 
 
+def on_one_line(html: str) -> str:
+    """Tags without the line breaks at which templates wrap them."""
+    tags = re.sub(r"<[a-zA-Z][^>]*>", lambda tag: re.sub(r"\s{2,}", " ", tag[0]), html)
+    return re.sub(r">\s{2,}<", "><", tags)
+
+
 @dataclass
 class Page:
     """An answer, as a browser would keep it."""
@@ -27,6 +33,9 @@ class Page:
     status: int
     headers: Any
     text: str
+
+    def __post_init__(self) -> None:
+        self.text = on_one_line(self.text)
 
     @property
     def location(self) -> str | None:
