@@ -30,7 +30,7 @@ async def test_of_two_who_suspend_and_resume_the_later_commit_holds(
         organization = {"organization_id": house.principal.organization_id}
         house.driver.set_health(HealthState.DOWN)
         message_ids = [await house.send() for _ in range(3)]
-        monkeypatch.setattr(Running, "heed", heed_late)
+        monkeypatch.setattr(Running, "reload_organization", heed_late)
         nursery.start_soon(house.gateway.perform, first, organization)
         await waits.wait()
         await house.gateway.perform(last, organization)

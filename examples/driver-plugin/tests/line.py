@@ -19,10 +19,11 @@ def free_port() -> int:
 @asynccontextmanager
 async def carrier_and_driver(**settings: object) -> AsyncIterator[tuple[AcmeStandIn, AcmeDriver]]:
     """A carrier that is there, and a driver for it that is not running."""
-    port = free_port()
     async with trio.open_nursery() as nursery:
-        carrier = AcmeStandIn(nursery, callback_url=f"http://127.0.0.1:{port}/")
+        carrier = AcmeStandIn(nursery)
         await carrier.start()
+        port = free_port()  # only now: the carrier's own may not be it
+        carrier.callback_url = f"http://127.0.0.1:{port}/"
         given = {
             "url": carrier.url,
             "api_key": KEY,

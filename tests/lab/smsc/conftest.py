@@ -89,10 +89,12 @@ class Exchange:
         (lane,) = self.engine._board.lanes.values()
         return statistics_of(lane)
 
-    async def send(self, *bodies: str, validity_s: int | None = None) -> list[str]:
+    async def send(
+        self, *bodies: str, to: str = "+22236123456", validity_s: int | None = None
+    ) -> list[str]:
         ids = []
         for body in bodies:
-            command = SendMessage(to="+22236123456", body=body, validity_s=validity_s)
+            command = SendMessage(to=to, body=body, validity_s=validity_s)
             response = await self.gateway.send_message(self.principal, command)
             ids.append(json.loads(response)["messageId"])
         return ids
