@@ -18,10 +18,10 @@ import trio
 
 from benchmarks import processes
 from risala.config.model import Settings, StorageSection, WebhooksSection
+from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 
@@ -82,7 +82,9 @@ async def _open(stack: AsyncExitStack, port: int) -> Bench:
     )
     rules, calls_max = AddressRules(allow_insecure=True), settings.webhooks.attempts_max
     client = await stack.enter_async_context(open_outbound(rules, calls_max))
-    engine = await stack.enter_async_context(open_engine(settings, (), {}, outside=Outside(client)))
+    engine = await stack.enter_async_context(
+        open_engine(settings, (), {}, outside=Connections(client))
+    )
     bench = Bench(engine, [], [])
     for number in range(ORGANIZATIONS):
         made = await bench.perform("org.create", name=f"Bench {number}")

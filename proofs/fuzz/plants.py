@@ -87,7 +87,7 @@ PLANTS: Final = (
     Plant("kannel", "drivers/faces/kannel.py", "with suppress(ValueError):", "if True:"),
     Plant(
         "twilio",
-        "drivers/faces/twilio/face.py",
+        "drivers/faces/twilio/compat.py",
         "except ValueError:  # no base64",
         "except UnicodeDecodeError:  # no base64",
     ),

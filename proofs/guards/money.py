@@ -35,7 +35,7 @@ GUARDS: Final = (
     Guard(
         "A database that was replaced or removed under us takes nothing more.",
         "engine/journal/store/writer.py",
-        "        if not self.condition.look():\n",
+        "        if not self.condition.check():\n",
         "        if False:\n",
         _STORE,
     ),
@@ -270,7 +270,7 @@ GUARDS: Final = (
     ),
     Guard(
         "Connections beyond the limit are not taken.",
-        "http/server/face.py",
+        "http/server/listener_state.py",
         "        if len(self._open) >= self._connections_max:\n",
         "        if False:\n",
         ("http/server/test_guard_deadlines.py",),

@@ -215,7 +215,7 @@ GUARDS: Final = (
     ),
     Guard(
         "One of two machines holds the lease.",
-        "engine/standby/keeper.py",
+        "engine/standby/lease_holder.py",
         "        if found.holder != mine.holder:\n",
         "        if False:\n",
         _LEASE,
@@ -230,14 +230,14 @@ GUARDS: Final = (
     ),
     Guard(
         "A renewal counts from before it began.",
-        "engine/standby/keeper.py",
+        "engine/standby/lease_holder.py",
         "renewed, began_s + self._term_s",
         "renewed, self._boot() + self._term_s",
         _LEASE,
     ),
     Guard(
         "The process does not outlive its lease.",
-        "engine/standby/keeper.py",
+        "engine/standby/lease_holder.py",
         "                self._end(EXIT_NO_LEASE)\n",
         "                pass\n",
         _LEASE,
@@ -265,7 +265,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A takeover that was cut short serves nobody.",
-        "engine/standby/keeper.py",
+        "engine/standby/lease_holder.py",
         "        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:\n",
         "        if False:\n",
         ("engine/standby/test_lease.py",),

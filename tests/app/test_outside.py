@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from risala.app.connections import open_outside
 from risala.app.listening import ServiceAddresses
-from risala.app.outside import open_outside
 from risala.config.faults import ConfigError
 from risala.config.model import AlertsSection, Settings, WebhooksSection
 from risala.http.common.tally import AnswerTally

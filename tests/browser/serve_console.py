@@ -28,13 +28,13 @@ from risala.config.model import (
     StorageSection,
 )
 from risala.config.people import PeopleSection
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
 from risala.engine.gateway import Gateway
 from risala.engine.journal.alerts import alerts
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.people import Browser, Language
-from risala.engine.outside import Outside
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.http.operator.app import FACE, ROUTES
 from risala.http.server.server import serve_app
@@ -60,7 +60,7 @@ from risala.plugins.testing.fake_driver import FakeDriver
 
 LANGUAGES = ("fr", "ar", "en")
 OPERATOR = "mariem@risala.example"
-AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+AT_THE_MACHINE = Caller("root", CallerKind.CLI, Role.OPERATOR)
 PATTERN = "Vous avez recu {amount} MRU de {payer}. Ref {reference}. Solde {balance} MRU."
 TEXTS = {"carrier": "sim", "senders": ["Bankily"], "patterns": [{"text": PATTERN}]}
 WALLETS = {"bankily": wallet(sms=TEXTS), "masrvi": wallet("masrvi")}
@@ -249,7 +249,7 @@ async def main(port: int, folder: Path) -> None:
     plugins = PluginManager()
     plugins.load(installed=())
     pages = {**plugins.build_pages(), "things": OpenPage({"en": "Things"}, ThingsPage())}
-    outside = Outside(
+    outside = Connections(
         payments=WALLETS,
         plugins=plugins.plugins(),
         source=ChangingFile(settings, drivers),

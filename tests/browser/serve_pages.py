@@ -20,7 +20,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import HttpSection, MailSection, Settings
 from risala.engine.model.callers import Role
-from risala.engine.model.people import Place
+from risala.engine.model.people import ReachableOrganization
 from risala.engine.model.times import iso
 from risala.http.dashboard.app import FACE, ROUTES, TEMPLATES
 from risala.http.server.server import serve_app
@@ -97,8 +97,8 @@ def gateway() -> FakeWebGateway:
     """`OWNER` owns an organization and looks at another; `NEW` has none yet."""
     made = FakeWebGateway()
     places = (
-        Place("org_1", "Baraka Market", "active", Role.OWNER),
-        Place("org_2", "Clinique Nasr", "active", Role.VIEWER),
+        ReachableOrganization("org_1", "Baraka Market", "active", Role.OWNER),
+        ReachableOrganization("org_2", "Clinique Nasr", "active", Role.VIEWER),
     )
     made.people.sign_in(user(), *places, token="OWNER")
     made.people.sign_in(user(), token="NEW")

@@ -79,7 +79,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/sign_in_failures.py": BULK,  # old ones go by one statement
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
-    f"{JOURNAL}/set_back.py": BULK,
+    f"{JOURNAL}/clock_rollback.py": BULK,
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,
@@ -132,7 +132,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails
     f"{JOURNAL}/webhooks/event_cursors.py": HOT,  # each batch of each consumer
     f"{JOURNAL}/webhooks/event_rows.py": HOT,
-    f"{JOURNAL}/webhooks/face_calls.py": HOT,
+    f"{JOURNAL}/webhooks/compat_calls.py": HOT,
     f"{JOURNAL}/webhooks/history.py": READER,
     f"{JOURNAL}/webhooks/outbox.py": HOT,
 }
@@ -148,8 +148,11 @@ EXCEPTIONS = {
     (f"{JOURNAL}/accounts/credentials.py", "UPDATE face_credentials SET last_used_at"),
     (f"{JOURNAL}/accounts/ledger.py", "UPDATE organizations SET balance"),  # a refund
     (f"{JOURNAL}/messages/acceptance.py", "UPDATE organizations SET balance"),
-    (f"{JOURNAL}/set_back.py", "UPDATE api_keys SET old_until"),
-    (f"{JOURNAL}/set_back.py", "UPDATE webhook_endpoints SET notice_due_at"),  # all times, once
+    (f"{JOURNAL}/clock_rollback.py", "UPDATE api_keys SET old_until"),
+    (
+        f"{JOURNAL}/clock_rollback.py",
+        "UPDATE webhook_endpoints SET notice_due_at",
+    ),  # all times, once
     # Of each attempt at a delivery: whether its endpoint fails.
     (f"{JOURNAL}/webhooks/deliveries.py", "UPDATE webhook_endpoints SET failing_since"),
 }

@@ -12,7 +12,10 @@ SOURCE = Path(__file__).parents[2] / "src/risala"
 FILES = sorted(SOURCE.glob("**/*.py"))
 BUILDERS = [
     *sorted((SOURCE / "app").glob("*.py")),
-    *(SOURCE / "engine" / f"{name}.py" for name in ("engine", "gateway", "services", "outside")),
+    *(
+        SOURCE / "engine" / f"{name}.py"
+        for name in ("engine", "gateway", "services", "connections")
+    ),
 ]
 """Those that put parts together."""
 SET = {

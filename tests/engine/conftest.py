@@ -18,8 +18,9 @@ from sqlite_utils import Database
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.core import Seams, unfenced
+from risala.engine.connections import NO_OUTSIDE, Connections
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import Seams, unfenced
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
@@ -37,7 +38,6 @@ from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
-from risala.engine.outside import NO_OUTSIDE, Outside
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -122,7 +122,7 @@ def open_house(tmp_path: Path) -> OpenHouse:
         delivery: DeliverySection | None = None,
         balance: str = "1000",
         inline: bool = True,
-        outside: Outside = NO_OUTSIDE,
+        outside: Connections = NO_OUTSIDE,
         fence: Callable[[], None] = unfenced,
         **sections: Any,
     ) -> AsyncIterator[House]:

@@ -10,10 +10,10 @@ from tests.simulation.world import World
 
 from risala.app.smpp import FACE
 from risala.engine.engine import Engine
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.rules.webhooks.types import TYPES
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 SMS_PER_S = 1.0
 """Of one organization."""
 CODES_PER_PHONE = 2
@@ -46,7 +46,7 @@ class House:
     letters: int = 0
 
     def owner(self, organization_id: str) -> Caller:
-        return Caller("aicha", Face.DASHBOARD, Role.OWNER, organization_id)
+        return Caller("aicha", CallerKind.DASHBOARD, Role.OWNER, organization_id)
 
 
 async def found(world: World, engine: Engine) -> House:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from risala.engine.accounts import credentials
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.model.clock import TrioClock
 
 if TYPE_CHECKING:

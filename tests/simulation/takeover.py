@@ -24,7 +24,7 @@ from tests.simulation.people import strangers, submits
 from tests.simulation.plan import Plan
 from tests.simulation.world import World
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep.audit import audit_file

@@ -11,7 +11,7 @@ from tests.simulation import machine
 from tests.simulation.house import found
 from tests.simulation.people.errands import OURS
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep import erasing
 from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.commands import SendCode, SendMessage

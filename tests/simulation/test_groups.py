@@ -13,7 +13,7 @@ from contextlib import closing
 import pytest
 import trio
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.carriers import gates
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import Principal, SendMessage

@@ -12,7 +12,7 @@ from tests.simulation.checks import standby
 from tests.simulation.history import play
 from tests.simulation.plan import Plan
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.shipper import Shipper
 

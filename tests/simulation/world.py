@@ -29,16 +29,16 @@ from tests.simulation.outsiders import Mailboxes, Policy, Receivers, Sink, Till
 from tests.simulation.plan import Plan
 
 from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Settings
-from risala.drivers.faces.kannel import KannelFace, KannelSettings
-from risala.drivers.faces.twilio.face import TwilioFace, TwilioSettings
+from risala.drivers.faces.kannel import KannelCompat, KannelSettings
+from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.core import DATABASE, Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.outside import Outside
 from risala.plugins.contract import Inbound, Segment
 
 UNCERTAIN = {"a": ("fail", "resend"), "b": ("resend", "resend")}
@@ -67,8 +67,8 @@ class World:
         self.disk = machine.WorldDisk(self)
         self.bugs = machine.Bugs()
         self.faces = {
-            "kannel": KannelFace(KannelSettings()),
-            "twilio": TwilioFace(TwilioSettings()),
+            "kannel": KannelCompat(KannelSettings()),
+            "twilio": TwilioCompat(TwilioSettings()),
         }
         self.esmes = Esmes(self)
         self.watch = Watch(self)
@@ -179,7 +179,7 @@ class World:
         drivers = {carrier.name: self.line(carrier) for carrier in self.carriers}
         ids = IdSource(self._clock, self._ids.randbytes)
         seams = Seams(self._clock, ids, inline_journal=True, disk=self.disk)
-        outside = Outside(
+        outside = Connections(
             outbound=self.receivers,
             mailer=self.mail,
             payments={

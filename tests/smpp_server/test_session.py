@@ -19,7 +19,7 @@ from risala.drivers.smpp.protocol.pdu import (
     Unbind,
 )
 from risala.drivers.smpp.protocol.tlv import MESSAGE_PAYLOAD, SC_INTERFACE_VERSION, Tlv
-from risala.engine.model.callers import Face
+from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import (
     Conflict,
     Draining,
@@ -213,7 +213,7 @@ async def test_a_message_is_withdrawn_by_its_sender_alone(open_premises):
     assert (name, arguments) == ("message.cancel", {"message_id": "sms_1"})
     assert (caller.who, caller.face, caller.organization_id) == (
         "shop (crd_shop)",
-        Face.SMPP,
+        CallerKind.SMPP,
         "org_1",
     )
 

@@ -21,18 +21,18 @@ from tests.flows.conftest import Service
 from patience import until_true
 from risala.config.delivery import OnUncertain
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.core import DATABASE, Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.foundation import DATABASE, Seams
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.contract import Accepted, Inbound, Uncertain
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver
 
-AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+AT_THE_MACHINE = Caller("root", CallerKind.CLI, Role.OPERATOR)
 PHONE = f"phone 0.1 wrote {WROTE}"
 TYPED = "modem-1-00001 Bonjour"
 
@@ -230,7 +230,7 @@ class History:
         )
         settings = Settings(storage=StorageSection(data_dir=self.house.path))
         seams = Seams(clock, IdSource(clock), inline_journal=True)
-        outside = Outside(outbound=self.hooks, payments={"till": Till()})
+        outside = Connections(outbound=self.hooks, payments={"till": Till()})
         async with open_engine(settings, carriers, self.lines, seams, outside=outside) as engine:
             self.gateway = engine.gateway
             await self._furnish()

@@ -10,7 +10,7 @@ import trio
 
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.engine.journal.upkeep.audit import audit
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.plugins.payment import (
     Confirmation,
     Payment,
@@ -20,7 +20,7 @@ from risala.plugins.payment import (
     PaymentReport,
 )
 
-OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 MERCHANT = "038 221"
 
 
@@ -72,7 +72,7 @@ class Shop:
 
     @property
     def owner(self) -> Caller:
-        return Caller("aicha", Face.DASHBOARD, Role.OWNER, self.organization_id)
+        return Caller("aicha", CallerKind.DASHBOARD, Role.OWNER, self.organization_id)
 
     async def do(self, name: str, caller: Caller | None = None, /, **given: Any) -> Any:
         return await self.house.gateway.perform(name, given, caller or self.owner)

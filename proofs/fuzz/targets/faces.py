@@ -9,20 +9,20 @@ from typing import Any, Final, TypeVar
 from urllib.parse import parse_qsl, unquote_to_bytes, urlencode
 
 from proofs.fuzz.target import FuzzTarget, Script, is_unicode, refusal_of, work_within
-from risala.drivers.faces.kannel import KannelFace, KannelSettings
-from risala.drivers.faces.twilio.face import (
+from risala.drivers.faces.kannel import KannelCompat, KannelSettings
+from risala.drivers.faces.twilio.compat import (
     CHECK,
     MESSAGE,
     MESSAGES,
     VERIFICATION,
     VERIFICATIONS,
-    TwilioFace,
+    TwilioCompat,
     TwilioSettings,
 )
 from risala.engine.model import errors
 from risala.engine.model.commands import (
     Admitted,
-    FaceCredential,
+    CompatCredential,
     MessageView,
     Principal,
     SendCode,
@@ -78,10 +78,10 @@ class _Engine:
         return self.admitted("key_1")
 
     def admitted(self, credential_id: str, /) -> Admitted:
-        credential = FaceCredential(
+        credential = CompatCredential(
             *(credential_id, "org_1", "kannel", _ACCOUNT, "1234", Mode.LIVE, None, None, None),
             NOW_MS,
-            *[None] * (len(FaceCredential.__slots__) - 10),
+            *[None] * (len(CompatCredential.__slots__) - 10),
         )
         return Admitted(credential, _PRINCIPAL)
 
@@ -186,7 +186,7 @@ def _asked(
     return answer
 
 
-_KANNEL: Final = KannelFace(KannelSettings())
+_KANNEL: Final = KannelCompat(KannelSettings())
 _TYPES: Final = ("application/x-www-form-urlencoded", "text/plain", "", "text/plain; charset=")
 
 
@@ -223,7 +223,7 @@ def _kannel_seeds() -> Iterator[bytes]:
     yield b"\0\0\0user=u&pass=p&to=%2b22236123456&text=%C3%A9&coding=0&charset=windows-1252"
 
 
-_TWILIO: Final = TwilioFace(TwilioSettings())
+_TWILIO: Final = TwilioCompat(TwilioSettings())
 _PATHS: Final = (
     *(("POST", MESSAGES), ("GET", MESSAGES), ("GET", MESSAGE)),
     *(("POST", VERIFICATIONS), ("GET", VERIFICATION), ("POST", CHECK)),

@@ -26,7 +26,7 @@ from risala.client.webhooks import Webhook
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
-from risala.engine.rules.webhooks.sign import is_secret, signed, stamped, with_sms_id
+from risala.engine.rules.webhooks.signatures import is_secret, signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
 
 _NOW_S: Final = 1_767_225_600

@@ -11,11 +11,11 @@ from pathlib import Path
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.core import DATABASE, unfenced
+from risala.engine.foundation import DATABASE, unfenced
 from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import SystemClock
-from risala.engine.standby.keeper import LeaseKeeper
+from risala.engine.standby.lease_holder import LeaseHolder
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import BoundAddress, serve_app
 
@@ -41,7 +41,7 @@ async def hold_lease(
     if section.lease_directory is None:
         return unfenced
     data_dir = stop.settings.storage.data_dir
-    keeper = LeaseKeeper(section.lease_directory, data_dir, section.lease_s, SystemClock())
+    keeper = LeaseHolder(section.lease_directory, data_dir, section.lease_s, SystemClock())
     await _answer_unavailable(stop, addresses, keeper.acquire)
     if stop.asked.is_set():
         return unfenced
@@ -53,11 +53,11 @@ async def hold_lease(
     return keeper.fence
 
 
-async def _release(keeper: LeaseKeeper, database: Path) -> None:
+async def _release(keeper: LeaseHolder, database: Path) -> None:
     await keeper.release(await trio.to_thread.run_sync(set_aside.stopped_at, database))
 
 
-def _refuse_gone(keeper: LeaseKeeper) -> None:
+def _refuse_gone(keeper: LeaseHolder) -> None:
     if keeper.gone is not None:
         raise LeaseGone(keeper.gone)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 import structlog
 
-from risala.app.outside import refuse_shared
+from risala.app.connections import refuse_shared
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.bell import Bell
 from risala.engine.gateway import Gateway

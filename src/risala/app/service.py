@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Final
 import structlog
 import trio
 
+from risala.app.connections import open_outside
 from risala.app.fenced import LeaseGone, hold_lease
 from risala.app.listening import ServiceAddresses, listen
 from risala.app.logs import configure_logs, set_level
 from risala.app.outlets import unharmed
-from risala.app.outside import open_outside
 from risala.app.reload import FileSource, reload_when_asked
 from risala.app.smpp import serve_smpp
 from risala.app.stop import Stop
@@ -30,15 +30,15 @@ from risala.app.upgrading import Show, unshown, upgrade_while_answering
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.core import DATABASE, system_seams
+from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import DATABASE, system_seams
 from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import StorageFailed
-from risala.engine.outside import Outside
-from risala.engine.standby.keeper import TakeoverUnfinished
 from risala.engine.standby.lease import LeaseTaken
+from risala.engine.standby.lease_holder import TakeoverUnfinished
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.common.client_address import ClientAddresses
@@ -286,7 +286,7 @@ async def _open_faces(
 def _source(
     load: Callable[[], Settings],
     plugins: PluginManager,
-    outside: Outside,
+    outside: Connections,
     demo: Mapping[str, object] | None,
     listening: ServiceAddresses,
 ) -> FileSource:
@@ -348,7 +348,7 @@ def _build_drivers(
     return drivers
 
 
-def _refuse_sandbox(outside: Outside) -> None:
+def _refuse_sandbox(outside: Connections) -> None:
     """Refuse payment methods by which no money comes."""
     for name, method in outside.payments.items():
         if method.offer.only_in_demo:
@@ -369,7 +369,7 @@ def _say_ready(listening: ServiceAddresses, engine: Engine) -> None:
         print(f"The console is at {listening.console.url}/operator/", flush=True)
     for each in listening.smpp:
         secured = " over TLS" if each.tls is not None else ""
-        print(f"Customers' SMPP software binds to {each.place}{secured}", flush=True)
+        print(f"Customers' SMPP software binds to {each.address}{secured}", flush=True)
     if listening.metrics is not None:
         print(f"Metrics are at {listening.metrics.url}/metrics", flush=True)
     for reason in engine.gateway.readiness().reasons:

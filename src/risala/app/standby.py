@@ -102,7 +102,7 @@ class _Follower:
             return "This is a standby, and there is no copy for it yet."
         return f"This is a standby; its copy is up to piece {self._position.number}."
 
-    def _look(self) -> CopyPosition | None:
+    def _poll(self) -> CopyPosition | None:
         """Take over what is new.
 
         Raises:
@@ -118,7 +118,7 @@ class _Follower:
         """Follow until ``stop``. What fails is logged, and tried again."""
         while not stop.is_set():
             try:
-                found = await trio.to_thread.run_sync(self._look)
+                found = await trio.to_thread.run_sync(self._poll)
             except (OSError, BadPiece, StorageUnusable) as error:
                 # A generation that ends while it is read is not there any more: the next look finds
                 # the one after it.

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep.upgrade.move import RowMove
 from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.model.clock import SystemClock

@@ -17,17 +17,24 @@ import trio
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import MailboxFull, Ref
-from risala.engine.core import Core, Seams, open_core, start_owners, system_seams
+from risala.engine.carrier_wiring import (
+    CarrierWiring,
+    build_registry,
+    build_rereading,
+    build_sending,
+)
+from risala.engine.connections import NO_OUTSIDE, Connections, build_outward, in_words
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
+from risala.engine.delivery.deadline_watch import DeadlineWatch
 from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.keeper import Keeper
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.queries import ask_uncertain
 from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage, keep_pumping
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
+from risala.engine.foundation import Foundation, Seams, open_core, start_owners, system_seams
 from risala.engine.gateway import Gateway
 from risala.engine.gateway_wiring import open_intake, people_of
 from risala.engine.intake.intake import Intake
@@ -36,20 +43,18 @@ from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.errors import Draining, EngineError
-from risala.engine.outside import NO_OUTSIDE, Outside, build_outward, in_words
 from risala.engine.overview import Running, statistics
 from risala.engine.payments.lines import BankLines
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
-from risala.engine.sending import Sending, build_registry, build_rereading, build_sending
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
+from risala.engine.upkeep.clock_rollback import WatchedClock, keep_elapsed
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.old_keys import keep_forgetting
 from risala.engine.upkeep.retention import Retention
-from risala.engine.upkeep.set_back import WatchedClock, keep_elapsed
 from risala.engine.verify.sessions import (
     Reload,
     SessionsMessage,
@@ -111,7 +116,7 @@ async def open_engine(
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
     seams: Seams | None = None,
-    outside: Outside = NO_OUTSIDE,
+    outside: Connections = NO_OUTSIDE,
 ) -> AsyncIterator[Engine]:
     """Run the engine with these carriers; drains them under ``engine.drain_s`` at the end.
 
@@ -137,7 +142,7 @@ async def open_engine(
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
         outward = build_outward(settings, recorder, core.repositories, outside, core.derived)
-        people = people_of(core, owners, recorder, outside, outward.post.look)
+        people = people_of(core, owners, recorder, outside, outward.post.wake)
         commands = DriverCommands(board.lanes)
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs
 
@@ -203,13 +208,13 @@ async def open_engine(
                 await _end_in_order(engine, core)
 
 
-async def _end_in_order(engine: Engine, core: Core) -> None:
+async def _end_in_order(engine: Engine, core: Foundation) -> None:
     await engine.drain()
     with suppress(EngineError):  # then a restore takes this end for a crash
         await core.journal.commit(partial(set_aside.stopped, now_ms=core.seams.clock.now_ms()))
 
 
-async def _start_chores(core: Core, gateway: Gateway) -> None:
+async def _start_chores(core: Foundation, gateway: Gateway) -> None:
     """What is done beside sending."""
     start, services = core.supervisor.start_service, gateway.services
     look_back = LookBack(
@@ -239,7 +244,7 @@ async def _start_chores(core: Core, gateway: Gateway) -> None:
     await _start_payments(core, gateway.payments)
 
 
-def _look_again(sending: Sending, services: Services) -> None:
+def _look_again(sending: CarrierWiring, services: Services) -> None:
     """Times in the journal have changed: tell everybody who remembers one to read it again."""
     sending.board.queue.load(())
     sending.board.notes.wake()
@@ -251,7 +256,7 @@ def _look_again(sending: Sending, services: Services) -> None:
         services.delivery.hint_webhook(endpoint_id)
 
 
-async def _start_payments(core: Core, desk: PaymentService) -> None:
+async def _start_payments(core: Foundation, desk: PaymentService) -> None:
     start = partial(core.supervisor.start_service, policy=DRIVER_POLICY)
     await start("payments", desk.run)
     await start("payments' polls", desk.polls.run)
@@ -259,8 +264,8 @@ async def _start_payments(core: Core, desk: PaymentService) -> None:
 
 
 async def _start_services(
-    core: Core,
-    sending: Sending,
+    core: Foundation,
+    sending: CarrierWiring,
     sessions: Ref[SessionsMessage],
     scheduler: Ref[SchedulerMessage],
     start_lanes: Callable[[], Awaitable[None]],
@@ -273,7 +278,7 @@ async def _start_services(
     await start(
         "sessions' deadlines", partial(keep_settling, sessions, sending.ends, core.seams.clock)
     )
-    keeper = Keeper(
+    keeper = DeadlineWatch(
         recorder,
         core.journal.reader(),
         sending.next_look,

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.faces.access import FaceAccess
+from risala.engine.faces.access import CompatAccess
 from risala.engine.follow.live import Follower
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import verifications
@@ -48,7 +48,7 @@ R = TypeVar("R")
 class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
-        self.faces = FaceAccess(services)
+        self.faces = CompatAccess(services)
         """For those who come in by another face than the API."""
 
     @property
@@ -206,7 +206,7 @@ class Gateway:
     def _reasons(self) -> Iterator[str]:
         condition = self.services.recorder.journal.condition
         # Looked at now: the last look may be long ago, where nobody has sent anything since.
-        condition.look()
+        condition.check()
         if self.services.intake.draining:
             yield "the service is stopping"
         if condition.ailment is not None:

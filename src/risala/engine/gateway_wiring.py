@@ -14,7 +14,15 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
-from risala.engine.core import Core, Owners, Seams, open_core, start_owners, system_seams
+from risala.engine.connections import NO_OUTSIDE, Connections, console_url, public_url
+from risala.engine.foundation import (
+    Foundation,
+    Owners,
+    Seams,
+    open_core,
+    start_owners,
+    system_seams,
+)
 from risala.engine.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
@@ -22,7 +30,6 @@ from risala.engine.intake.policies import Policies
 from risala.engine.journal import keys
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
-from risala.engine.outside import NO_OUTSIDE, Outside, console_url, public_url
 from risala.engine.overview import Alone
 from risala.engine.payments.lines import BankLines
 from risala.engine.payments.payment_service import PaymentService
@@ -42,14 +49,14 @@ from risala.engine.verify.sessions import (
 
 
 async def open_intake(
-    core: Core,
+    core: Foundation,
     owners: Owners,
     recorder: Recorder,
     ends: Alarm,
     router: Router,
     ailing: Ailing,
     people: People,
-    outside: Outside,
+    outside: Connections,
     lines: BankLines,
     delivery: Callable[[Intake], Delivery],
 ) -> Gateway:
@@ -138,7 +145,11 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
 
 
 def people_of(
-    core: Core, owners: Owners, recorder: Recorder, outside: Outside, owed: Callable[[], None]
+    core: Foundation,
+    owners: Owners,
+    recorder: Recorder,
+    outside: Connections,
+    owed: Callable[[], None],
 ) -> People:
     return People(
         PeopleSources(
@@ -159,9 +170,9 @@ def people_of(
 
 
 def payment_service_of(
-    core: Core,
+    core: Foundation,
     owners: Owners,
-    outside: Outside,
+    outside: Connections,
     lines: BankLines,
     owed: Callable[[], None],
     sessions: Ref[SessionsMessage],

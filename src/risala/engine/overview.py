@@ -17,10 +17,6 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.delivery.carrier_registry import CarrierRegistry, overridden
 from risala.engine.delivery.driver_commands import DriverCommands
-from risala.engine.delivery.lane.parts import Gate
-from risala.engine.delivery.lane.statistics import statistics_of
-from risala.engine.delivery.lane.tile import tile_of
-from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.delivery.loopwatch import LoopWatch
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.route_tester import (
@@ -33,6 +29,10 @@ from risala.engine.delivery.route_tester import (
 )
 from risala.engine.delivery.scheduler import Board, ReloadOrganization, SchedulerMessage, SetGate
 from risala.engine.delivery.waits import Waits, known_wait
+from risala.engine.delivery.worker.parts import Gate
+from risala.engine.delivery.worker.statistics import statistics_of
+from risala.engine.delivery.worker.tile import tile_of
+from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.messages import held, reads, waiting

@@ -16,9 +16,9 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.delivery.lane.parts import Gate
-from risala.engine.delivery.lane.traffic import TrafficLine
 from risala.engine.delivery.rereading import Rereading
+from risala.engine.delivery.worker.parts import Gate
+from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake

@@ -49,11 +49,11 @@ def within(limit_s: float, name: str, load: Callable[[], Loaded], wait: Wait = j
     if raised:
         raise raised[0]
     if not found:
-        raise TookTooLong(f"it did not load within {limit_s:g} s: it is at {_place(thread)}")
+        raise TookTooLong(f"it did not load within {limit_s:g} s: it is at {_position(thread)}")
     return found[0]
 
 
-def _place(thread: threading.Thread) -> str:
+def _position(thread: threading.Thread) -> str:
     """The file and line that a thread is at: the innermost of its own code, not of the library's
     that waits for it."""
     frame = sys._current_frames().get(thread.ident or 0)

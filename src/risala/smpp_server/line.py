@@ -18,7 +18,7 @@ import trio
 
 from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, Pdu, QuerySm, SubmitSm, response_to
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import MessageView, Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.ids import keys_of
@@ -259,4 +259,4 @@ class RequestLine:
         """Who withdraws a message, for the audit trail."""
         account = self._account
         who = f"{account.system_id} ({account.credential_id})"
-        return Caller(who, Face.SMPP, Role.DEVELOPER, account.principal.organization_id)
+        return Caller(who, CallerKind.SMPP, Role.DEVELOPER, account.principal.organization_id)

@@ -17,7 +17,7 @@ from processes import Process
 from risala.cli.commands.messaging import forward
 from risala.cli.commands.messaging.trigger import TYPES
 from risala.engine.model.events import FAMILIES, EventType
-from risala.engine.rules.webhooks.sign import new_secret
+from risala.engine.rules.webhooks.signatures import new_secret
 
 
 class Receiver:

@@ -27,7 +27,7 @@ import standardwebhooks
 from doc_blocks import ROOT, blocks_of
 from patience import HANG_S, until
 from processes import Process, environment
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending, verifying
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
 
 URL = "http://127.0.0.1:8080"
 PAGES = {
@@ -86,13 +86,13 @@ def shown(programs_of) -> dict[str, str]:
     return {name: html.unescape(re.sub("</?i>", "", text)) for name, text in marked}
 
 
-@pytest.mark.parametrize("language", [*shown(sending)])
+@pytest.mark.parametrize("language", [*shown(send_snippets)])
 def test_the_dashboard_shows_what_the_page_does(language):
     """The program that verifies letter for letter; of the one that sends, which goes on to read the
     state on some pages, how it asks and what it asks."""
     blocks = [block.rstrip("\n") for block in programs(language)]
     assert shown(verifying)[language] in blocks
-    whole = shown(sending)[language]
+    whole = shown(send_snippets)[language]
     if whole not in blocks:
         helper, _, asked = whole.rpartition("\n\n")
         [call] = re.findall(r"""risala\(["']/api/sms["'],.*?["']Bonjour["'][^)]*\)""", asked)
@@ -100,7 +100,7 @@ def test_the_dashboard_shows_what_the_page_does(language):
 
 
 def test_every_language_has_a_page():
-    assert {*shown(sending)} < {*PAGES}
+    assert {*shown(send_snippets)} < {*PAGES}
     found = {str(path.relative_to(ROOT)) for path in ROOT.glob("docs/quick-start/*.md")}
     assert found == {*PAGES.values()}
 

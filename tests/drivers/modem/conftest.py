@@ -26,8 +26,8 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.engine.core import Seams
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource

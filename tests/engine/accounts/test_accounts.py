@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.engine.accounts import accounts as module
-from risala.engine.journal import set_back
+from risala.engine.journal import clock_rollback
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Unauthorized
 from risala.engine.model.records.keys import KeyType
@@ -290,7 +290,7 @@ async def test_a_clock_set_back_does_not_lengthen_an_old_value(house, autojump_c
     journal, accounts = house.gateway.services.recorder.journal, house.gateway.services.accounts
     before = accounts.key(created.key.id).old_until
     now_ms = house.gateway.services.recorder.clock.now_ms()
-    await journal.commit(lambda conn: set_back.follow(conn, 600_000, now_ms - 600_000))
+    await journal.commit(lambda conn: clock_rollback.follow(conn, 600_000, now_ms - 600_000))
     assert accounts.key(created.key.id).old_until == before - 600_000
 
 

@@ -22,8 +22,9 @@ from risala.config.model import (
     SinksSection,
     StorageSection,
 )
-from risala.engine.core import Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import Seams
 from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
@@ -31,7 +32,6 @@ from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.contract import Health, HealthState
@@ -202,7 +202,7 @@ def open_watched(tmp_path: Path) -> OpenWatched:
         driver = FakeDriver()
         fields = {"name": "fake", "driver": "fake", "prefixes": ["+2223"], "rate_per_s": 1000}
         carrier = CarrierSection.model_validate(fields)
-        outside = Outside(
+        outside = Connections(
             ops,
             mails if mailer else None,
             url="https://sms.example",

@@ -9,10 +9,10 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from risala.engine.delivery.lane import questions
-from risala.engine.delivery.lane.calls import LATE_MAX, LATE_S, SPARE_S, limit_of
-from risala.engine.delivery.lane.link import TRUST_AGAIN_S
 from risala.engine.delivery.queries import ASK_AFTER_S
+from risala.engine.delivery.worker import questions
+from risala.engine.delivery.worker.calls import LATE_MAX, LATE_S, SPARE_S, limit_of
+from risala.engine.delivery.worker.link import TRUST_AGAIN_S
 from risala.plugins.contract import (
     SUBMIT_S_MAX,
     Accepted,

@@ -18,15 +18,15 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
+from risala.engine.connections import Connections
 from risala.engine.delivery.carrier_registry import CarrierRegistry
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, NotFound, Overloaded
-from risala.engine.outside import Outside
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.receipt import Receipt, ReceiptState
 
-AMINA = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+AMINA = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 MATTEL = "+22236123456"
 MAURITEL = "+22246123456"
 
@@ -95,7 +95,7 @@ def open_file(open_house, carrier, tmp_path):
         drivers = {each.name: file.build(each) for each in carriers if each.enabled}
         own = carrier("test", prefixes=[])
         running = {**drivers, own.name: FakeDriver()}
-        house = open_house(*carriers, own, drivers=running, outside=Outside(source=file), **how)
+        house = open_house(*carriers, own, drivers=running, outside=Connections(source=file), **how)
         return file, drivers, house
 
     return open_one

@@ -9,9 +9,9 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from risala.engine.core import DATABASE
 from risala.engine.delivery import attempt_writer
-from risala.engine.delivery.lane.calls import LATE_S, SPARE_S
+from risala.engine.delivery.worker.calls import LATE_S, SPARE_S
+from risala.engine.foundation import DATABASE
 from risala.engine.model.lines import Kind
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,

@@ -50,7 +50,7 @@ def watch() -> LoopWatch:
 
 def look(watch: LoopWatch, now_s: float) -> list[dict]:
     with capture_logs() as logs:
-        watch.look(now_s, threading.get_ident())
+        watch.check(now_s, threading.get_ident())
     return [{"event": entry["event"], **entry} for entry in logs]
 
 
@@ -86,17 +86,17 @@ def test_what_is_no_driver_is_told_of_too(plugins, who):
 
 def test_a_loop_whose_thread_is_gone_is_no_longer_looked_at(watch):
     with capture_logs() as logs:
-        watch.look(100 + BLOCKED_S, -1)
-        watch.look(100 + 2 * BLOCKED_S, -1)
+        watch.check(100 + BLOCKED_S, -1)
+        watch.check(100 + 2 * BLOCKED_S, -1)
     assert logs == []
     assert watch.statistics()["blockages"] == 0
 
 
 def test_only_the_last_ones_are_kept_and_all_are_counted(watch):
     for _ in range(KEPT_MAX + 5):
-        watch.look(watch._beat_s + BLOCKED_S, threading.get_ident())
+        watch.check(watch._beat_s + BLOCKED_S, threading.get_ident())
         watch._beat_s += 10
-        watch.look(watch._beat_s, threading.get_ident())
+        watch.check(watch._beat_s, threading.get_ident())
     told = watch.statistics()
     assert (len(told["latest"]), told["blockages"]) == (KEPT_MAX, KEPT_MAX + 5)
 

@@ -8,11 +8,11 @@ from itertools import pairwise
 import pytest
 import trio
 
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.testing.fake_driver import FakeDriver
 
-AMINA = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+AMINA = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 
 
 async def shown(house, name="fake"):
@@ -130,7 +130,7 @@ async def test_another_weight_shares_the_traffic_anew(open_house, carrier, quick
 async def test_who_put_it_there_is_forgotten_with_their_account(open_house, carrier, quick):
     async with open_house(carrier()) as house:
         user = await house.gateway.perform("user.create", {"email": "amina@example.com"})
-        amina = Caller("amina@example.com", Face.CONSOLE, Role.OPERATOR, None, user["id"])
+        amina = Caller("amina@example.com", CallerKind.CONSOLE, Role.OPERATOR, None, user["id"])
         given = {"carrier": "fake", "rate_per_s": 3.0}
         await house.gateway.perform("carriers.override", given, amina)
         assert (await shown(house))["override"]["who"] == "amina@example.com"

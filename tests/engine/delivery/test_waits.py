@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, RetrySection
-from risala.engine.core import Seams
+from risala.engine.foundation import Seams
 from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence

@@ -18,7 +18,7 @@ from risala.engine.journal.inbound.inbound import ROUTES_MAX
 from risala.engine.journal.people import members, users
 from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import FaceCredential, Sender
+from risala.engine.model.commands import CompatCredential, Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
 from risala.engine.model.records.inbound import InboundRoute
@@ -42,7 +42,7 @@ def copies(book, table: str, column: str, number: int) -> None:
 
 def test_credentials_of_an_organization(book):
     organization = book.organization()
-    one = FaceCredential(
+    one = CompatCredential(
         *("crd_1", organization, "kannel", "first", "last", Mode.LIVE, None, None, None),
         *(book.now_ms, "usr_1", None, None),
     )

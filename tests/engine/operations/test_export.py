@@ -3,7 +3,7 @@
 import pytest
 
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
 from risala.engine.operations import lists
 from risala.engine.operations.begun import EXPORT_AGE_MAX_MS
@@ -21,7 +21,7 @@ async def house(open_house, autojump_clock, monkeypatch):
 @pytest.fixture
 def ask(house):
     async def ask(who="amina", **arguments):
-        caller = Caller(who, Face.DASHBOARD, Role.OPERATOR)
+        caller = Caller(who, CallerKind.DASHBOARD, Role.OPERATOR)
         given = {"organization_id": house.principal.organization_id, **arguments}
         return await house.gateway.perform("message.export", given, caller)
 

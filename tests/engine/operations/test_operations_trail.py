@@ -13,11 +13,12 @@ import trio
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
+from risala.engine.connections import Connections
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.upkeep import audit_log, exports
-from risala.engine.model.callers import PROCESS, Caller, Face, Role
+from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
@@ -25,7 +26,6 @@ from risala.engine.model.times import iso
 from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import parse
 from risala.engine.operations.verify import Configuration
-from risala.engine.outside import Outside
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
 from risala.engine.rules.alerts.alert import AlertKind
@@ -45,7 +45,7 @@ HEADER = "Bearer value-of-a-header"
 WORD = "4711-voucher"
 CODE = "000000"
 """Of test mode."""
-OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 FAR_MS = 4_000_000_000_000
 """Later than anything here."""
 DAY_MS = 86_400_000
@@ -243,7 +243,9 @@ class World:
         """Who may call it: the account's own operations are for users alone."""
         if operation.roles != USERS:
             return otherwise
-        return Caller("guest@example.com", Face.DASHBOARD, Role.USER, None, self.users["guest"])
+        return Caller(
+            "guest@example.com", CallerKind.DASHBOARD, Role.USER, None, self.users["guest"]
+        )
 
     async def prepare(self, name):
         """What an operation needs to find so that it changes something; some is done again that
@@ -428,7 +430,7 @@ async def world(open_house, autojump_clock):
     file = Written()
     methods = {"bankily": bankily, "till": Till()}
     pages = {"things": OpenPage({"en": "Things"}, SinksPage())}
-    outside = Outside(source=file, payments=methods, pages=pages)
+    outside = Connections(source=file, payments=methods, pages=pages)
     async with open_house() as house:
         codes = PaymentsSection(codes_organization=house.principal.organization_id)
     async with open_house(
@@ -503,7 +505,7 @@ async def test_what_is_refused_leaves_no_line(world, autojump_clock):
         with pytest.raises(Invalid, match="no such"):
             await world.do(name, caller, **{**good, "unknown argument": 1})
         if not operation.roles & {Role.VIEWER}:
-            viewer = Caller("v", Face.DASHBOARD, Role.VIEWER, world.organization_id)
+            viewer = Caller("v", CallerKind.DASHBOARD, Role.VIEWER, world.organization_id)
             with pytest.raises(Forbidden):
                 await world.do(name, viewer, **good)
     assert len(world.lines()) == before
@@ -515,7 +517,7 @@ async def test_a_member_of_another_organization_finds_nothing(world, autojump_cl
     for name, operation in OPERATIONS.items():
         good = world.arguments(name)
         for role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER):
-            stranger = Caller("s", Face.DASHBOARD, role, other)
+            stranger = Caller("s", CallerKind.DASHBOARD, role, other)
             if operation.for_all:
                 continue
             with pytest.raises((NotFound, Forbidden)) as refused:
@@ -539,7 +541,7 @@ async def test_members_may_what_their_role_says_in_their_own_organization(world,
         if operation.owner.__name__ == "named":
             arguments = {**arguments, "organization_id": world.organization_id}
         owner_id = world.users["owner"]
-        member = Caller("m", Face.DASHBOARD, Role.OWNER, world.organization_id, owner_id)
+        member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, world.organization_id, owner_id)
         if Role.OWNER not in operation.roles:
             with pytest.raises(Forbidden):
                 await world.do(name, member, **arguments)
@@ -559,7 +561,7 @@ async def test_members_of_a_suspended_organization_only_read_and_top_up(world, a
         arguments = world.arguments(name)
         if operation.owner.__name__ == "named":
             arguments = {**arguments, "organization_id": world.organization_id}
-        member = Caller("m", Face.DASHBOARD, Role.OWNER, world.organization_id)
+        member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, world.organization_id)
         if Role.OWNER not in operation.roles:
             continue
         changes = operation.changes and not operation.tops_up
@@ -613,7 +615,9 @@ async def test_a_member_who_looks_again_within_a_minute_leaves_no_other_line(wor
             await world.do(name, caller, **arguments)
         return len(world.lines()) - before
 
-    one = Caller("one@shop.example", Face.DASHBOARD, Role.VIEWER, world.organization_id, "usr_1")
+    one = Caller(
+        "one@shop.example", CallerKind.DASHBOARD, Role.VIEWER, world.organization_id, "usr_1"
+    )
     other = replace(one, who="other@shop.example", user_id="usr_2")
     assert await lines_of(one) == 3
     assert await lines_of(one) == 0
@@ -663,7 +667,7 @@ async def test_a_name_is_resolved_without_a_line(world, autojump_clock):
 async def test_some_arguments_are_for_some_roles_alone(
     world, name, argument, value, role, autojump_clock
 ):
-    member = Caller("m", Face.DASHBOARD, role, world.organization_id)
+    member = Caller("m", CallerKind.DASHBOARD, role, world.organization_id)
     arguments = {**world.arguments(name), argument: value}
     with pytest.raises(Forbidden, match=argument):
         await world.do(name, member, **arguments)
@@ -673,14 +677,14 @@ async def test_members_see_no_marks_of_senders(world, autojump_clock):
     await world.do("org.set", organization_id=world.organization_id, name="Shop")
     rival = (await world.do("org.create", name="Rival"))["id"]
     await world.do("sender.request", organization_id=rival, name="Shop", description="x")
-    member = Caller("m", Face.DASHBOARD, Role.VIEWER, rival)
+    member = Caller("m", CallerKind.DASHBOARD, Role.VIEWER, rival)
     for caller, marked in ((PROCESS, True), (member, False)):
         found = await world.do("sender.list", caller, organization_id=rival)
         assert bool(found["senders"][0]["marks"]) == marked
 
 
 async def test_a_list_of_all_organizations_is_no_members(world, autojump_clock):
-    member = Caller("m", Face.DASHBOARD, Role.OWNER, world.organization_id)
+    member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, world.organization_id)
     for name in ("sender.list", "inbound.list"):
         with pytest.raises(Forbidden):
             await world.do(name, member)

@@ -12,11 +12,11 @@ import trio
 
 from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
+from risala.engine.connections import Connections
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.payments import texts
 from risala.engine.journal.upkeep import retention
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.outside import Outside
 from risala.plugins.contract import Inbound
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import TextKind, TextReading
@@ -92,7 +92,7 @@ def open_bank(open_house, carrier):
         if codes is None:
             async with open_house() as house:
                 codes = house.principal.organization_id
-        outside = Outside(payments={"bankily": wallet(sms={**SMS, **sms})})
+        outside = Connections(payments={"bankily": wallet(sms={**SMS, **sms})})
         section = PaymentsSection(codes_organization=codes)
         lanes = (carrier(), carrier("bank", receives_only=True))
         drivers = {each.name: FakeDriver() for each in lanes}

@@ -11,10 +11,10 @@ import trio
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import REFERENCE, MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import DECLINED, TAKEN, SandboxCard, SandboxSettings
+from risala.engine.connections import Connections
 from risala.engine.journal.upkeep.audit import audit
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
-from risala.engine.outside import Outside
 from risala.plugins.mail import Mail
 from risala.plugins.payment import (
     Beginner,
@@ -30,7 +30,7 @@ from risala.plugins.payment import (
     PaymentSettled,
 )
 
-OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 MINUTE_S = 60
 
 
@@ -84,14 +84,14 @@ def open_shop(open_house):
     built = methods()
 
     def open_one(**sections: Any):
-        return open_house(outside=Outside(payments=built, mailer=open_one.mails), **sections)
+        return open_house(outside=Connections(payments=built, mailer=open_one.mails), **sections)
 
     open_one.methods, open_one.mails = built, KeptMails()
     return open_one
 
 
 def owner_of(house):
-    return Caller("aicha", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
+    return Caller("aicha", CallerKind.DASHBOARD, Role.OWNER, house.principal.organization_id)
 
 
 async def begin(house, method="bankily", amount="500", caller=None, **more):
@@ -240,7 +240,7 @@ async def test_two_providers_may_give_the_same_reference(open_shop, quick):
 async def test_another_organization_cannot_block_whose_money_it_is(open_shop, quick):
     async with open_shop() as house:
         other = await house.organization("0.01")
-        stranger = Caller("eve", Face.DASHBOARD, Role.OWNER, other.organization_id)
+        stranger = Caller("eve", CallerKind.DASHBOARD, Role.OWNER, other.organization_id)
         given = {"organization_id": other.organization_id, "method": "bankily", "amount": "500"}
         theirs = await house.gateway.perform("payment.begin", given, stranger)
         await claim(house, theirs, caller=stranger)

@@ -7,8 +7,8 @@ import trio
 
 from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
+from risala.engine.connections import Connections
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
-from risala.engine.outside import Outside
 from risala.engine.payments.payers import CODES_MAX
 
 NUMBER = "+22236123456"
@@ -17,7 +17,7 @@ NUMBER = "+22236123456"
 @pytest.fixture
 def open_shop(open_house):
     """A house whose first organization sends codes to payers."""
-    outside = Outside(payments={"bankily": wallet()})
+    outside = Connections(payments={"bankily": wallet()})
 
     class Opened:
         async def __aenter__(self):
@@ -104,7 +104,7 @@ async def test_a_claim_holds_where_no_code_can_be_sent(open_shop, quick):
 
 
 async def test_nobody_asks_where_nobody_sends_codes(open_house, quick):
-    async with open_house(outside=Outside(payments={"bankily": wallet()})) as house:
+    async with open_house(outside=Connections(payments={"bankily": wallet()})) as house:
         shop = await found_shop(house)
         payment = await shop.begin()
         assert [each["name"] for each in payment["asks"]] == ["reference"]

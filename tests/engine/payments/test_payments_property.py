@@ -19,10 +19,10 @@ import trio
 
 from payment_shop import OPERATOR, wallet
 from risala.config.payments import PaymentsSection
+from risala.engine.connections import Connections
 from risala.engine.journal.payments import payments as rows
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import EngineError
-from risala.engine.outside import Outside
 from risala.plugins.contract import Accepted, Inbound, Refused
 from risala.plugins.payment import (
     Confirmation,
@@ -323,7 +323,7 @@ def open_world(open_house, carrier):
         drivers = {each.name: FakeDriver(always=whimsical) for each in lanes}
         methods = {"bankily": wallet(sms=SMS), "card": Card(world)}
         section = PaymentsSection(codes_organization=codes, open_max=1000)
-        outside = Outside(payments=methods)
+        outside = Connections(payments=methods)
         async with open_house(*lanes, drivers=drivers, outside=outside, payments=section) as house:
             yield house
 

@@ -6,8 +6,8 @@ import pytest
 import trio
 
 from payment_shop import Till, assert_books_agree, found_shop
+from risala.engine.connections import Connections
 from risala.engine.model.errors import Conflict, Unavailable
-from risala.engine.outside import Outside
 from risala.engine.rules.paying.polling import EVERY_MAX_MS, LATE_MS, POLLED_MS
 from risala.plugins.payment import (
     Confirmation,
@@ -30,7 +30,7 @@ def till():
 @pytest.fixture
 def open_shop(open_house, till):
     def open_one(**sections):
-        return open_house(outside=Outside(payments={"till": till}), **sections)
+        return open_house(outside=Connections(payments={"till": till}), **sections)
 
     return open_one
 

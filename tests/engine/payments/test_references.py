@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from payment_shop import OPERATOR, assert_books_agree, found_shop, wallet
+from risala.engine.connections import Connections
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Invalid
-from risala.engine.outside import Outside
 
 WRITTEN = [
     "BK–771",
@@ -28,7 +28,7 @@ WRITTEN = [
 def open_shop(open_house):
     def open_one(**sections):
         methods = {name: wallet(name) for name in ("bankily", "masrvi")}
-        return open_house(outside=Outside(payments=methods), **sections)
+        return open_house(outside=Connections(payments=methods), **sections)
 
     return open_one
 

@@ -14,18 +14,18 @@ import pytest
 import trio
 
 from risala.config.model import CarrierSection, PeopleSection, Settings, StorageSection
-from risala.engine.core import Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.gateway import Gateway
-from risala.engine.model.callers import PROCESS, Caller, Face, Role
+from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Browser, Language, SessionKind, SignedIn
-from risala.engine.outside import Outside
 from risala.plugins.mail import Mail, MailNotSentError
 from risala.plugins.testing.fake_driver import FakeDriver
 
-OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 
 
 @dataclass
@@ -147,7 +147,7 @@ def open_town(tmp_path: Path) -> OpenTown:
         )
         carrier = CarrierSection.model_validate({"name": "fake", "driver": "fake"})
         seams = Seams(clock, IdSource(clock), inline_journal=True)
-        outside = Outside(mailer=mails if mailer else None, url="https://sms.example")
+        outside = Connections(mailer=mails if mailer else None, url="https://sms.example")
         async with open_engine(
             settings, (carrier,), {"fake": FakeDriver()}, seams, outside
         ) as engine:

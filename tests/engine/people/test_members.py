@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from risala.engine.journal.people import members, users
 from risala.engine.journal.people.mails import MailKind
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
 from risala.engine.model.people import Invitation, Language, Membership, SessionKind, User
 from risala.engine.people.alert_words import catalogue
@@ -54,7 +54,7 @@ async def test_who_makes_an_organization_owns_it(town, autojump_clock):
     session = town.people.session(owner.token, SessionKind.CUSTOMER)
     assert [(each.name, each.role) for each in session.places] == [("Shop", Role.OWNER)]
     caller = town.people.caller(session, shop)
-    assert (caller.who, caller.face, caller.role) == (A, Face.DASHBOARD, Role.OWNER)
+    assert (caller.who, caller.face, caller.role) == (A, CallerKind.DASHBOARD, Role.OWNER)
     with pytest.raises(NotFound):
         town.people.caller(session, "org_other")
 
@@ -245,7 +245,7 @@ async def test_two_owners_cannot_remove_each_other_at_once(town, autojump_clock)
     shop, first, second = await shop_of(town, (B, "owner"))
     callers = {
         each: Caller(
-            each.session.user.email, Face.DASHBOARD, Role.OWNER, shop, each.session.user.id
+            each.session.user.email, CallerKind.DASHBOARD, Role.OWNER, shop, each.session.user.id
         )
         for each in (first, second)
     }

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.rules.roles import (
     DEVELOPERS,
     OPERATORS,
@@ -20,7 +20,7 @@ SETS = st.sampled_from([OPERATORS, OWNERS, DEVELOPERS, VIEWERS])
 
 
 def member(role, organization_id="org_1"):
-    return Caller("amina@shop.example", Face.DASHBOARD, role, organization_id)
+    return Caller("amina@shop.example", CallerKind.DASHBOARD, role, organization_id)
 
 
 @given(st.sampled_from(MEMBERS), SETS, st.booleans())
@@ -36,13 +36,13 @@ def test_a_member_may_what_the_role_may_in_their_own_organization(role, roles, o
 
 @given(SETS, st.sampled_from([None, "org_1", "org_2"]))
 def test_the_operator_may_everything_everywhere(roles, organization_id):
-    operator = Caller("amina", Face.CLI, Role.OPERATOR)
+    operator = Caller("amina", CallerKind.CLI, Role.OPERATOR)
     assert judge(operator, roles, organization_id) is RoleVerdict.ALLOWED
 
 
 @pytest.mark.parametrize("organization_id", [None, "org_1"])
 def test_somebody_who_is_signed_in_may_only_what_is_for_users(organization_id):
-    user = Caller("amina@shop.example", Face.DASHBOARD, Role.USER, user_id="usr_1")
+    user = Caller("amina@shop.example", CallerKind.DASHBOARD, Role.USER, user_id="usr_1")
     assert judge(user, USERS, organization_id) is RoleVerdict.ALLOWED
     for roles in (OPERATORS, OWNERS, DEVELOPERS, VIEWERS):
         assert judge(user, roles, organization_id) is RoleVerdict.FORBIDDEN
@@ -56,9 +56,9 @@ def test_prices_are_for_everybody_though_they_are_of_no_organization():
 @pytest.mark.parametrize("role", MEMBERS)
 def test_a_member_without_an_organization_is_a_bug(role):
     with pytest.raises(ValueError, match="organization"):
-        Caller("amina", Face.DASHBOARD, role)
+        Caller("amina", CallerKind.DASHBOARD, role)
 
 
 def test_an_operator_of_an_organization_is_a_bug():
     with pytest.raises(ValueError, match="organization"):
-        Caller("amina", Face.CLI, Role.OPERATOR, "org_1")
+        Caller("amina", CallerKind.CLI, Role.OPERATOR, "org_1")

@@ -11,8 +11,8 @@ import trio
 import trio.testing
 
 from risala.config.hooks import SinksSection, SinkTable
+from risala.engine.connections import Connections
 from risala.engine.journal.upkeep import retention
-from risala.engine.outside import Outside
 from risala.engine.sinks.runner import SinkRunner, SinkState
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 
@@ -173,7 +173,7 @@ async def test_what_retention_overtook_is_told(open_house, runner_of, happen, qu
 async def test_a_sink_of_the_settings_runs_and_is_measured(open_house, happen, quick):
     sink = Sink()
     table = {"log": {"sink": "fake"}}
-    outside = Outside(sinks={"log": sink})
+    outside = Connections(sinks={"log": sink})
     async with open_house(outside=outside, sinks=SinksSection.model_validate(table)) as house:
         happened = await happen(house, 2)
         await sink.wait_got(2)

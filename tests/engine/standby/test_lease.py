@@ -21,7 +21,6 @@ from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import SystemClock
-from risala.engine.standby.keeper import EXIT_NO_LEASE, LeaseKeeper, TakeoverUnfinished
 from risala.engine.standby.lease import (
     LeaseDirectory,
     LeaseLost,
@@ -29,6 +28,7 @@ from risala.engine.standby.lease import (
     held,
     margin_s,
 )
+from risala.engine.standby.lease_holder import EXIT_NO_LEASE, LeaseHolder, TakeoverUnfinished
 from risala.engine.standby.takeover import PrimaryAlive, Takeover
 
 TERM_S = 30
@@ -156,9 +156,9 @@ def test_two_never_hold_it_at_once(tmp_path, seed):
 
 
 class TestKeeper:
-    def keeper(self, tmp_path, **more) -> LeaseKeeper:
+    def keeper(self, tmp_path, **more) -> LeaseHolder:
         (tmp_path / "data").mkdir(exist_ok=True)
-        return LeaseKeeper(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock(), **more)
+        return LeaseHolder(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock(), **more)
 
     async def test_it_is_ours_again_after_a_restart_and_never_another_s(self, tmp_path, directory):
         for _ in range(2):
@@ -239,7 +239,7 @@ class TestKeeper:
 
         (tmp_path / "data").mkdir()
         given = (tmp_path / "lease", tmp_path / "data", TERM_S, Slow())
-        keeper = LeaseKeeper(*given, boot=boot)
+        keeper = LeaseHolder(*given, boot=boot)
         await keeper.acquire()
         began_s = boot.now
         await keeper._renew(0, print)
@@ -339,13 +339,13 @@ class TestFence:
     async def test_a_service_does_not_start_in_the_middle_of_a_takeover(self, tmp_path, directory):
         directory.take("primary", TERM_S, 0, 0, 1)
         self.takeover(tmp_path, Boot(), directory)._fence(primary_is_dead=True)
-        keeper = LeaseKeeper(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
+        keeper = LeaseHolder(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
         with pytest.raises(TakeoverUnfinished):
             await keeper.acquire()
 
     async def test_who_serves_takes_nothing_over(self, tmp_path, directory):
         (tmp_path / "standby").mkdir()
-        keeper = LeaseKeeper(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
+        keeper = LeaseHolder(tmp_path / "lease", tmp_path / "standby", TERM_S, SystemClock())
         await keeper.acquire()
         with pytest.raises(PrimaryAlive, match="already"):
             self.takeover(tmp_path, Boot(), directory)._fence(primary_is_dead=True)

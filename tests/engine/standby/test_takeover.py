@@ -24,8 +24,8 @@ from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.set_aside import stopped_at
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.sentences import sentence
-from risala.engine.standby.keeper import AGAIN_S, TELL_EVERY, LeaseKeeper
 from risala.engine.standby.lease import LeaseDirectory, held
+from risala.engine.standby.lease_holder import AGAIN_S, TELL_EVERY, LeaseHolder
 from risala.engine.standby.takeover import Takeover
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -189,7 +189,7 @@ class TestAKeeperWithoutALease:
     @pytest.fixture
     def keeper(self, tmp_path):
         (tmp_path / "data").mkdir()
-        return LeaseKeeper(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock())
+        return LeaseHolder(tmp_path / "lease", tmp_path / "data", TERM_S, SystemClock())
 
     async def test_says_now_and_then_that_it_waits(self, tmp_path, lease, keeper, autojump_clock):
         await keeper.acquire()

@@ -13,8 +13,8 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 
 from risala.config.model import PoliciesSection, SinksSection
+from risala.engine.connections import Connections
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
-from risala.engine.outside import Outside
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.http.common.tally import AnswerTally
 from risala.plugins.contract import Health, HealthState
@@ -65,7 +65,7 @@ async def page(open_house, autojump_clock, tmp_path) -> str:
     (tmp_path / "last-backup.json").write_text('{"at": 1767225600000, "size_bytes": 1}')
     archive = SinksSection.model_validate({"archive": {"sink": "idle"}})
     rules = PoliciesSection.model_validate({"rules": {"policy": "idle"}})
-    outside = Outside(sinks={"archive": IdleSink()}, policies={"rules": IdlePolicy()})
+    outside = Connections(sinks={"archive": IdleSink()}, policies={"rules": IdlePolicy()})
     async with open_house(outside=outside, sinks=archive, policies=rules) as house:
         house.driver.context.health(Health(HealthState.UP, "Ready.", DETAILS))
         message_id = await house.send()

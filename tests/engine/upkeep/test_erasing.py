@@ -10,7 +10,7 @@ import pytest
 from patience import until_true
 from risala.engine.journal.upkeep import erasing, erasures
 from risala.engine.journal.upkeep.erasures import ErasureStep
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from risala.engine.model.ids import first_id
@@ -245,7 +245,7 @@ async def test_a_deleted_organization_sends_nothing_and_is_found_by_nobody(world
     assert (figures["keys"], figures["members"], figures["pending"]) == (1, 1, 1)
     with pytest.raises(Invalid):
         await world.do("org.delete", name="Tset", **world.mine)
-    owner = Caller("owner@example.com", Face.DASHBOARD, Role.OWNER, whose, member["userId"])
+    owner = Caller("owner@example.com", CallerKind.DASHBOARD, Role.OWNER, whose, member["userId"])
     asked = await house.gateway.perform("org.delete", {**world.mine, "name": " test "}, owner)
     with pytest.raises(Unauthorized):
         house.gateway.authenticate(key["value"])
@@ -263,7 +263,7 @@ async def test_a_deleted_organization_sends_nothing_and_is_found_by_nobody(world
         await world.do("org.delete", name="Test", **world.mine)
     await world.finish(asked["id"])
     assert house.status(world.waiting) == "canceled"
-    places = house.gateway.services.people.memberships.places(member["userId"])
+    places = house.gateway.services.people.memberships.organizations(member["userId"])
     assert places == []
 
 
@@ -287,13 +287,13 @@ async def test_what_it_wrote_goes_and_its_books_stay(world, autojump_clock):
 async def test_only_an_owner_deletes(world, autojump_clock):
     whose = world.mine["organization_id"]
     for role in (Role.VIEWER, Role.DEVELOPER):
-        caller = Caller("d", Face.DASHBOARD, role, whose, "usr_1")
+        caller = Caller("d", CallerKind.DASHBOARD, role, whose, "usr_1")
         for name, given in (
             ("org.delete", {"name": "Test"}),
             ("number.forget", {"number": NUMBER}),
         ):
             with pytest.raises(Forbidden):
                 await world.house.gateway.perform(name, {**world.mine, **given}, caller)
-    gone = Caller("o", Face.DASHBOARD, Role.OWNER, whose, "usr_removed_meanwhile")
+    gone = Caller("o", CallerKind.DASHBOARD, Role.OWNER, whose, "usr_removed_meanwhile")
     with pytest.raises(Forbidden):
         await world.house.gateway.perform("org.delete", {**world.mine, "name": "Test"}, gone)

@@ -12,7 +12,7 @@ from risala.config.model import Settings, StorageSection
 from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX, ExportState
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.ids import first_id
@@ -221,11 +221,11 @@ async def test_only_owners_have_one_and_only_a_service_writes_it(world, tmp_path
     whose = world.mine["organization_id"]
     export_id = await world.write()
     for role in (Role.VIEWER, Role.DEVELOPER):
-        caller = Caller("d", Face.DASHBOARD, role, whose, "usr_1")
+        caller = Caller("d", CallerKind.DASHBOARD, role, whose, "usr_1")
         for name, given in (("export.ask", world.mine), ("export.fetch", {"export_id": export_id})):
             with pytest.raises(Forbidden):
                 await world.house.gateway.perform(name, given, caller)
-    stranger = Caller("s", Face.DASHBOARD, Role.OWNER, "org_other", "usr_1")
+    stranger = Caller("s", CallerKind.DASHBOARD, Role.OWNER, "org_other", "usr_1")
     with pytest.raises(NotFound):
         await world.house.gateway.perform("export.fetch", {"export_id": export_id}, stranger)
     settings = Settings(storage=StorageSection(data_dir=tmp_path / "alone"))

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.core import Seams
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendCode

@@ -16,8 +16,9 @@ import trio
 
 import webhook_receiver
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
-from risala.engine.core import Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import Seams
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
@@ -25,7 +26,6 @@ from risala.engine.model.events import EventType, MessageEvent
 from risala.engine.model.ids import IdSource, message_id
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -166,7 +166,7 @@ def open_house(tmp_path: Path, start_ms: int) -> OpenHouse:
             (section,),
             {"fake": driver or FakeDriver()},
             seams,
-            Outside(outbound, mailer),
+            Connections(outbound, mailer),
         ) as engine:
             if not known:
                 made = await engine.gateway.perform("org.create", {"name": "Test"})

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 
 pytestmark = pytest.mark.slow

@@ -11,7 +11,7 @@ from tests.support.told import told_bodies
 
 from patience import HANG_S
 from risala.config.model import PricingSection
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.states import Mode
 from risala.plugins.contract import Refused, Scope

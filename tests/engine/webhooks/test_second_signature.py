@@ -14,7 +14,7 @@ import pytest
 from standardwebhooks import Webhook
 
 from risala.engine.model.errors import Invalid
-from risala.engine.rules.webhooks.sign import new_secret, stamped, with_sms_id
+from risala.engine.rules.webhooks.signatures import new_secret, stamped, with_sms_id
 
 HEADER = "X-Service-Signature"
 HOW_TO = Path(__file__).parents[3] / "docs/how-to/come-from-a-hosted-api.md"

@@ -8,7 +8,7 @@ import trio.testing
 
 from risala.engine.model.commands import SendCode
 from risala.engine.rules.webhooks.schedule import ReceiverFault
-from risala.engine.upkeep.set_back import SLACK_MS, WatchedClock
+from risala.engine.upkeep.clock_rollback import SLACK_MS, WatchedClock
 from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -112,9 +112,9 @@ async def test_it_is_told_once_and_by_how_much(autojump_clock):
     for step in (-SLACK_MS + 1, 50_000, -2 * SLACK_MS, -3 * SLACK_MS):
         wall.at_ms += step
         clock.now_ms()
-    assert await clock.wait_set_back() == 5 * SLACK_MS
+    assert await clock.wait_clock_rollback() == 5 * SLACK_MS
     with trio.move_on_after(10) as scope:
-        await clock.wait_set_back()
+        await clock.wait_clock_rollback()
     assert scope.cancelled_caught
 
 
@@ -138,7 +138,7 @@ async def test_who_stood_still_between_two_clocks_saw_neither_set(autojump_clock
     assert clock.now_ms() == round(trio.current_time() * 1000)
     assert clock.last_jump is None
     with trio.move_on_after(10) as scope:
-        await clock.wait_set_back()
+        await clock.wait_clock_rollback()
     assert scope.cancelled_caught
 
 

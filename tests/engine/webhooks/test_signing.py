@@ -20,7 +20,7 @@ import trio
 from risala.config.model import WebhooksSection
 from risala.engine.model.errors import Conflict
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
-from risala.engine.rules.webhooks.sign import new_secret, signed
+from risala.engine.rules.webhooks.signatures import new_secret, signed
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 

@@ -17,7 +17,7 @@ import pytest
 
 from patience import HANG_S
 from risala.config.model import WebhooksSection
-from risala.engine.rules.webhooks.sign import new_secret
+from risala.engine.rules.webhooks.signatures import new_secret
 from risala.engine.rules.webhooks.url import AddressRules
 from risala.http.outbound.client import open_outbound
 

@@ -24,7 +24,7 @@ from tree_sitter import Language, Parser
 
 from patience import HANG_S
 from processes import environment
-from risala.http.dashboard.snippets import TEST_NUMBER, sending, verifying
+from risala.http.dashboard.snippets import TEST_NUMBER, send_snippets, verifying
 
 GRAMMARS = {
     "JavaScript": tree_sitter_javascript.language,
@@ -58,7 +58,7 @@ def parses(language: str, program: str) -> bool:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("programs", [sending, verifying])
+@pytest.mark.parametrize("programs", [send_snippets, verifying])
 def test_it_is_of_its_language_and_has_the_readers_address(language, programs):
     program = copied(programs(URL))[language]
     assert parses(language, program)
@@ -69,7 +69,7 @@ def test_it_is_of_its_language_and_has_the_readers_address(language, programs):
 
 @pytest.mark.parametrize("language", list(GRAMMARS))
 def test_the_grammars_see_what_is_wrong(language):
-    program = copied(sending(URL))[language]
+    program = copied(send_snippets(URL))[language]
     assert not parses(language, program.removesuffix(";")[:-1])
 
 
@@ -102,7 +102,7 @@ def run(language: str, program: str, key: str, typed: str = "") -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("language", TRIED)
 def test_it_sends(demo, language):
-    program = copied(sending(demo["base_url"], TEST_NUMBER))[language]
+    program = copied(send_snippets(demo["base_url"], TEST_NUMBER))[language]
     said = run(language, program, demo["test_secret_key"])
     assert re.search(r"sms_[0-9A-Z]{32}", said)
     assert demo["organization_id"] in said
@@ -121,6 +121,6 @@ def test_it_verifies(demo, language, code, status):
 @pytest.mark.parametrize("language", [each for each in TRIED if each != "curl"])
 def test_a_refusal_is_not_taken_for_an_answer(demo, language):
     """curl prints whatever came; the others stop."""
-    program = copied(sending(demo["base_url"], TEST_NUMBER))[language]
+    program = copied(send_snippets(demo["base_url"], TEST_NUMBER))[language]
     with pytest.raises(AssertionError):
         run(language, program, "sk_test_" + "x" * 32)

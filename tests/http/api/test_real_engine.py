@@ -12,8 +12,8 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.core import Seams
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.times import iso

@@ -8,7 +8,7 @@ import trio
 
 from patience import HANG_S
 from risala.engine.model import errors
-from risala.engine.model.callers import Caller, Face, Role, operator_by
+from risala.engine.model.callers import Caller, CallerKind, Role, operator_by
 from risala.http.control.app import create_control, serve_control
 
 
@@ -59,7 +59,7 @@ async def test_a_refusal_keeps_its_sentence(control, gateway, refusal, status):
 async def test_who_is_not_known_is_not_made_up(control, gateway):
     """The test's client comes by no socket of the kernel's."""
     await perform(control, {"operation": "echo"}, 200)
-    assert gateway.callers == [Caller("a user of this machine", Face.CONTROL, Role.OPERATOR)]
+    assert gateway.callers == [Caller("a user of this machine", CallerKind.CONTROL, Role.OPERATOR)]
 
 
 async def test_served_on_a_socket_that_goes_with_the_service(gateway, settings, tmp_path):
@@ -78,6 +78,6 @@ async def test_served_on_a_socket_that_goes_with_the_service(gateway, settings, 
             async with httpx2.AsyncClient(transport=transport, base_url="http://x") as client:
                 response = await client.post("/perform", json={"operation": "echo"})
                 assert response.json() == {"result": {"echo": {}}}
-                assert gateway.callers == [operator_by(Face.CONTROL, os.getuid())]
+                assert gateway.callers == [operator_by(CallerKind.CONTROL, os.getuid())]
             shutdown.set()
     assert not path.exists()

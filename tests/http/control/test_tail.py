@@ -23,7 +23,7 @@ from risala.http.control import streams as live
 from risala.http.control.app import serve_control
 from risala.http.control.streams import Streams
 from risala.http.server import server
-from risala.http.server.face import Patience
+from risala.http.server.listener_state import Patience
 
 
 class Follower:

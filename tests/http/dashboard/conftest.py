@@ -12,7 +12,7 @@ import trio
 from risala.config.model import Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.following import Lagged, Told, What
-from risala.engine.model.people import Place
+from risala.engine.model.people import ReachableOrganization
 from risala.http.dashboard.app import create_dashboard
 from risala.http.web.app import WebApp
 from web_browser import FixedClock, Reader
@@ -45,7 +45,11 @@ def reader_as(app: WebApp, gateway: FakeWebGateway):
     """A browser of somebody who is signed in, in a role of org_1."""
 
     def make(role: Role | None = Role.OWNER, **changes: Any) -> Reader:
-        places = [] if role is None else [Place("org_1", "Baraka Market", "active", role)]
+        places = (
+            []
+            if role is None
+            else [ReachableOrganization("org_1", "Baraka Market", "active", role)]
+        )
         token = gateway.people.sign_in(user(**changes), *places)
         return Reader(app, {"risala": token})
 

@@ -2,7 +2,7 @@
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.model.people import Place
+from risala.engine.model.people import ReachableOrganization
 from web_people import user
 
 
@@ -72,7 +72,7 @@ async def test_who_is_invited_and_has_none_reads_of_the_invitation_first(reader_
 
 
 async def test_a_suspended_organization_is_told_so(stranger, gateway):
-    place = Place("org_1", "Baraka Market", "suspended", Role.OWNER)
+    place = ReachableOrganization("org_1", "Baraka Market", "suspended", Role.OWNER)
     stranger.cookies["risala"] = gateway.people.sign_in(user(), place)
     reader = stranger
     page = await reader.get("/app/org_1/keys")

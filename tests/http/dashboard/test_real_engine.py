@@ -16,20 +16,20 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
-from risala.engine.core import DATABASE
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import DATABASE
 from risala.engine.gateway import Gateway
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
-from risala.engine.outside import Outside
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
 from risala.plugins.testing.fake_driver import FakeDriver
 
-OPERATOR = Caller("amina", Face.CLI, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 SEEN = ("web_sessions", "meta")
 """When somebody was last seen is written down whatever they do; and the service notes of itself
 that numbers were sorted by routes, whenever it gets to it."""
@@ -93,7 +93,7 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
-    outside = Outside(payments={"bankily": bankily, "sandbox": SandboxCard(SandboxSettings())})
+    outside = Connections(payments={"bankily": bankily, "sandbox": SandboxCard(SandboxSettings())})
     drivers = {"fake": FakeDriver()}
     async with open_engine(settings, (carrier,), drivers, outside=outside) as engine:
         gateway = engine.gateway

@@ -15,11 +15,11 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.core import Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.http.api.app import create_api
@@ -122,7 +122,7 @@ async def open_office(
     drivers = {"fake": driver, "test": FACTORY.build("test", None)}
     seams = Seams(clock, IdSource(clock), inline_journal=True)
     calls = outbound or FakeOutbound()
-    outside = Outside(outbound=calls, faces=faces)
+    outside = Connections(outbound=calls, faces=faces)
     async with open_engine(settings, (live, tests), drivers, seams, outside) as engine:
         gateway = engine.gateway
         found = await gateway.perform("org.list", {})

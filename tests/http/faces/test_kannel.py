@@ -12,8 +12,8 @@ import structlog
 import trio
 from tests.http.faces.face_office import CALLED, TO, FakeOutbound, open_office
 
-from risala.drivers.faces.kannel import KannelFace, KannelSettings
-from risala.engine.journal.webhooks import face_calls
+from risala.drivers.faces.kannel import KannelCompat, KannelSettings
+from risala.engine.journal.webhooks import compat_calls
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.sms.cause import Cause
@@ -24,7 +24,7 @@ PATH = "/cgi-bin/sendsms"
 
 @pytest.fixture
 async def office(tmp_path):
-    async with open_office(tmp_path, {"kannel": KannelFace(KannelSettings())}) as opened:
+    async with open_office(tmp_path, {"kannel": KannelCompat(KannelSettings())}) as opened:
         opened.credentials, opened.password = await opened.credential("kannel", username="shop")
         opened.who = {"user": "shop", "pass": opened.password}
         yield opened
@@ -294,7 +294,7 @@ async def test_a_call_that_fails_is_made_again_until_its_credential_ends(office,
 async def test_calls_that_were_owed_when_the_service_stopped_are_made_by_the_next(
     tmp_path, autojump_clock
 ):
-    faces = {"kannel": KannelFace(KannelSettings())}
+    faces = {"kannel": KannelCompat(KannelSettings())}
     down = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
     dead = FakeOutbound(answers=[down] * 3)
     async with open_office(tmp_path, faces, dead) as office:
@@ -313,8 +313,8 @@ async def test_old_calls_and_callbacks_are_taken_out(office, autojump_clock):
     await trio.sleep(1)
     services = office.gateway.services
     reader, now_ms = services.reader, services.recorder.clock.now_ms()
-    assert await services.recorder.journal.commit(lambda conn: face_calls.tidy(conn, 1)) == 0
-    unit = partial(face_calls.tidy, before_ms=now_ms + 1000)
+    assert await services.recorder.journal.commit(lambda conn: compat_calls.tidy(conn, 1)) == 0
+    unit = partial(compat_calls.tidy, before_ms=now_ms + 1000)
     assert await services.recorder.journal.commit(unit) == 2
     for table in ("face_call", "face_callback"):
         assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
@@ -342,7 +342,7 @@ async def test_a_query_with_a_password_is_in_no_log_file_event_or_row(
     structlog.reset_defaults()
     caplog.set_level(logging.DEBUG)
 
-    class Broken(KannelFace):
+    class Broken(KannelCompat):
         async def answer(self, request, service):
             if b"break" in request.query.get("text", ()):
                 raise RuntimeError(repr(dict(request.query)))

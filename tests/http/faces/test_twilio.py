@@ -19,7 +19,7 @@ from twilio.http.http_client import TwilioHttpClient
 from twilio.request_validator import RequestValidator
 from twilio.rest import Client
 
-from risala.drivers.faces.twilio.face import TwilioFace, TwilioSettings, service_of
+from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings, service_of
 from risala.drivers.faces.twilio.sids import sid_of, start_of
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource, message_id
@@ -29,7 +29,7 @@ from risala.sms.cause import Cause
 from risala.sms.outcome import Refused, Scope
 
 CALLED = "https://customer.example/status?shop=7"
-FACES = {"twilio": TwilioFace(TwilioSettings())}
+FACES = {"twilio": TwilioCompat(TwilioSettings())}
 
 
 class Rewriting(TwilioHttpClient):

@@ -12,12 +12,12 @@ import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.core import DATABASE
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import DATABASE
 from risala.engine.gateway import Gateway
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
-from risala.engine.outside import Outside
 from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
 from risala.plugins.contract import DriverCommand
@@ -25,7 +25,7 @@ from risala.plugins.page import OpenPage
 from risala.plugins.testing.fake_driver import FakeDriver
 from web_browser import Reader
 
-AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+AT_THE_MACHINE = Caller("root", CallerKind.CLI, Role.OPERATOR)
 OPERATOR = "mariem@risala.example"
 CUSTOMER = "aicha@baraka.example"
 
@@ -70,7 +70,7 @@ async def post(tmp_path: Path) -> AsyncIterator[Post]:
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     pages: dict[str, OpenPage] = {}
-    outside = Outside(payments={"bankily": bankily}, pages=pages)
+    outside = Connections(payments={"bankily": bankily}, pages=pages)
     async with open_engine(settings, (carrier,), {"fake": Talking()}, outside=outside) as engine:
         gateway = engine.gateway
         console = create_console(gateway, settings, shutdown=trio.Event())

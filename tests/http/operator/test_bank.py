@@ -13,11 +13,11 @@ from tests.http.operator.conftest import OPERATOR, Post
 
 from payment_shop import wallet
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.core import DATABASE, Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
-from risala.engine.outside import Outside
 from risala.http.operator.app import create_console
 from risala.plugins.contract import Inbound
 from risala.plugins.testing.fake_driver import FakeDriver
@@ -54,7 +54,7 @@ class Bank:
 @pytest.fixture
 async def bank(tmp_path: Path) -> AsyncIterator[Bank]:
     sms = {"carrier": "sim", "senders": ["Bankily"], "patterns": [{"text": PATTERN}]}
-    outside = Outside(payments={"bankily": wallet(sms=sms)})
+    outside = Connections(payments={"bankily": wallet(sms=sms)})
     settings = Settings(storage=StorageSection(data_dir=tmp_path))
     lanes = (
         CarrierSection(name="fake", driver="fake", prefixes=("+222",)),

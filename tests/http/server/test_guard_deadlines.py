@@ -15,7 +15,7 @@ import trio.testing
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http.server import server
-from risala.http.server.face import Patience, ServerFace
+from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.sockets import connections_room
 
 PROBE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("guard_probe.py"))))
@@ -193,7 +193,11 @@ class TestLimit:
             def close_idle(self):
                 raise AssertionError
 
-        face, first, second = ServerFace(Patience(), 1, PROBE.ProbeApp().plain), Nobody(), Nobody()
+        face, first, second = (
+            ListenerState(Patience(), 1, PROBE.ProbeApp().plain),
+            Nobody(),
+            Nobody(),
+        )
         assert face.admit(first)
         face.mark_idle(first)
         face.leave(first)

@@ -15,7 +15,7 @@ import trio
 from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.http.server import server
-from risala.http.server.face import Patience
+from risala.http.server.listener_state import Patience
 from risala.http.server.sockets import listen_control
 
 PROBE_FILE = Path(__file__).with_name("guard_probe.py")

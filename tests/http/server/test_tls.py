@@ -20,7 +20,7 @@ from patience import HANG_S, until_true
 from risala.config.model import HttpSection
 from risala.engine.model.times import iso
 from risala.http.server import server
-from risala.http.server.face import Patience
+from risala.http.server.listener_state import Patience
 from risala.http.server.server import BoundAddress, serve_app
 from risala.http.server.sockets import ListenError, listen_tcp
 from risala.http.server.tls import ServerTls, ends_at

@@ -18,7 +18,7 @@ import trio.testing
 
 from risala.config.model import HttpSection, Settings
 from risala.http.server import server
-from risala.http.server.face import Patience
+from risala.http.server.listener_state import Patience
 
 WIRE = SimpleNamespace(**runpy.run_path(str(Path(__file__).with_name("wire.py"))))
 request = WIRE.request

@@ -7,7 +7,7 @@ import pytest
 
 from risala.drivers.modem.tpdu.pdu import Direction, Submit, TpAddress, UserData, from_hex, to_hex
 from risala.lab.modem.modem import SimulatedModem
-from risala.lab.modem.quirks import LineRules, Mood, ReportRules
+from risala.lab.modem.quirks import LineRules, ModemBehaviour, ReportRules
 from risala.lab.modem.world.config import ModemConfig
 from risala.lab.modem.world.profiles import PROFILES
 from risala.sms.alphabet import choose_alphabet
@@ -29,7 +29,9 @@ class Desk:
             now_s=lambda: self.now_s,
             wall=lambda: BEGAN + timedelta(seconds=self.now_s - 100),
             tell=self.events.append,
-            mood=Mood(dice, quirks, refusals, reports or ReportRules(), line or LineRules()),
+            mood=ModemBehaviour(
+                dice, quirks, refusals, reports or ReportRules(), line or LineRules()
+            ),
         )
         if not echo:
             self.type("ATE0\r")

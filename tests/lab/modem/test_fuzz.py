@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX
-from risala.lab.modem.core import OUTPUT_OCTETS_MAX
+from risala.lab.modem.modem_state import OUTPUT_OCTETS_MAX
 from risala.lab.modem.quirks import SICK
 from risala.lab.modem.world.profiles import PROFILES
 

@@ -3,7 +3,7 @@
 import pytest
 
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX, LINE_OCTETS_MAX
-from risala.lab.modem.core import OUTPUT_OCTETS_MAX
+from risala.lab.modem.modem_state import OUTPUT_OCTETS_MAX
 from risala.lab.modem.world.config import PIN_TRIES
 from risala.lab.modem.world.events import Heard, ModemStarted, SignalChanged, Trouble, UssdAsked
 from risala.lab.modem.world.profiles import PROFILES

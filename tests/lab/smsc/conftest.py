@@ -16,9 +16,9 @@ from patience import HANG_S
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
-from risala.engine.core import Seams
-from risala.engine.delivery.lane.statistics import statistics_of
+from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.engine import Engine, open_engine
+from risala.engine.foundation import Seams
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource

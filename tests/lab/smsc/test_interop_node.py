@@ -149,7 +149,7 @@ async def test_an_smsc_of_node_smpp_that_throttles(open_exchange):
 
 
 async def test_an_smsc_of_node_smpp_brings_messages_and_is_asked(open_exchange, monkeypatch):
-    monkeypatch.setattr("risala.engine.delivery.lane.awaited.ASK_AFTER_S", (0.1, 0.2, 0.3))
+    monkeypatch.setattr("risala.engine.delivery.worker.awaited.ASK_AFTER_S", (0.1, 0.2, 0.3))
     texts = ["Oui", "سلام عليكم " * 20]
     async with (
         node_smsc(inbound=texts, loseReceipts=True) as smsc,

@@ -317,7 +317,7 @@ async def test_lost_receipts_leave_messages_sent(open_exchange):
 async def test_lost_receipts_are_asked_for_where_the_carrier_can_be_asked(
     open_exchange, monkeypatch
 ):
-    monkeypatch.setattr("risala.engine.delivery.lane.awaited.ASK_AFTER_S", (0.2, 0.4, 0.6))
+    monkeypatch.setattr("risala.engine.delivery.worker.awaited.ASK_AFTER_S", (0.2, 0.4, 0.6))
     receipts = {"lost_percent": 100, "wait": {"mean_s": 0.3}}
     async with open_exchange({"receipts": receipts}, driver={"query": True}) as it:
         ids = await it.send(*bodies(5), "long " * 100)

@@ -23,18 +23,18 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.faces.kannel import KANNEL
-from risala.drivers.faces.twilio.face import TWILIO
+from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.bank_sms import BankSmsSettings
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
-from risala.engine.core import DATABASE, Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.foundation import DATABASE, Seams
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
-from risala.engine.outside import Outside
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.webhooks.types import Outbound
 from risala.http.api.app import create_api
@@ -49,7 +49,7 @@ from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
 from risala.plugins.testing.fake_driver import FakeDriver
 
-AT_THE_MACHINE = Caller("root", Face.CLI, Role.OPERATOR)
+AT_THE_MACHINE = Caller("root", CallerKind.CLI, Role.OPERATOR)
 DAY_MS = 86_400_000
 ADDRESSES = count(1)
 TO = "+22236123456"
@@ -259,7 +259,7 @@ async def _open(
     wallet = MobileMoneySettings(merchant="038 221", sms=sms)
     bankily = build_wallet("bankily", "Bankily", wallet)
     faces = {each.name: each.build(each.settings()) for each in (KANNEL, TWILIO)}
-    outside = Outside(outbound=outbound, payments={"bankily": bankily}, faces=faces)
+    outside = Connections(outbound=outbound, payments={"bankily": bankily}, faces=faces)
     seams = Seams(clock, IdSource(clock), inline_journal=True)
     async with open_engine(settings, carriers, drivers, seams, outside=outside) as engine:
         gateway, tally, turns = engine.gateway, AnswerTally(), count(0, 60)

@@ -12,7 +12,7 @@ from proofs.authorization import expected, page
 from proofs.authorization.__main__ import PAGE
 
 from risala.drivers.faces.kannel import KANNEL
-from risala.drivers.faces.twilio.face import TWILIO
+from risala.drivers.faces.twilio.compat import TWILIO
 from risala.engine.operations import OPERATIONS
 from risala.http.api.openapi.document import document_bytes
 from risala.http.control.app import create_control

@@ -19,7 +19,7 @@ from tests.simulation.outsiders import HEALTHY
 from tests.simulation.people import strangers, submits
 from tests.simulation.world import World
 
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.upkeep.audit import audit_file

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from risala.config.outward import StandbySection
-from risala.engine.core import DATABASE
+from risala.engine.foundation import DATABASE
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S

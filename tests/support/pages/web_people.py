@@ -15,7 +15,7 @@ import web_kept
 import web_messages
 import web_requests
 import web_verify
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound
 from risala.engine.model.following import Lagged, Told, What
 from risala.engine.model.people import (
@@ -25,7 +25,7 @@ from risala.engine.model.people import (
     Device,
     Language,
     LinkView,
-    Place,
+    ReachableOrganization,
     SessionKind,
     SignedIn,
     User,
@@ -66,7 +66,7 @@ class FakePeople:
     def public_url(self) -> str:
         return "https://192.0.2.1:8443"
 
-    def sign_in(self, who: User, *places: Place, token: str | None = None) -> str:
+    def sign_in(self, who: User, *places: ReachableOrganization, token: str | None = None) -> str:
         token = token or self.new_token()
         device = Device(
             f"ses_{token}", who.id, SessionKind.CUSTOMER, "", "", AT_MS, AT_MS, AT_MS + 10**9
@@ -126,11 +126,11 @@ class FakePeople:
     def caller(self, session: WebSession, organization_id: str) -> Caller:
         for place in session.places:
             if place.organization_id == organization_id:
-                return Caller(session.user.email, Face.DASHBOARD, place.role, organization_id)
+                return Caller(session.user.email, CallerKind.DASHBOARD, place.role, organization_id)
         raise NotFound("There is no such thing.")
 
     def user_caller(self, session: WebSession) -> Caller:
-        return Caller(session.user.email, Face.DASHBOARD, Role.OPERATOR)
+        return Caller(session.user.email, CallerKind.DASHBOARD, Role.OPERATOR)
 
     def operator_caller(self, session: WebSession) -> Caller:
         raise Forbidden("This is for operators.")

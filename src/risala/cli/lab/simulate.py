@@ -101,7 +101,7 @@ def smsc(
     tls = _tls(tls_cert, tls_key, tls_client_ca)
     if scenario is not None:
         _refuse_beside_a_scenario(context)
-        title, build = _in_a_mood(scenario, host, port, accounts, tls)
+        title, build = _behaving(scenario, host, port, accounts, tls)
     else:
         title = ""
         config = SimulatorConfig(
@@ -126,7 +126,7 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
             raise click.UsageError(f"{option} goes into the scenario, not beside it.")
 
 
-def _in_a_mood(
+def _behaving(
     path: Path,
     host: str,
     port: int,

@@ -90,7 +90,7 @@ def modem(
         tally.hear(event)
         view.hear(event)
 
-    place = _place(listen)
+    place = _address(listen)
     title, simulator = _simulator(scenario, options, on_event, link=link, listen=place)
     view = _view(tally, simulator, title, lines=lines, as_json=as_json, commands=commands)
     try:
@@ -124,7 +124,7 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
             raise click.UsageError(f"{option} goes into the scenario, not beside it.")
 
 
-def _place(listen: str | None) -> tuple[str, int] | None:
+def _address(listen: str | None) -> tuple[str, int] | None:
     if listen is None:
         return None
     host, colon, port = listen.rpartition(":")

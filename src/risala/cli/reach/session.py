@@ -23,7 +23,7 @@ from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import progress
 from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
-from risala.engine.model.callers import Caller, Face, operator_by
+from risala.engine.model.callers import Caller, CallerKind, operator_by
 from risala.engine.model.errors import EngineError, StorageFailed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class _Refusing:
 @asynccontextmanager
 async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySession]:
     from risala.cli.reach.logs import log_to_stderr
-    from risala.engine.core import DATABASE
+    from risala.engine.foundation import DATABASE
     from risala.engine.gateway_wiring import open_gateway
     from risala.engine.journal.store.opening import storage_sentence
 
@@ -157,7 +157,7 @@ async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySessi
         await _bring_over(path, quiet=quiet)
         async with open_gateway(settings) as gateway:
             yield GatewaySession(
-                _Refusing(gateway, operator_by(Face.CLI, os.getuid())), running=False
+                _Refusing(gateway, operator_by(CallerKind.CLI, os.getuid())), running=False
             )
     except StorageUnusable as error:
         raise CommandRefused.unavailable(str(error)) from error

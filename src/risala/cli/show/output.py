@@ -50,7 +50,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: st
         from rich.cells import cell_len
 
         for line in layout.lines_of(
-            columns, cells, _places(), measure=cell_len, heading=_bold, label=_dim
+            columns, cells, _columns(), measure=cell_len, heading=_bold, label=_dim
         ):
             click.echo(line)
     else:
@@ -63,7 +63,7 @@ def fields(pairs: Mapping[str, object]) -> None:
     if sys.stdout.isatty():
         from rich.cells import cell_len
 
-        for line in layout.pairs_of(told, _places(), measure=cell_len, label=_dim):
+        for line in layout.pairs_of(told, _columns(), measure=cell_len, label=_dim):
             click.echo(line)
         return
     width = max(map(len, pairs))
@@ -112,7 +112,7 @@ def _plain_table(rows: list[list[str]]) -> None:
         click.echo(line.rstrip())
 
 
-def _places() -> int:
+def _columns() -> int:
     """The terminal's width."""
     return shutil.get_terminal_size().columns
 

@@ -97,7 +97,7 @@ class _Wanted:
     callback: FaceCallback | None
 
 
-class KannelFace:
+class KannelCompat:
     """The face; see the module's text."""
 
     paths: Sequence[FacePath] = (FacePath("/cgi-bin/sendsms", get_changes=True),)
@@ -392,11 +392,11 @@ def _filled(url: str, values: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def build_kannel(settings: KannelSettings) -> KannelFace:
-    return KannelFace(settings)
+def build_kannel(settings: KannelSettings) -> KannelCompat:
+    return KannelCompat(settings)
 
 
-_BUILD: Final[Callable[[Any], KannelFace]] = build_kannel
+_BUILD: Final[Callable[[Any], KannelCompat]] = build_kannel
 
 KANNEL: Final = FaceFactory(
     name="kannel",

@@ -54,12 +54,12 @@ class Watch:
         """Look again and again, for life; raises LinkError when the modem does not answer."""
         look = 0
         while True:
-            await self._look(with_operator=look % _OPERATOR_LOOKS == 0)
+            await self._poll(with_operator=look % _OPERATOR_LOOKS == 0)
             self._on_sight(self.sight)
             look = look + 1 if self.sight.registered else 0
             await trio.sleep(self._every_s if self.sight.registered else _SEARCH_S)
 
-    async def _look(self, *, with_operator: bool) -> None:
+    async def _poll(self, *, with_operator: bool) -> None:
         sight, asker = self.sight, self._asker
         async with asker.link.turn():
             await asker.fall_in_step()
@@ -70,7 +70,7 @@ class Watch:
         sight.registration = await registration_of(asker)
         if with_operator and sight.registered:
             sight.operator = await operator_of(asker)
-        sight.usage = await self._inbox.look()
+        sight.usage = await self._inbox.poll()
 
 
 async def registration_of(asker: Asker) -> Registration | None:

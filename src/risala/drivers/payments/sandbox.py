@@ -87,13 +87,15 @@ class SandboxCard:
                 "paid": card == TAKEN,
             }
         ).encode()
-        headers = {_TIME: str(now_ms), _SIGNATURE: self._sign(str(now_ms), body)}
+        headers = {_TIME: str(now_ms), _SIGNATURE: self._signature(str(now_ms), body)}
         return PaymentCallback(headers, {}, body, now_ms)
 
     def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
         signed_at = callback.headers.get(_TIME, "")
         given = callback.headers.get(_SIGNATURE, "")
-        if not hmac.compare_digest(given.encode(), self._sign(signed_at, callback.body).encode()):
+        if not hmac.compare_digest(
+            given.encode(), self._signature(signed_at, callback.body).encode()
+        ):
             raise ForgedCallbackError("a callback of the sandbox has a wrong signature")
         if abs(callback.received_at_ms - int(signed_at)) > SIGNED_FOR_MS:
             raise ForgedCallbackError("a callback of the sandbox was signed long ago")
@@ -104,7 +106,7 @@ class SandboxCard:
             result = PaymentSettled(NAME, reference, amount, currency)
         return (PaymentReport(result, payment_id=told["payment"]),)
 
-    def _sign(self, signed_at: str, body: bytes) -> str:
+    def _signature(self, signed_at: str, body: bytes) -> str:
         return hmac.new(self._secret, f"{signed_at}.".encode() + body, hashlib.sha256).hexdigest()
 
 

@@ -24,7 +24,7 @@ from risala.engine.journal.accounts.credentials import Proof
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Admitted, CreatedCredential, FaceCredential, Principal
+from risala.engine.model.commands import Admitted, CompatCredential, CreatedCredential, Principal
 from risala.engine.model.errors import (
     AddressNotAllowed,
     Forbidden,
@@ -178,7 +178,7 @@ class Credentials:
             return None
         return None if found.revoked_at is not None else self._remember(found)
 
-    def _remember(self, found: FaceCredential) -> _Known:
+    def _remember(self, found: CompatCredential) -> _Known:
         allowed = found.allowed_addresses
         principal = Principal(
             found.organization_id,
@@ -226,7 +226,7 @@ class Credentials:
             raise Invalid("username", "invalid_username", text)
         shape = shape_of(face)
         password = "".join(secrets.choice(shape.alphabet) for _ in range(shape.length))
-        credential = FaceCredential(
+        credential = CompatCredential(
             id=self._ids.new("crd"),
             organization_id=organization_id,
             face=face,
@@ -257,7 +257,7 @@ class Credentials:
         slow = await trio.to_thread.run_sync(_slow, given, salt, limiter=self._guesses)
         return Proof(slow, salt, signer)
 
-    def of_organization(self, organization_id: str) -> list[FaceCredential]:
+    def of_organization(self, organization_id: str) -> list[CompatCredential]:
         """Those of an organization, the oldest first; revoked ones too.
 
         Raises:
@@ -266,7 +266,7 @@ class Credentials:
         self._accounts.organization(organization_id)
         return rows.of_organization(self._reader, organization_id)
 
-    def credential(self, credential_id: str) -> FaceCredential:
+    def credential(self, credential_id: str) -> CompatCredential:
         """One credential, revoked or not.
 
         Raises:
@@ -274,7 +274,7 @@ class Credentials:
         """
         return rows.credential(self._reader, credential_id)
 
-    async def revoke(self, credential_id: str, *, by: Signature | None = None) -> FaceCredential:
+    async def revoke(self, credential_id: str, *, by: Signature | None = None) -> CompatCredential:
         """Let a credential hold no longer: at once, for good, and for sessions that are open.
 
         Raises:

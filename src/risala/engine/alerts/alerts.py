@@ -109,7 +109,7 @@ class Alerts:
         while True:
             await trio.sleep(LOOK_S)
             try:
-                await self._look()
+                await self._evaluate()
                 await self._tidy()
             except Draining:
                 raise
@@ -129,7 +129,7 @@ class Alerts:
     def _state_of(self, key: Key) -> AlertState:
         return self._standings.get(key, WELL)
 
-    async def _look(self) -> None:
+    async def _evaluate(self) -> None:
         is_seldom = self._looks % SELDOM == 0
         self._looks += 1
         found: list[Reading] = []

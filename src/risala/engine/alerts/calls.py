@@ -25,7 +25,7 @@ from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn
 from risala.engine.rules.alerts.turning import AlertCall
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
-from risala.engine.rules.webhooks.sign import signed
+from risala.engine.rules.webhooks.signatures import signed
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 
 log = structlog.get_logger(__name__)
@@ -54,7 +54,7 @@ class AlertCalls:
         self._have = sources
         self._alarm = Alarm(sources.clock, LOOK_S)
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """A call is owed."""
         self._alarm.ring()
 

@@ -27,7 +27,7 @@ from risala.engine.model.records.alerts import LowBalance
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
-from risala.engine.rules.alerts.readings import LaneFacts, SilenceFacts, SinkFacts
+from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts, SinkFacts
 from risala.engine.services import Services
 from risala.sms.address import COUNTRY_CODE
 
@@ -96,7 +96,7 @@ class Measuring:
         for each in self._carriers:
             details = each["details"]
             told = details.get("sim_balance_is")
-            lane = LaneFacts(
+            lane = CarrierFacts(
                 each["name"],
                 each["state"],
                 each["text"],

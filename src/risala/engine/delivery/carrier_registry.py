@@ -20,10 +20,10 @@ from risala.config.model import CarrierSection
 from risala.engine.actors.bell import Bell
 from risala.engine.delivery.carrier_runtime import CarrierRuntime
 from risala.engine.delivery.fleet import Fleet
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Gate
 from risala.engine.delivery.scheduler import Rearrange
 from risala.engine.delivery.sorter import Sorter
+from risala.engine.delivery.worker.parts import Gate
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
@@ -209,7 +209,7 @@ class CarrierRegistry:
             known.hurried.set()
 
     async def _rearrange(
-        self, lanes: Mapping[str, Lane], sections: Sequence[CarrierSection]
+        self, lanes: Mapping[str, CarrierWorker], sections: Sequence[CarrierSection]
     ) -> None:
         carriers = [self._in_force(each) for each in sections if each.enabled]
         # One whose former lane still ends has a lane by its name, that takes nothing new.
@@ -269,7 +269,7 @@ _ENDS: Final = (Effect.STARTS, Effect.RESTARTS, Effect.LEAVES)
 where it has not ended yet."""
 
 
-def _has_receipts_to_come(lane: Lane) -> bool:
+def _has_receipts_to_come(lane: CarrierWorker) -> bool:
     standing = lane.standing
     is_up = standing.health.state is HealthState.UP
     return is_up and standing.gives_receipts and lane.counts.accepted > 0
@@ -281,7 +281,9 @@ def member_of(section: CarrierSection, driver: Driver | None) -> Member:
     return Member(section.name, section.driver, account, section.receipt_group)
 
 
-def _driver(name: str, drivers: Mapping[str, Driver], lanes: Mapping[str, Lane]) -> Driver | None:
+def _driver(
+    name: str, drivers: Mapping[str, Driver], lanes: Mapping[str, CarrierWorker]
+) -> Driver | None:
     if name in drivers:
         return drivers[name]
     lane = lanes.get(name)

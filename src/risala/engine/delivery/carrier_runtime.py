@@ -8,10 +8,10 @@ from functools import partial
 from typing import Final
 
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.delivery.driver_context import LaneContext
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.driver_context import WorkerContext
 from risala.engine.delivery.matching_again import match_again
 from risala.engine.delivery.queries import Queries
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.ids import IdSource
 
@@ -41,7 +41,7 @@ class CarrierRuntime:
         self._ids = ids
         self._hearing = hearing
 
-    async def start(self, lane: Lane) -> None:
+    async def start(self, lane: CarrierWorker) -> None:
         """Let a lane live: its driver connects."""
         if lane.driver.capabilities.query:
             queries = Queries(lane, self._reader)
@@ -49,25 +49,25 @@ class CarrierRuntime:
         await self._supervisor.start_service(f"lane {lane.name}", lane.run)
         await self._start_driver(lane)
 
-    async def _start_driver(self, lane: Lane) -> None:
-        context = LaneContext(
+    async def _start_driver(self, lane: CarrierWorker) -> None:
+        context = WorkerContext(
             lane, self._repositories, self._reader, self._ids, self._hearing(lane.name)
         )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY
         )
 
-    async def _drive(self, lane: Lane, context: LaneContext) -> None:
+    async def _drive(self, lane: CarrierWorker, context: WorkerContext) -> None:
         await match_again(lane, self._reader)
         await lane.run_driver(lane.driver, context)
 
-    async def end(self, lane: Lane) -> None:
+    async def end(self, lane: CarrierWorker) -> None:
         """End what runs for a lane, the driver first: it takes leave of its carrier."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._supervisor.end(f"lane {lane.name}")
         await self._supervisor.end(f"queries {lane.name}")
 
-    async def reconnect(self, lane: Lane) -> None:
+    async def reconnect(self, lane: CarrierWorker) -> None:
         """Let the driver take leave of its carrier, and connect anew."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._start_driver(lane)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 import trio
 
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.plugins.contract import COMMAND_S, Commandable, CommandRefusedError, DriverCommand
 
@@ -22,7 +22,7 @@ _STOPPING: Final = "The service is stopping."
 class DriverCommands:
     """Of all lanes."""
 
-    def __init__(self, lanes: Mapping[str, Lane]) -> None:
+    def __init__(self, lanes: Mapping[str, CarrierWorker]) -> None:
         self._lanes = lanes
         self._busy: set[str] = set()
         self._scopes: set[trio.CancelScope] = set()
@@ -40,7 +40,7 @@ class DriverCommands:
         Raises:
             NotFound: there is no such carrier.
         """
-        driver = self._lane(carrier).driver
+        driver = self._worker(carrier).driver
         return driver.commands if isinstance(driver, Commandable) else ()
 
     def refuse(self, carrier: str, name: str, arguments: Sequence[str]) -> None:
@@ -52,7 +52,10 @@ class DriverCommands:
         self._driver(carrier, name, arguments)
 
     def _driver(self, carrier: str, name: str, arguments: Sequence[str]) -> Commandable:
-        driver, offered = self._lane(carrier).driver, [each.name for each in self.offered(carrier)]
+        driver, offered = (
+            self._worker(carrier).driver,
+            [each.name for each in self.offered(carrier)],
+        )
         if name not in offered or not isinstance(driver, Commandable):
             known = ", ".join(offered) or "none"
             raise Invalid("command", "unknown_command", f"{carrier} has the commands: {known}.")
@@ -79,7 +82,7 @@ class DriverCommands:
         self._scopes.add(scope)
         try:
             # Without its arguments: a voucher's number may be among them.
-            self._lane(carrier).standing.note(f"the operator asked for {name}")
+            self._worker(carrier).standing.note(f"the operator asked for {name}")
             log.info("carrier.command", carrier=carrier, command=name)
             with scope:
                 return await _ask(carrier, driver, name, arguments)
@@ -88,7 +91,7 @@ class DriverCommands:
             self._busy.discard(carrier)
             self._scopes.discard(scope)
 
-    def _lane(self, carrier: str) -> Lane:
+    def _worker(self, carrier: str) -> CarrierWorker:
         lane = self._lanes.get(carrier)
         if lane is None:
             raise NotFound(f"There is no carrier {carrier!r}.")

@@ -11,8 +11,8 @@ from typing import Final
 
 import structlog
 
-from risala.engine.delivery.lane.calls import checked
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.worker.calls import checked
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.repositories.all import Repositories
@@ -38,7 +38,7 @@ _arrival: Final = quickly(Arrival)
 log = structlog.get_logger(__name__)
 
 
-class LaneContext:
+class WorkerContext:
     """The engine's hand in one driver.
 
     Args:
@@ -48,7 +48,7 @@ class LaneContext:
 
     def __init__(
         self,
-        lane: Lane,
+        lane: CarrierWorker,
         repositories: Repositories,
         reader: sqlite3.Connection,
         ids: IdSource,

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import trio
 
 from risala.config.model import CarrierSection
-from risala.engine.delivery.lane.declining import declines
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import LaneHooks
 from risala.engine.delivery.notes import Notes
+from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.parts import WorkerHooks
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.rules.router import Router, pinned
 from risala.plugins.contract import Driver
 
-BuildLane = Callable[[CarrierSection, Driver, LaneHooks, Lane | None], Lane]
+BuildLane = Callable[[CarrierSection, Driver, WorkerHooks, CarrierWorker | None], CarrierWorker]
 """Builds the lane of a carrier; after another one of the same carrier it goes on at that one's pace
 and with its counts."""
 
@@ -25,16 +25,18 @@ class Fleet:
     def __init__(self, router: Router, notes: Notes, build: BuildLane) -> None:
         self._router = router
         self._build = build
-        self._hooks = LaneHooks(
+        self._hooks = WorkerHooks(
             changed=notes.wake,
             release=notes.queue.release,
             put_back=notes.put_back,
             next_route=self._next_route,
             willing_route=self._willing_route,
         )
-        self.lanes: dict[str, Lane] = {}
+        self.lanes: dict[str, CarrierWorker] = {}
 
-    def build(self, carrier: CarrierSection, driver: Driver, former: Lane | None = None) -> Lane:
+    def build(
+        self, carrier: CarrierSection, driver: Driver, former: CarrierWorker | None = None
+    ) -> CarrierWorker:
         """A lane that is not among the others yet."""
         return self._build(carrier, driver, self._hooks, former)
 

@@ -119,7 +119,7 @@ class LoopWatch:
                 token.run_sync_soon(self._beat, idempotent=True)
             except trio.RunFinishedError:
                 return
-            self.look(now_s, thread_id)
+            self.check(now_s, thread_id)
 
     def _note_stop(self, for_s: float) -> None:
         log.warning("process.stood_still", for_s=for_s)
@@ -127,7 +127,7 @@ class LoopWatch:
             self._stood += 1
             self._last_stood = (iso(self._beat_at_ms), for_s)
 
-    def look(self, now_s: float, thread_id: int) -> None:
+    def check(self, now_s: float, thread_id: int) -> None:
         """See whether the loop has given a sign of life lately; public for the tests."""
         silent_s = now_s - self._beat_s
         if silent_s < BLOCKED_S:

@@ -17,7 +17,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.matching import is_waited_for
@@ -31,7 +31,7 @@ _AT_ONCE: Final = 50
 """Receipts that are looked up in one go: some milliseconds' worth."""
 
 
-async def match_again(lane: Lane, reader: sqlite3.Connection) -> None:
+async def match_again(lane: CarrierWorker, reader: sqlite3.Connection) -> None:
     """Use the receipts of a lane's carrier that fit a message by now.
 
     Each is struck off after it was recorded: a crash in between gives a second line in the

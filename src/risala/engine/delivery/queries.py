@@ -15,8 +15,8 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.delivery.lane.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import awaiting
 from risala.engine.journal.messages import reads as messages
@@ -36,7 +36,7 @@ UNCERTAIN_BATCH: Final = 64
 class Queries:
     """The questions of one lane."""
 
-    def __init__(self, lane: Lane, reader: sqlite3.Connection) -> None:
+    def __init__(self, lane: CarrierWorker, reader: sqlite3.Connection) -> None:
         self._lane = lane
         self._reader = reader
 
@@ -92,7 +92,7 @@ class Queries:
         )
 
 
-async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
+async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | None:
     """What the carrier says of this id; None where it says nothing."""
     try:
         receipt: object = await lane.question(lambda: lane.driver.query(carrier_id, sender=sender))
@@ -105,7 +105,9 @@ async def ask(lane: Lane, carrier_id: str, sender: str) -> Receipt | None:
     return None
 
 
-async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, now_ms: int) -> None:
+async def ask_uncertain(
+    lanes: Mapping[str, CarrierWorker], reader: sqlite3.Connection, now_ms: int
+) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
     for asked in awaiting.uncertain_due(reader, now_ms, UNCERTAIN_BATCH):
         lane = lanes.get(asked.carrier)
@@ -116,7 +118,7 @@ async def ask_uncertain(lanes: Mapping[str, Lane], reader: sqlite3.Connection, n
             await _record(lane, receipt)
 
 
-async def _record(lane: Lane, receipt: Receipt) -> None:
+async def _record(lane: CarrierWorker, receipt: Receipt) -> None:
     try:
         await lane.scribe.received(Arrival(lane.name, receipt, lane.recorder.stamp()))
     except Unavailable as error:

@@ -11,16 +11,16 @@ from typing import Any, Final
 import trio
 
 from risala.config.model import CarrierSection
-from risala.engine.delivery.lane.declining import declines
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.tile import LaneCondition, state_of
+from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.tile import CarrierCondition, state_of
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
 from risala.engine.model.times import iso
 from risala.engine.rules.router import UNSERVED, Router
 from risala.sms.address import COUNTRY_CODE, network_of
 
 Json = dict[str, Any]
-Judge = Callable[[str, str, int], tuple[bool, LaneCondition]]
+Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]
 """Whether a carrier would take so many segments to a number at this moment, and how it stands."""
 
 _MOBILE: Final = "234"
@@ -28,20 +28,20 @@ _MOBILE: Final = "234"
 _LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
 
 
-def judge_lanes(lanes: Mapping[str, Lane], clock: Clock) -> Judge:
+def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
     """Looks at the lanes of a running service."""
 
-    def judge(carrier: str, recipient: str, segments: int) -> tuple[bool, LaneCondition]:
+    def judge(carrier: str, recipient: str, segments: int) -> tuple[bool, CarrierCondition]:
         lane, now_s = lanes.get(carrier), trio.current_time()
         if lane is None:
-            return False, LaneCondition("not_running", {})
+            return False, CarrierCondition("not_running", {})
         told = state_of(lane, now_s, clock)
         if not lane.healthy(now_s):
             return False, told
         declined = declines(lane.name, lane.driver, recipient, segments)
         if declined is not None:
             until = iso(declined.until_ms) if 0 < declined.until_ms < _FAR_MS else None
-            return False, LaneCondition("declined", {"note": declined.text, "until": until})
+            return False, CarrierCondition("declined", {"note": declined.text, "until": until})
         return True, told
 
     return judge
@@ -51,12 +51,12 @@ _FAR_MS: Final = 253_402_300_799_000
 """The last moment that a date has four digits for: a driver that says more does not know."""
 
 
-def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, LaneCondition]:
+def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, CarrierCondition]:
     """For a command while no service runs."""
-    return False, LaneCondition("not_running", {})
+    return False, CarrierCondition("not_running", {})
 
 
-def neediest(lanes: Mapping[str, Lane], names: Sequence[str]) -> str:
+def neediest(lanes: Mapping[str, CarrierWorker], names: Sequence[str]) -> str:
     """Of some lanes of one tier the one whose turn it is, as far as their weights say."""
     known = [lanes[name] for name in names if name in lanes]
     if not known:

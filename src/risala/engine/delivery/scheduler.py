@@ -17,10 +17,10 @@ import trio
 
 from risala.config.model import CarrierSection
 from risala.engine.actors.actor import Decider, Ref
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Gate, Job
-from risala.engine.delivery.lane.statistics import statistics_of
 from risala.engine.delivery.notes import Notes
+from risala.engine.delivery.worker.parts import Gate, Job
+from risala.engine.delivery.worker.statistics import statistics_of
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.accounts.accounts import is_active
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.rows import DueRow
@@ -56,7 +56,7 @@ class Rearrange:
 
     carriers: tuple[CarrierSection, ...]
     """Those that messages are given to."""
-    lanes: Mapping[str, Lane]
+    lanes: Mapping[str, CarrierWorker]
     """Theirs, and those that only finish what they have begun."""
 
 
@@ -79,7 +79,7 @@ class Board:
     def __init__(
         self,
         notes: Notes,
-        lanes: dict[str, Lane],
+        lanes: dict[str, CarrierWorker],
         reader: sqlite3.Connection,
         text_of: Callable[[DueRow], str],
     ) -> None:
@@ -99,7 +99,7 @@ class Board:
         """Whether anything new is given out."""
         return self._leasing
 
-    def replace_lanes(self, lanes: Mapping[str, Lane]) -> None:
+    def replace_lanes(self, lanes: Mapping[str, CarrierWorker]) -> None:
         """Let these run, in place of those that did."""
         kept = dict(lanes)
         self.lanes.clear()
@@ -167,13 +167,13 @@ class Scheduler(Decider[SchedulerMessage]):
             lane.virtual_time = self._virtual_time + 1 / lane.carrier.weight
             lane.start(job, now_s)
 
-    def _neediest(self, lanes: list[Lane]) -> Lane:
+    def _neediest(self, lanes: list[CarrierWorker]) -> CarrierWorker:
         """Start-time fair queueing: a lane's share of a tier is its weight."""
         if len(lanes) == 1:
             return lanes[0]
         return min(lanes, key=lambda lane: max(lane.virtual_time, self._virtual_time))
 
-    def _next_job(self, lane: Lane, now_ms: int, now_s: float) -> Job | None:
+    def _next_job(self, lane: CarrierWorker, now_ms: int, now_s: float) -> Job | None:
         """Who waits to go alone; codes; messages that are begun; the others in their turn."""
         queue = self._board.queue
         may_begin = self._board.leasing and lane.standing.gate is Gate.OPEN
@@ -193,7 +193,7 @@ class Scheduler(Decider[SchedulerMessage]):
         self._turns[lane.name].rotate(-1)
         return self._job(row, goes_whole=lane.driver.capabilities.takes_whole)
 
-    def _routes_of(self, lane: Lane, now_s: float) -> list[str]:
+    def _routes_of(self, lane: CarrierWorker, now_s: float) -> list[str]:
         """The routes that this lane serves now: no earlier tier of them is healthy."""
         return [
             key
@@ -217,10 +217,10 @@ class Scheduler(Decider[SchedulerMessage]):
         return Job(row, parts, remaining, alphabet, reference, partly_accepted=bool(done))
 
 
-_Turns = deque[tuple[str, tuple[Lane, ...]]]
+_Turns = deque[tuple[str, tuple[CarrierWorker, ...]]]
 
 
-def _turns_of(name: str, router: Router, lanes: Mapping[str, Lane]) -> _Turns:
+def _turns_of(name: str, router: Router, lanes: Mapping[str, CarrierWorker]) -> _Turns:
     """The routes in which this carrier stands, each with the lanes of the tiers before its own."""
     turns: _Turns = deque()
     for key, route in router.routes.items():

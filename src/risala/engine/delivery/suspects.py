@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import FrameType, MappingProxyType
 from typing import Final
 
-from risala.engine.delivery.lane.lane import Lane
+from risala.engine.delivery.worker.worker import CarrierWorker
 
 NO_OTHERS: Final[Mapping[str, object]] = MappingProxyType({})
 _OURS: Final = ("risala.engine", "risala.http", "risala.app")
@@ -30,7 +30,7 @@ class Suspicion:
 
 
 def suspicion_of(
-    frame: FrameType, lanes: Mapping[str, Lane], others: Mapping[str, object] = NO_OTHERS
+    frame: FrameType, lanes: Mapping[str, CarrierWorker], others: Mapping[str, object] = NO_OTHERS
 ) -> Suspicion:
     """Whose code is running, by the innermost frame.
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import trio
 
-from risala.engine.delivery.lane.declining import declines
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.worker.declining import declines
+from risala.engine.delivery.worker.parts import Gate
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.rows import HELD_DUE_AT, DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.lines import Kind, Line, Values, Wait
@@ -28,7 +28,11 @@ class Waits:
     """
 
     def __init__(
-        self, router: Router, lanes: Mapping[str, Lane], leasing: Callable[[], bool], clock: Clock
+        self,
+        router: Router,
+        lanes: Mapping[str, CarrierWorker],
+        leasing: Callable[[], bool],
+        clock: Clock,
     ) -> None:
         self._router = router
         self._lanes = lanes
@@ -78,14 +82,14 @@ class Waits:
             return {"wait": Wait.THROTTLED.value, "carrier": well[0].name}
         return None
 
-    def _serving(self, route: str) -> list[Lane]:
+    def _serving(self, route: str) -> list[CarrierWorker]:
         """The lanes of a route, the first tier first."""
         found = self._router.routes.get(route)
         if found is None:
             return []
         return [self._lanes[name] for tier in found.tiers for name in tier]
 
-    def _ails(self, lane: Lane, now_s: float) -> Values:
+    def _ails(self, lane: CarrierWorker, now_s: float) -> Values:
         """What keeps a lane that is not healthy from sending."""
         health, since_ms = lane.driver_health, lane.standing.since_ms
         if lane.standing.gate is not Gate.OPEN:
@@ -112,7 +116,7 @@ def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -
     return None
 
 
-def _declined(lane: Lane, recipient: str, segments: int) -> Values | None:
+def _declined(lane: CarrierWorker, recipient: str, segments: int) -> Values | None:
     """Its quota, where its driver would not take the message for it."""
     declined = declines(lane.name, lane.driver, recipient, segments)
     if declined is None:

@@ -11,7 +11,7 @@ from risala.engine.journal import keys
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import MessageFilter
-from risala.engine.journal.webhooks.face_calls import Callback, Registered
+from risala.engine.journal.webhooks.compat_calls import Callback, Registered
 from risala.engine.model.commands import (
     Admitted,
     MessageView,
@@ -29,7 +29,7 @@ from risala.engine.webhooks.endpoints import rules_of
 _NO_MESSAGE = "There is no message with this id."
 
 
-class FaceAccess:
+class CompatAccess:
     """See the module's text."""
 
     def __init__(self, services: Services) -> None:

@@ -25,13 +25,13 @@ from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.webhooks import face_calls
-from risala.engine.journal.webhooks.face_calls import Callback, CallToMake, OwedCall
-from risala.engine.model.commands import FaceCredential
+from risala.engine.journal.webhooks import compat_calls
+from risala.engine.journal.webhooks.compat_calls import Callback, CallToMake, OwedCall
+from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Draining, NotFound, Unavailable
 from risala.engine.model.events import EventType, MessageEvent
 from risala.engine.model.following import FollowedEvent
-from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
+from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.plugins.face import CallsBack, FaceCall, FaceEvent
@@ -71,7 +71,7 @@ class CallbackSources:
     jitter: Callable[[], float] = random.random
 
 
-class FaceCallbacks:
+class CompatCallbacks:
     """A service; see the module's text."""
 
     def __init__(self, sources: CallbackSources) -> None:
@@ -82,7 +82,7 @@ class FaceCallbacks:
     async def run(self) -> None:
         """Call for life; a stop waits a moment for the answers under way."""
         self._lanes = Lanes(WIDTHS)
-        for credential, due_at in face_calls.waiting(self._have.reader):
+        for credential, due_at in compat_calls.waiting(self._have.reader):
             self._lanes.expect(credential, due_at)
         over = trio.Event()
         async with trio.open_nursery() as nursery:
@@ -120,7 +120,7 @@ class FaceCallbacks:
                 owed = [call for event in events if (call := self._asked(event)) is not None]
                 if owed:
                     now_ms = self._have.recorder.clock.now_ms()
-                    unit = partial(face_calls.owe, calls=owed, now_ms=now_ms)
+                    unit = partial(compat_calls.owe, calls=owed, now_ms=now_ms)
                     await retry_until_committed(
                         "faces", partial(self._have.recorder.journal.commit, unit)
                     )
@@ -135,14 +135,14 @@ class FaceCallbacks:
 
     def _asked(self, followed: FollowedEvent) -> OwedCall | None:
         """The call that an event asks for; None: it asks for none."""
-        found = face_calls.event_at(self._have.reader, followed.seq)
+        found = compat_calls.event_at(self._have.reader, followed.seq)
         if found is None:
             return None
         event, event_id = found
         message = find_key(self._have.reader, event.subject)
         callback = None
         if message is not None:
-            callback = face_calls.callback_of(self._have.reader, message)
+            callback = compat_calls.callback_of(self._have.reader, message)
         if message is None or callback is None:
             return None
         if self._call(event, event_id, callback, _unsigned) is None:
@@ -176,7 +176,7 @@ class FaceCallbacks:
             log.error("faces.bug", face=credential.face, error=type(error).__name__)
             return None
 
-    def _credential(self, credential_id: str) -> FaceCredential | None:
+    def _credential(self, credential_id: str) -> CompatCredential | None:
         try:
             return self._have.credentials.credential(credential_id)
         except NotFound:
@@ -187,19 +187,19 @@ class FaceCallbacks:
     def _hand_out(self, crew: trio.Nursery) -> None:
         now_ms = self._have.recorder.clock.now_ms()
         while (lane := self._lanes.take(now_ms)) is not None:
-            due = face_calls.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
+            due = compat_calls.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
             if due is None or due.due_at > now_ms:
                 self._lanes.rest(lane, None if due is None else due.due_at)
             else:
                 self._lanes.start(lane, due.event)
                 crew.start_soon(self._make, lane, due.event)
 
-    async def _make(self, lane: EndpointLane, event: int) -> None:
+    async def _make(self, lane: EndpointQueue, event: int) -> None:
         """One attempt at one call."""
         commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
         try:
             begun_at = clock.now_ms()
-            attempt = await commit(lambda conn: face_calls.begin(conn, event, begun_at))
+            attempt = await commit(lambda conn: compat_calls.begin(conn, event, begun_at))
             if attempt is None:
                 self._lanes.leave(lane, event, begun_at)
                 return
@@ -239,11 +239,14 @@ class FaceCallbacks:
         now_ms = self._have.recorder.clock.now_ms()
         unit: Callable[[sqlite3.Connection], Any]
         if seen is None:
-            unit, is_done = partial(face_calls.drop, event=event, why=_REVOKED, now_ms=now_ms), True
+            unit, is_done = (
+                partial(compat_calls.drop, event=event, why=_REVOKED, now_ms=now_ms),
+                True,
+            )
         else:
             verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
             is_done = verdict.state == "delivered"
-            unit = partial(face_calls.finish, event=event, verdict=verdict, now_ms=now_ms)
+            unit = partial(compat_calls.finish, event=event, verdict=verdict, now_ms=now_ms)
             if verdict.state == "failed":
                 log.warning("faces.call_failed", message_id=attempt.event.subject)
         # Written until the disk takes it: otherwise the call would be made once more.
@@ -256,7 +259,7 @@ class FaceCallbacks:
             days = self._have.kept_days
             if days:
                 before_ms = self._have.recorder.clock.now_ms() - days * DAY_MS
-                unit = partial(face_calls.tidy, before_ms=before_ms)
+                unit = partial(compat_calls.tidy, before_ms=before_ms)
                 try:
                     while await self._have.recorder.journal.commit(unit):
                         pass

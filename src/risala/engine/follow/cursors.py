@@ -134,7 +134,7 @@ class EventCursors:
         self._reader = reader
         self._open: dict[str, EventCursor] = {}
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """There may be new events."""
         for each in self._open.values():
             each.ring()

@@ -47,13 +47,13 @@ class Feed:
         """Follow for life."""
         while True:
             await self._committed.wait()
-            while self._look():
+            while self._poll():
                 for listener in self._listeners:
                     listener()
                 await trio.lowlevel.checkpoint()
             await trio.sleep(APART_S)
 
-    def _look(self) -> bool:
+    def _poll(self) -> bool:
         """Whether there are new events; told to those who hear them."""
         if not self.events.listeners:  # then nobody needs to know what they say
             before, self._seq = self._seq, outbox.last_seq(self._reader)

@@ -156,7 +156,7 @@ class Follower:
         yield from self._standings(list(missed.messages))
 
     def _come_back(self, position: str) -> Iterator[Told | None]:
-        found = self._place(position)
+        found = self._position(position)
         if found is None:
             yield _NOT_KNOWN
             return
@@ -172,7 +172,7 @@ class Follower:
             yield from self._events(seq)
         yield from self._standings(changed)
 
-    def _place(self, position: str) -> tuple[int, int] | None:
+    def _position(self, position: str) -> tuple[int, int] | None:
         """The number of the last event that the reader had, and the time (UTC epoch milliseconds)
         after which messages may have changed; None where the position means nothing here."""
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:

@@ -10,7 +10,7 @@ from typing import Final
 from risala.engine.model.commands import Principal
 
 
-class Face(StrEnum):
+class CallerKind(StrEnum):
     """The face of Risala that somebody used."""
 
     CLI = "cli"
@@ -45,7 +45,7 @@ class Caller:
 
     who: str
     """Their name in the audit trail: a user of this machine, an e-mail address, a key's id."""
-    face: Face
+    face: CallerKind
     role: Role
     organization_id: str | None = None
     """The one organization that an owner, developer or viewer sees; None for all others."""
@@ -63,11 +63,11 @@ class Caller:
         return self.role in (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 
 
-PROCESS: Final = Caller("risala", Face.SYSTEM, Role.SYSTEM)
+PROCESS: Final = Caller("risala", CallerKind.SYSTEM, Role.SYSTEM)
 """Risala itself: the demo that makes its own organization."""
 
 
-def operator_by(face: Face, uid: int | None) -> Caller:
+def operator_by(face: CallerKind, uid: int | None) -> Caller:
     """A user of this machine as the operator.
 
     Whoever may open the data directory or its socket may do everything; the files' modes decide who
@@ -82,7 +82,7 @@ def operator_by(face: Face, uid: int | None) -> Caller:
 
 def key_holder(principal: Principal) -> Caller:
     """A program with a secret key: it may do what a developer of its organization may."""
-    return Caller(principal.key_id, Face.API, Role.DEVELOPER, principal.organization_id)
+    return Caller(principal.key_id, CallerKind.API, Role.DEVELOPER, principal.organization_id)
 
 
 def user_name(uid: int) -> str:

@@ -268,7 +268,7 @@ class Sender:
 
 
 @dataclass(frozen=True, slots=True)
-class FaceCredential:
+class CompatCredential:
     """A credential as it is listed, without its password. Times are UTC epoch milliseconds."""
 
     id: str
@@ -296,7 +296,7 @@ class FaceCredential:
 class CreatedCredential:
     """A new credential with its password, which its owner sees here and never again."""
 
-    credential: FaceCredential
+    credential: CompatCredential
     password: str = field(repr=False)
 
     @property
@@ -308,7 +308,7 @@ class CreatedCredential:
 class Admitted:
     """Whoever came in by a credential."""
 
-    credential: FaceCredential
+    credential: CompatCredential
     principal: Principal
 
 

@@ -152,7 +152,7 @@ class Line:
         return _details(self.cause, *(self.values or {}).items())
 
 
-class Told(Protocol):
+class DatedLine(Protocol):
     """A line with what every line has: when, carrier, attempt, part, the carrier's word."""
 
     @property

@@ -63,7 +63,7 @@ class MemberView:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReachableOrganization:
     """An organization that somebody may go to."""
 
     organization_id: str
@@ -135,7 +135,7 @@ class WebSession:
 
     device: Device
     user: User
-    places: tuple[Place, ...]
+    places: tuple[ReachableOrganization, ...]
     stale: bool
     """A role of theirs changed: the cookie is to be renewed (:meth:`People.rotate`)."""
 

@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from risala.engine.model.cause_sentences import cause_sentence
-from risala.engine.model.lines import Kind, Line, Told, Values, Wait
+from risala.engine.model.lines import DatedLine, Kind, Line, Values, Wait
 from risala.engine.model.times import iso
 from risala.sms.cause import Cause, cause_of
 
 _NONE: Final[Values] = {}
 
 
-def sentence(told: Told) -> str:
+def sentence(told: DatedLine) -> str:
     """What a line tells, in one English sentence or two."""
     return _WRITERS[told.line.kind](told)
 
 
-def _values(told: Told) -> Values:
+def _values(told: DatedLine) -> Values:
     return told.line.values or _NONE
 
 
@@ -46,11 +46,11 @@ def _moment(at_ms: int, seen_from_ms: int, *, seconds: bool = False) -> str:
     return f"{day}{at[11 : 19 if seconds else 16]} UTC"
 
 
-def _written(told: Told) -> str:
+def _written(told: DatedLine) -> str:
     return str(_values(told).get("text", ""))
 
 
-def _accepted(told: Told) -> str:
+def _accepted(told: DatedLine) -> str:
     values = _values(told)
     policies = values.get("policies")
     by = f" by the face {values['face']} ({values['credential']})" if "face" in values else ""
@@ -62,7 +62,7 @@ def _accepted(told: Told) -> str:
     return f"Accepted{by}; waiting for its turn."
 
 
-def _waits(told: Told) -> str:
+def _waits(told: DatedLine) -> str:
     values = _values(told)
     carrier = values.get("carrier", "")
     until = f" until {_moment(int(values['until']), told.at)}" if "until" in values else ""
@@ -97,7 +97,7 @@ def _waits(told: Told) -> str:
             return "It waits for its turn."
 
 
-def _attempt(told: Told) -> str:
+def _attempt(told: DatedLine) -> str:
     text = f"Attempt {told.attempt} through {told.carrier}."
     line = _values(told).get("line")
     if line is None:
@@ -105,7 +105,7 @@ def _attempt(told: Told) -> str:
     return f"{text} The sender is its own number{line and f', {line}'}."
 
 
-def _sent(told: Told) -> str:
+def _sent(told: DatedLine) -> str:
     text, values = f"Accepted by {told.carrier}.", _values(told)
     if "no_receipts" in values:
         return f"{text} This line gives no reports: whether it arrives will not be known."
@@ -114,7 +114,7 @@ def _sent(told: Told) -> str:
     return text
 
 
-def _uncertain(told: Told) -> str:
+def _uncertain(told: DatedLine) -> str:
     values, text = _values(told), f"Uncertain: {_run_on(_why(told.line))}"
     if "until" not in values:
         return text
@@ -125,7 +125,7 @@ def _uncertain(told: Told) -> str:
     return f"{text} Without an answer or receipt by {until} {then}."
 
 
-def _ended(told: Told) -> str:
+def _ended(told: DatedLine) -> str:
     """The sentence of a message that failed or was not delivered: the cause, and what was given
     back."""
     line, values = told.line, _values(told)
@@ -154,7 +154,7 @@ _SESSION_ENDS: Final[Mapping[str, str]] = {
 }
 
 
-def _canceled(told: Told) -> str:
+def _canceled(told: DatedLine) -> str:
     values = _values(told)
     text = "Withdrawn."
     if "session" in values:
@@ -163,12 +163,12 @@ def _canceled(told: Told) -> str:
     return f"{text} Refunded." if "refunded" in values else text
 
 
-def _for_now(told: Told) -> str:
+def _for_now(told: DatedLine) -> str:
     wait_s = int(_values(told).get("wait_ms", 0)) / 1000
     return f"{_why(told.line)} It will be tried again in {wait_s:g} s."
 
 
-def _parts_wait(told: Told) -> str:
+def _parts_wait(told: DatedLine) -> str:
     match told.line.cause:
         case None:
             return "The carrier was paused between two parts; the others follow."
@@ -178,7 +178,7 @@ def _parts_wait(told: Told) -> str:
             return "The link went down between two parts; the others follow."
 
 
-def _part(told: Told) -> str:
+def _part(told: DatedLine) -> str:
     parts = int(_values(told).get("parts", 1))
     return f" (part {told.segment} of {parts})" if parts > 1 else ""
 
@@ -187,14 +187,14 @@ def _said(line: Line) -> str:
     return "delivered" if line.cause is None else f"not delivered. {_why(line)}"
 
 
-def _receipt(told: Told) -> str:
+def _receipt(told: DatedLine) -> str:
     parts = int(_values(told).get("parts", 1))
     which = f"Receipt for part {told.segment} of {parts}" if parts > 1 else "Receipt"
     early = " It came before the carrier's answer." if "early" in _values(told) else ""
     return f"{which}: {_said(told.line).removesuffix('.')}.{early}"
 
 
-def _contradiction(told: Told) -> str:
+def _contradiction(told: DatedLine) -> str:
     if "failed" in _values(told):
         return (
             "A receipt contradicts the end of the message: it was delivered after all. "
@@ -208,24 +208,24 @@ def _contradiction(told: Told) -> str:
     )
 
 
-def _late_receipt(told: Told) -> str:
+def _late_receipt(told: DatedLine) -> str:
     said = _said(told.line).removesuffix(".")
     return f"A receipt that came too late to change anything: {said}."
 
 
-def _late_answer(told: Told) -> str:
+def _late_answer(told: DatedLine) -> str:
     said = _run_on(_why(told.line))
     return f"A late answer from {told.carrier}: {said} It changes nothing any more."
 
 
-def _resent(told: Told) -> str:
+def _resent(told: DatedLine) -> str:
     text = "No answer came: it is sent again, and may arrive twice."
     if not (told.line.values or {}).get("alone"):
         return text
     return f"{text} The link was lost each time: it goes out with no other beside it."
 
 
-_WRITERS: Final[Mapping[Kind, Callable[[Told], str]]] = {
+_WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
     Kind.WRITTEN: _written,
     Kind.ACCEPTED: _accepted,
     Kind.ATTEMPT: _attempt,

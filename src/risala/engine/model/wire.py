@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import (
-    FaceCredential,
+    CompatCredential,
     LedgerEntry,
     MessageView,
     Organization,
@@ -140,7 +140,7 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
     }
 
 
-def credential_wire(credential: FaceCredential) -> dict[str, Any]:
+def credential_wire(credential: CompatCredential) -> dict[str, Any]:
     """A credential for a face, without its password."""
     allowed = credential.allowed_addresses
     return {

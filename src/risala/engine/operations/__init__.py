@@ -165,7 +165,7 @@ async def perform_typed(
             with telling(condition.meet):
                 operation.refuse(services, caller, given)
                 if operation.shows_all(given):
-                    await call.note(call.sign(always=True))
+                    await call.note(call.audit(always=True))
                 return await operation.handler(call)
         except StorageFailed as error:
             if isinstance(error, OutcomeUnknown) or condition.ailment is None:

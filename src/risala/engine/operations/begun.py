@@ -23,7 +23,7 @@ async def line_of(
         Invalid: it is one of somebody else's, of other filters, or an old one.
     """
     if export is None:
-        by = call.sign(organization_id=organization_id, said=said, always=True)
+        by = call.audit(organization_id=organization_id, said=said, always=True)
         return await call.services.recorder.journal.commit(lambda conn: audit_log.write(conn, by))
     found = audit_log.line(call.services.reader, export)
     is_ours = (

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.model.commands import CreatedCredential, FaceCredential
+from risala.engine.model.commands import CompatCredential, CreatedCredential
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import credential_wire
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
@@ -62,13 +62,13 @@ class OfCredential(Arguments):
 
 
 @dataclass(frozen=True, slots=True)
-class FaceCredentials:
+class CompatCredentials:
     """The credentials of an organization, without their passwords."""
 
-    credentials: tuple[FaceCredential, ...]
+    credentials: tuple[CompatCredential, ...]
 
 
-def _list_wire(found: FaceCredentials) -> Json:
+def _list_wire(found: CompatCredentials) -> Json:
     return {"credentials": [credential_wire(each) for each in found.credentials]}
 
 
@@ -88,18 +88,18 @@ async def _create(call: Call[CreateCredential]) -> CreatedCredential:
         sender=given.sender,
         allowed_addresses=given.allowed_addresses,
         hears=bool(given.inbound),
-        by=call.sign(traces.credential),
+        by=call.audit(audit_images.credential),
     )
 
 
-async def _list(call: Call[OfOrganization]) -> FaceCredentials:
+async def _list(call: Call[OfOrganization]) -> CompatCredentials:
     found = call.services.credentials.of_organization(call.given.organization_id)
-    return FaceCredentials(tuple(found))
+    return CompatCredentials(tuple(found))
 
 
-async def _revoke(call: Call[OfCredential]) -> FaceCredential:
+async def _revoke(call: Call[OfCredential]) -> CompatCredential:
     credential_id = call.given.credential_id
-    by = call.sign(traces.credential, credential_id)
+    by = call.audit(audit_images.credential, credential_id)
     return await call.services.credentials.revoke(credential_id, by=by)
 
 
@@ -117,7 +117,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="credential.list",
         arguments=OfOrganization,
-        result=FaceCredentials,
+        result=CompatCredentials,
         wire=_list_wire,
         handler=_list,
         roles=VIEWERS,
@@ -126,7 +126,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="credential.revoke",
         arguments=OfCredential,
-        result=FaceCredential,
+        result=CompatCredential,
         wire=credential_wire,
         handler=_revoke,
         roles=DEVELOPERS,

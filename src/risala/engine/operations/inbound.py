@@ -12,7 +12,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.records.inbound import InboundRoute, Received, ReceivedFilter
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -29,8 +29,8 @@ from risala.engine.operations.arguments import (
     fault,
     text,
 )
+from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, written
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.places import MaybeIdPlace, MaybeTimedPlace, written
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.sms.address import COUNTRY_CODE, with_country
@@ -218,7 +218,7 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     found = call.services.repositories.inbound.received(wanted, steps)
     if found.found:
         told = {"messages": len(found.found)}
-        by = call.sign(organization_id=given.organization_id, said=told, always=True)
+        by = call.audit(organization_id=given.organization_id, said=told, always=True)
         await call.note_look(by)
     shown = found.found
     if call.hides_texts:
@@ -242,13 +242,13 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     services.accounts.fresh_organization(given.organization_id)
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
-    by = call.sign(traces.route, route_id)
+    by = call.audit(audit_images.route, route_id)
     return await services.repositories.inbound.add_route(new, by=by)
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
-    by = call.sign(traces.route, route_id)
+    by = call.audit(audit_images.route, route_id)
     return await call.services.repositories.inbound.remove_route(route_id, by=by)
 
 
@@ -258,7 +258,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     services, inbound = call.services, call.services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
     if heeds is not None:
-        by = call.sign(traces.opt_out_policy, organization_id)
+        by = call.audit(audit_images.opt_out_policy, organization_id)
         await inbound.set_policy(organization_id, call.now_ms, heeds=heeds, by=by)
         services.intake.opt_outs.look_again()
     given = call.given
@@ -281,7 +281,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
     who, now_ms = call.caller.who, call.now_ms
-    by = call.sign(subject=traces.masked(number), organization_id=organization_id)
+    by = call.audit(subject=audit_images.masked(number), organization_id=organization_id)
     await call.services.repositories.inbound.opt_out(organization_id, number, who, now_ms, by=by)
     return Recipient(organization_id, number)
 
@@ -289,7 +289,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = with_country(call.given.number, _HOME)
-    by = call.sign(subject=traces.masked(number), organization_id=organization_id)
+    by = call.audit(subject=audit_images.masked(number), organization_id=organization_id)
     if not await call.services.repositories.inbound.opt_in(organization_id, number, by=by):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)

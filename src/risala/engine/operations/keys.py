@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.upkeep.audit_log import Hand
+from risala.engine.journal.upkeep.audit_log import AuditEntry
 from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys, KeyType
 from risala.engine.model.states import Mode
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
@@ -125,7 +125,7 @@ async def _create(call: Call[CreateKey]) -> CreatedKey:
         given.organization_id,
         given.type,
         given.mode,
-        by=call.sign(traces.key),
+        by=call.audit(audit_images.key),
         **given.values_of(ApiKey, besides=("organization_id", "type", "mode")),
     )
 
@@ -167,8 +167,8 @@ async def _delete(call: Call[OfKey]) -> ApiKey:
     return await call.services.accounts.delete_key(call.given.key_id, by=_signed(call))
 
 
-def _signed(call: Call[Any]) -> Hand:
-    return call.sign(traces.key, call.given.key_id)
+def _signed(call: Call[Any]) -> AuditEntry:
+    return call.audit(audit_images.key, call.given.key_id)
 
 
 _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}

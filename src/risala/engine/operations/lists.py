@@ -14,7 +14,7 @@ from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -235,7 +235,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     )
     if found.messages:
         told = {"messages": len(found.messages)}
-        by = call.sign(organization_id=given.organization_id, said=told, always=True)
+        by = call.audit(organization_id=given.organization_id, said=told, always=True)
         await call.note_look(by)
     if call.hides_texts:
         return _shown(call, found)
@@ -271,7 +271,7 @@ def _said(given: ExportMessages) -> Json:
     told = {
         "mode": given.mode,
         "status": given.status,
-        "to": None if given.to is None else traces.masked(given.to),
+        "to": None if given.to is None else audit_images.masked(given.to),
         "from": given.sender,
         "kind": given.kind,
         "key": given.key_id,

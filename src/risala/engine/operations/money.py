@@ -16,7 +16,7 @@ from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import ledger_wire
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     Amount,
     ArgumentKind,
@@ -151,8 +151,8 @@ def _prices_wire(prices: PriceList) -> Json:
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
     reference = _western(given.reference or services.ids.new("pay"))
-    by = call.sign(
-        traces.organization,
+    by = call.audit(
+        audit_images.organization,
         given.organization_id,
         said={"amount": money(given.amount), "reference": reference, "note": given.note},
     )
@@ -171,8 +171,8 @@ def _western(reference: str) -> str:
 async def _adjust(call: Call[Correct]) -> LedgerEntry:
     given, services = call.given, call.services
     reference = services.ids.new("adj")
-    by = call.sign(
-        traces.organization,
+    by = call.audit(
+        audit_images.organization,
         given.organization_id,
         said={"amount": money(given.amount), "reference": reference, "reason": given.reason},
     )

@@ -10,8 +10,8 @@ from typing import Any, Final, Generic, TypeVar
 from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.transaction import Unit
-from risala.engine.journal.upkeep.audit_log import Hand, Look, Values
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.journal.upkeep.audit_log import AuditEntry, Look, Values
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
@@ -41,9 +41,9 @@ class Call(Generic[A]):
     def hides_texts(self) -> bool:
         """Whether messages' texts stay hidden: an operator reads customers' messages in the
         console for a stated reason alone (``message.body``)."""
-        return self.caller.face is Face.CONSOLE and self.caller.role is Role.OPERATOR
+        return self.caller.face is CallerKind.CONSOLE and self.caller.role is Role.OPERATOR
 
-    def sign(
+    def audit(
         self,
         look: Look | None = None,
         subject: str | None = None,
@@ -51,11 +51,11 @@ class Call(Generic[A]):
         said: Values | None = None,
         organization_id: str | None = None,
         always: bool = False,
-    ) -> Hand:
+    ) -> AuditEntry:
         """What the audit trail is told of this call, for the unit of work that does it; the
-        arguments are fields of :class:`Hand`. An edit that hands back a version is compared with
-        what was done since."""
-        return Hand(
+        arguments are fields of :class:`AuditEntry`. An edit that hands back a version is compared
+        with what was done since."""
+        return AuditEntry(
             caller=self.caller,
             action=self.action,
             at=self.now_ms,
@@ -67,7 +67,7 @@ class Call(Generic[A]):
             version=getattr(self.given, "version", None),
         )
 
-    async def commit(self, unit: Unit[T], by: Hand) -> T:
+    async def commit(self, unit: Unit[T], by: AuditEntry) -> T:
         """Commit a unit with its line of the audit trail.
 
         Raises:
@@ -76,7 +76,7 @@ class Call(Generic[A]):
         """
         return await self.services.recorder.journal.commit(signed(by, unit))
 
-    async def note(self, by: Hand) -> None:
+    async def note(self, by: AuditEntry) -> None:
         """Commit a line of the audit trail alone, for something that is done elsewhere, or only
         shown. Call it before that is done.
 
@@ -85,7 +85,7 @@ class Call(Generic[A]):
         """
         await self.commit(nothing, by)
 
-    async def note_look(self, by: Hand) -> None:
+    async def note_look(self, by: AuditEntry) -> None:
         """:meth:`note` for what is shown of a member's own organization: the same look again
         within a minute leaves no other line. Operators leave one each time. A program leaves
         none: its key's log of requests has all that it asked for.
@@ -93,7 +93,7 @@ class Call(Generic[A]):
         Raises:
             Unavailable: the line could not be written, so that it must not be shown.
         """
-        if self.caller.face is Face.API:
+        if self.caller.face is CallerKind.API:
             return
         if not self.caller.is_member:
             await self.note(by)

@@ -10,7 +10,7 @@ from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import figures
 from risala.engine.model.commands import Sender
 from risala.engine.model.wire import sender_wire
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -151,7 +151,10 @@ def _marked(call: Call[Any], *found: Sender) -> tuple[MarkedSender, ...]:
 async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
     given = call.given
     sender = await call.services.senders.request(
-        given.organization_id, given.name, given.description or "", by=call.sign(traces.sender)
+        given.organization_id,
+        given.name,
+        given.description or "",
+        by=call.audit(audit_images.sender),
     )
     return _marked(call, sender)[0]
 
@@ -193,19 +196,19 @@ async def _sender_find(call: Call[FindSender]) -> FoundSender:
 
 
 async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
-    by = call.sign(traces.sender, call.given.sender_id)
+    by = call.audit(audit_images.sender, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
     return _marked(call, sender)[0]
 
 
 async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
-    by = call.sign(traces.sender, call.given.sender_id)
+    by = call.audit(audit_images.sender, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
     return _marked(call, sender)[0]
 
 
 async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
-    by = call.sign(traces.sender, call.given.sender_id)
+    by = call.audit(audit_images.sender, call.given.sender_id)
     sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
     return _marked(call, sender)[0]
 

@@ -26,10 +26,10 @@ from risala.engine.operations.arguments import (
     number,
     text,
 )
+from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import PAGE_MAX, PAGE_USUAL
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.overview import Moment, funnel_wire
-from risala.engine.operations.places import MaybeTimedPlace, written
 from risala.engine.operations.verify import session_wire
 from risala.engine.rules.roles import VIEWERS
 from risala.engine.rules.verification import SessionState

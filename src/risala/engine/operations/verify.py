@@ -15,7 +15,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import verification_wire
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -167,7 +167,9 @@ async def _config(call: Call[Configure]) -> Configuration:
         stored = current.model_dump_json(exclude_defaults=True)
         await call.commit(
             lambda conn: verifications.put_settings(conn, organization_id, stored),
-            call.sign(traces.verify_settings, organization_id, organization_id=organization_id),
+            call.audit(
+                audit_images.verify_settings, organization_id, organization_id=organization_id
+            ),
         )
     return _shown(services, organization_id, current)
 
@@ -206,7 +208,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     if policies.are_there_for_codes:
         await policies.rule_code(principal, command.to)
     verification_id = await services.sessions.ask(
-        Open(principal, command, call.sign(traces.verification))
+        Open(principal, command, call.audit(audit_images.verification))
     )
     message_id = verifications.of_operator(services.reader, verification_id).message_id
     return CodeSent(verification_id, unserved_warning(services, message_id))
@@ -214,7 +216,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
 
 async def _check(call: Call[CheckCode]) -> Judged:
     given = call.given
-    by = call.sign(traces.verification, given.verification_id)
+    by = call.audit(audit_images.verification, given.verification_id)
     row = sessions.find(call.services.reader, given.verification_id)
     mode = Mode.LIVE if row is None else Mode(row.mode)
     principal = _principal(call, given.organization_id, mode)
@@ -231,7 +233,7 @@ async def _get(call: Call[OfVerification]) -> VerificationView:
 
 async def _cancel(call: Call[OfVerification]) -> VerificationView:
     verification_id = call.given.verification_id
-    by = call.sign(traces.verification, verification_id)
+    by = call.audit(audit_images.verification, verification_id)
     await call.services.sessions.ask(Withdraw(verification_id, by))
     return await _get(call)
 

@@ -22,7 +22,7 @@ from risala.engine.model.people import (
     Language,
     Membership,
     MemberView,
-    Place,
+    ReachableOrganization,
     User,
 )
 from risala.engine.people.sessions import WebSessions
@@ -63,10 +63,10 @@ class Memberships:
         version = version_of(reader, user.id, "member", membership.organization_id)
         return MemberView(membership, user.email, user.name, version)
 
-    def places(self, user_id: str) -> Sequence[Place]:
+    def organizations(self, user_id: str) -> Sequence[ReachableOrganization]:
         """Organizations that a user is a member of."""
         found = members.of_user(self._have.reader, user_id)
-        return [self._sessions.place(each) for each in found]
+        return [self._sessions.organization(each) for each in found]
 
     def invitations(self, organization_id: str) -> Sequence[Invitation]:
         """Those that nobody has answered yet."""
@@ -173,7 +173,9 @@ class Memberships:
 
         return await self._have.recorder.journal.commit(signed(by, unit))
 
-    async def accept(self, user_id: str, invitation_id: str, by: Signature) -> Place:
+    async def accept(
+        self, user_id: str, invitation_id: str, by: Signature
+    ) -> ReachableOrganization:
         """Become a member by an invitation to one's own address.
 
         Raises:
@@ -188,7 +190,7 @@ class Memberships:
             new = Membership(found.organization_id, user_id, found.role, now_ms, now_ms)
             return members.add(conn, new)
 
-        return self._sessions.place(await self._commit(unit, by, user_id))
+        return self._sessions.organization(await self._commit(unit, by, user_id))
 
     async def decline(self, user_id: str, invitation_id: str, by: Signature) -> Invitation:
         """Raises ``NotFound`` where there is none to them."""

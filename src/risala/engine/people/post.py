@@ -54,7 +54,7 @@ class Post:
         self._alarm = Alarm(recorder.clock)
         self._in_flight: set[int] = set()
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """A mail is owed."""
         self._alarm.ring()
 

@@ -12,13 +12,13 @@ import structlog
 import trio
 
 from risala.engine.journal.people import members, users, web_sessions
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, NotFound, Unavailable
 from risala.engine.model.people import (
     AccessEnded,
     Device,
     Membership,
-    Place,
+    ReachableOrganization,
     SessionKind,
     User,
     WebSession,
@@ -82,12 +82,14 @@ class WebSessions:
         return known
 
     def _view(self, known: _Known) -> WebSession:
-        places = tuple(self.place(each) for each in known.memberships)
+        places = tuple(self.organization(each) for each in known.memberships)
         return WebSession(known.device, known.user, places, known.stale)
 
-    def place(self, membership: Membership) -> Place:
+    def organization(self, membership: Membership) -> ReachableOrganization:
         organization = self._have.accounts.organization(membership.organization_id)
-        return Place(organization.id, organization.name, organization.status, membership.role)
+        return ReachableOrganization(
+            organization.id, organization.name, organization.status, membership.role
+        )
 
     def view(self, device: Device) -> WebSession:
         """Of a session that was just stored."""
@@ -135,18 +137,18 @@ class WebSessions:
         for place in session.places:
             if place.organization_id == organization_id:
                 who, user_id = session.user.email, session.user.id
-                return Caller(who, Face.DASHBOARD, place.role, organization_id, user_id)
+                return Caller(who, CallerKind.DASHBOARD, place.role, organization_id, user_id)
         raise NotFound("There is no such organization.")
 
     def user_caller(self, session: WebSession) -> Caller:
-        face = Face.CONSOLE if session.kind is SessionKind.OPERATOR else Face.DASHBOARD
+        face = CallerKind.CONSOLE if session.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
         return Caller(session.user.email, face, Role.USER, None, session.user.id)
 
     def operator_caller(self, session: WebSession) -> Caller:
         """Raises ``Forbidden`` where the session is no operator's."""
         if session.kind is not SessionKind.OPERATOR or not session.user.operator:
             raise Forbidden("This is for operators.")
-        return Caller(session.user.email, Face.CONSOLE, Role.OPERATOR, None, session.user.id)
+        return Caller(session.user.email, CallerKind.CONSOLE, Role.OPERATOR, None, session.user.id)
 
     # -- what is written
 

@@ -16,9 +16,9 @@ from risala.engine.journal.people import mails, members, sign_in_tokens, users, 
 from risala.engine.journal.people.mails import MailKind, MailOutcome, NewMail
 from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
 from risala.engine.journal.people.sign_in_tokens import CodeRequest
-from risala.engine.journal.upkeep.audit_log import Hand, write
+from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import Forbidden, Invalid, Refusal
 from risala.engine.model.people import (
@@ -376,8 +376,8 @@ def _enter(conn: sqlite3.Connection, entry: _Entry, known: User | None, by: str)
     users.seen(conn, user.id, entry.now_ms)
     device = replace(entry.device, user_id=user.id)
     web_sessions.add(conn, device, entry.hashed)
-    face = Face.CONSOLE if device.kind is SessionKind.OPERATOR else Face.DASHBOARD
-    hand = Hand(
+    face = CallerKind.CONSOLE if device.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
+    hand = AuditEntry(
         caller=Caller(user.email, face, Role.USER, None, user.id),
         action="sign_in",
         at=entry.now_ms,

@@ -14,9 +14,9 @@ import structlog
 
 from risala.engine.journal.people import sign_in_failures, users
 from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
-from risala.engine.journal.upkeep.audit_log import Hand, write
+from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Browser, SessionKind
@@ -152,8 +152,8 @@ class SignInLimits:
         is_operators = user is not None and user.operator and new.kind is SessionKind.OPERATOR
         if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
             return
-        face = Face.CONSOLE if new.kind is SessionKind.OPERATOR else Face.DASHBOARD
-        hand = Hand(
+        face = CallerKind.CONSOLE if new.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
+        hand = AuditEntry(
             caller=Caller(new.address, face, Role.SYSTEM),
             action="sign_in.failed",
             at=new.at,

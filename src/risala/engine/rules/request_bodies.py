@@ -115,7 +115,7 @@ def _sender(value: object) -> object:
     return _sentence(value) if is_one else hidden(value)
 
 
-def _places(value: object) -> object:
+def _location(value: object) -> object:
     """Where a fault is: names of members, and places in lists."""
     if not isinstance(value, list):
         return hidden(value)
@@ -147,7 +147,7 @@ ANSWERED: Final[Mapping[str, Show]] = {
     # A carrier's own word may begin with the text that it refused.
     **dict.fromkeys(("body", "metadata", "carrierCode"), hidden),
     **dict.fromkeys(("message", "errorText"), _sentence),
-    **dict.fromkeys(("path",), _places),
+    **dict.fromkeys(("path",), _location),
     **dict.fromkeys(
         (
             *("accepted", "messageId", "id", "idempotencyKey", "organizationId"),

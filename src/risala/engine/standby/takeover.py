@@ -23,7 +23,7 @@ from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep import audit_log, backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
-from risala.engine.model.callers import Face, operator_by
+from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
 from risala.engine.standby.lease import (
     LeaseDirectory,
@@ -199,8 +199,8 @@ class Takeover:
         return behind_ms, max(0, before.entries - last_entry(self.database))
 
     def _write_down(self, taken: TakeoverReport, *, primary_is_dead: bool) -> None:
-        hand = audit_log.Hand(
-            caller=operator_by(Face.CLI, os.getuid()),
+        hand = audit_log.AuditEntry(
+            caller=operator_by(CallerKind.CLI, os.getuid()),
             action="standby.takeover",
             at=self.clock.now_ms(),
             subject=None,

@@ -19,7 +19,7 @@ from risala import __version__
 from risala.engine.follow.esmes import Esmes
 from risala.engine.model.errors import StorageFailed
 from risala.engine.services import Services
-from risala.engine.upkeep import house_metrics, lane_metrics
+from risala.engine.upkeep import carrier_metrics, house_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
 
 _BOUND_AS: Final = ("transmitter", "receiver", "transceiver")
@@ -69,8 +69,8 @@ class _Engine(Collector):
             yield from _journal(numbers["journal"])
             carriers = self._parts.delivery.carriers()
             yield from _lanes(carriers)
-            yield from lane_metrics.of_answers(carriers)
-            yield from lane_metrics.of_sims(carriers)
+            yield from carrier_metrics.of_answers(carriers)
+            yield from carrier_metrics.of_sims(carriers)
             yield from self._on_disk([each["name"] for each in carriers])
             if (age_s := self._parts.shipping.age_s) is not None:
                 text = "How long ago what the standby's copy holds was all there was."

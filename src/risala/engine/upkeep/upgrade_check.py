@@ -23,7 +23,7 @@ BACKUP_HOURS_MAX: Final = 24
 _HOUR_MS: Final = 3_600_000
 
 
-def look(database: Path, now_ms: int) -> list[Finding]:
+def check_data(database: Path, now_ms: int) -> list[Finding]:
     """The checks of the data, in the order in which to mend. Call it in a thread."""
     if not database.exists():
         text = f"There is no {database} yet: there is nothing to bring over."

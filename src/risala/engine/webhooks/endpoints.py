@@ -19,7 +19,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.journal.webhooks.endpoints import Endpoint, packed
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.rules.webhooks.sign import KEY_FORMS, new_secret
+from risala.engine.rules.webhooks.signatures import KEY_FORMS, new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
 
@@ -59,7 +59,7 @@ class Wish:
     signature_header: str | None = None
     """Empty: there is to be none."""
     signature_key: str | None = None
-    """Of :data:`risala.engine.rules.webhooks.sign.KEY_FORMS`."""
+    """Of :data:`risala.engine.rules.webhooks.signatures.KEY_FORMS`."""
 
     def __repr__(self) -> str:
         return "Wish(…)"

@@ -42,7 +42,7 @@ class Notices:
         self._owed = owed
         self._alarm = Alarm(recorder.clock, LOOK_S)
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """An owner is owed a word."""
         self._alarm.ring()
 

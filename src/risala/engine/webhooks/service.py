@@ -25,9 +25,9 @@ from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.journal.webhooks.deliveries import WebhookAttempt
 from risala.engine.model.errors import Draining, Unavailable
-from risala.engine.rules.webhooks.lanes import EndpointLane, Lanes, Widths
+from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
-from risala.engine.rules.webhooks.sign import signed, stamped, with_sms_id
+from risala.engine.rules.webhooks.signatures import signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 from risala.engine.webhooks.endpoints import end_pending
 
@@ -71,7 +71,7 @@ class Webhooks:
             Widths(settings.attempts_per_endpoint_max, settings.attempts_max - patient, patient)
         )
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Look now: there may be new deliveries."""
         self._alarm.ring()
 
@@ -131,7 +131,7 @@ class Webhooks:
                 self._lanes.start(lane, due.seq)
                 self._crew.start_soon(self._deliver, lane, due.seq)
 
-    async def _deliver(self, lane: EndpointLane, seq: int) -> None:
+    async def _deliver(self, lane: EndpointQueue, seq: int) -> None:
         """One attempt at one delivery."""
         commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
         try:

@@ -14,7 +14,7 @@ import trio
 from pydantic import Field
 
 from risala.config.model import HttpSection
-from risala.engine.model.callers import Caller, Face, operator_by
+from risala.engine.model.callers import Caller, CallerKind, operator_by
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import Operator
 from risala.http.common.parse import read_body
@@ -59,7 +59,7 @@ def create_control(operator: Operator) -> JsonApp:
 def _caller(client: Client | None) -> Caller:
     """The caller of a request: the user of this machine who connected. They are the operator, since
     the socket's file mode let them in."""
-    return operator_by(Face.CONTROL, uid_of(client))
+    return operator_by(CallerKind.CONTROL, uid_of(client))
 
 
 async def serve_control(

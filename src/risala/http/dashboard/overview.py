@@ -99,7 +99,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "pace": whole.accepted / before.accepted - 1 if before.accepted else None,
         "bars": bars,
         "labels": labels,
-        "places": _places(visit, period, labels),
+        "places": _marks_below(visit, period, labels),
         "sparks": _sparks(bars),
         "networks": [_network(each) for each in found["networks"][:NETWORKS_MAX]],
         "lasts_ms": _lasts_ms(visit, found["spentADay"]),
@@ -139,7 +139,7 @@ def _bars(
     return labels, [sums(each).bar for each in found]
 
 
-def _places(
+def _marks_below(
     visit: PageRequest, period: Period, labels: Sequence[str | Markup]
 ) -> list[str | Markup]:
     """What stands below the bars."""

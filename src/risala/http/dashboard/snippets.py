@@ -146,7 +146,7 @@ TEST_NUMBER: Final = "+22236123400"
 _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
-def sending(url: str, to: str = NUMBER, key: str | None = None) -> list[tuple[str, Markup]]:
+def send_snippets(url: str, to: str = NUMBER, key: str | None = None) -> list[tuple[str, Markup]]:
     """A message in each language, with what is quoted in it marked.
 
     Args:

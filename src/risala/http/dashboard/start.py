@@ -9,7 +9,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.following import What
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending, verifying
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
 from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
@@ -32,7 +32,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         live_at=visit.at("start/live"),
         number=number,
         key_begins="sk_test_" if is_test else "sk_live_",
-        sending=sending(visit.base_url, number),
+        sending=send_snippets(visit.base_url, number),
         verifying=verifying(visit.base_url, number),
     )
 

@@ -113,7 +113,7 @@ async def _secret_shown(visit: PageRequest, made: dict[str, Any]) -> TrioRespons
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("webhooks/one.html", await _look(visit))
+    return await visit.page("webhooks/one.html", await _page_of(visit))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -121,12 +121,12 @@ async def live(visit: PageRequest) -> TrioResponse:
     await visit.perform_here("webhook.show", endpoint_id=_id(visit))  # before the stream: or 404
 
     async def draw(_: object) -> str:
-        return await visit.drawn("webhooks/pieces.html", await _look(visit))
+        return await visit.drawn("webhooks/pieces.html", await _page_of(visit))
 
     return visit.live(draw, What.EVENTS, by_time=True)
 
 
-async def _look(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
+async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of one endpoint."""
     standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
     state = visit.form.text("state")
@@ -225,7 +225,7 @@ async def update(visit: PageRequest) -> TrioResponse:
         wish = {**_wish(form), **as_seen(form)}
         await visit.perform_here("webhook.update", endpoint_id=_id(visit), **wish)
     except Refusal as error:
-        given = {**await _look(visit, error), "chosen": form.all("types"), "typed": form}
+        given = {**await _page_of(visit, error), "chosen": form.all("types"), "typed": form}
         return await visit.wrong("webhooks/one.html", _faults(visit, error), given)
     return visit.go(_home(visit), CHANGED)
 
@@ -250,7 +250,7 @@ async def rotate(visit: PageRequest) -> TrioResponse:
     try:
         made = await visit.perform_here("webhook.rotate", endpoint_id=_id(visit), at_once=at_once)
     except Refusal as error:
-        return await visit.again("webhooks/one.html", error, await _look(visit))
+        return await visit.again("webhooks/one.html", error, await _page_of(visit))
     return await _secret_shown(visit, made)
 
 
@@ -282,7 +282,7 @@ async def replay_failed(visit: PageRequest) -> TrioResponse:
         try:
             told = await visit.perform_here("webhook.replay_failed", **asked)
         except Refusal as error:
-            look = await _look(visit)
+            look = await _page_of(visit)
             return await visit.again("webhooks/one.html", error, look)
         done += told["replayed"]
         total = max(total if told["total"] is None else told["total"], done)

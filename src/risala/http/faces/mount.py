@@ -30,7 +30,7 @@ from risala.http.common.plain import (
 )
 from risala.http.common.problems import Problem, not_allowed, plain
 from risala.http.common.targets import is_plain_path
-from risala.http.faces.service import FaceGateway, RequestService, ServiceGateway
+from risala.http.faces.service import CompatGateway, RequestService, ServiceGateway
 from risala.plugins.face import (
     FaceAnswer,
     FacePath,
@@ -68,7 +68,7 @@ class FacesGateway(ServiceGateway, Protocol):
     """The engine's gateway, with its door for faces."""
 
     @property
-    def faces(self) -> FaceGateway: ...
+    def faces(self) -> CompatGateway: ...
 
 
 class TypedAnswer(PlainAnswer):
@@ -97,7 +97,7 @@ class Faces:
         self,
         app: JsonApp,
         gateway: ServiceGateway,
-        door: FaceGateway,
+        door: CompatGateway,
         keys: ApiKeyAuth,
         clock: Clock,
         base_url: str,

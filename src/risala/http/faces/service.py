@@ -64,8 +64,8 @@ class ServiceGateway(GatewayFacade, Operator, Protocol):
     """The API's calls, and operations by name."""
 
 
-class FaceGateway(Protocol):
-    """What this asks of :class:`risala.engine.faces.access.FaceAccess`."""
+class CompatGateway(Protocol):
+    """What this asks of :class:`risala.engine.faces.access.CompatAccess`."""
 
     async def admit(
         self, face: str, username: str, password: str, address: Address | None, /
@@ -107,7 +107,7 @@ class RequestService:
     def __init__(
         self,
         gateway: ServiceGateway,
-        door: FaceGateway,
+        door: CompatGateway,
         face: str,
         address: Address | None,
         now_ms: int,
@@ -167,7 +167,7 @@ class RequestService:
             found, older = self._door.messages(
                 self._principal(caller),
                 limit=limit,
-                before=_place(before),
+                before=_cursor(before),
                 to=to,
                 sender=sender,
                 since=since_ms,
@@ -318,7 +318,7 @@ def _is_text(text: str) -> bool:
     return "\0" not in text and not any("\ud800" <= each <= "\udfff" for each in text)
 
 
-def _place(before: str | None) -> int | None:
+def _cursor(before: str | None) -> int | None:
     if before is None:
         return None
     # A place of more digits is one that SQLite's numbers do not reach.

@@ -72,7 +72,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         "found": found,
         "has_texts": bool(lines["lines"]) or lines["unmatched"] > 0,
         "open_texts": sum(each["open"] for each in lines["lines"]) + lines["unmatched"],
-        "payments": [_look(visit, each) for each in found["payments"]],
+        "payments": [_view(visit, each) for each in found["payments"]],
         "state": status,
         "states": STATES,
         "query": query,
@@ -80,7 +80,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     }
 
 
-def _look(visit: PageRequest, payment: Mapping[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, payment: Mapping[str, Any]) -> dict[str, Any]:
     """A payment as an operator sees it."""
     language, state = visit.words.language, payment["state"]
     is_claimed = state == "waiting" and payment["byOperator"] and payment["claimedAt"] is not None
@@ -117,7 +117,7 @@ async def _one(visit: PageRequest) -> dict[str, Any]:
     organization = await visit.perform("org.show", organization_id=whose)
     twins = await _twins(visit, payment)
     return {
-        "payment": _look(visit, payment),
+        "payment": _view(visit, payment),
         "organization": organization,
         "after": str(Decimal(organization["balance"]) + Decimal(payment["amount"])),
         "texts": await _texts(visit, payment),
@@ -139,7 +139,7 @@ async def _twins(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[st
         "payment.queue", status="all", search=payment["reference"], limit=_TWINS_MAX
     )
     same = (each for each in found["payments"] if each["reference"] is not None)
-    return [_look(visit, each) for each in same if each["id"] != payment["id"]]
+    return [_view(visit, each) for each in same if each["id"] != payment["id"]]
 
 
 async def _texts(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:

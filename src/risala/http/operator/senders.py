@@ -54,7 +54,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         found = await visit.perform("sender.requests", status=asked["status"])
     return {
         "page": found,
-        "senders": [_look(visit, each) for each in found["senders"]],
+        "senders": [_view(visit, each) for each in found["senders"]],
         "state": asked["status"],
         "states": STATES,
         "query": query,
@@ -62,7 +62,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     }
 
 
-def _look(visit: PageRequest, sender: Mapping[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, sender: Mapping[str, Any]) -> dict[str, Any]:
     """A request as an operator sees it: what speaks against it in their own language."""
     return {**sender, "marks": [_reason_text(visit, **mark) for mark in sender["marks"]]}
 
@@ -85,7 +85,7 @@ async def _one(visit: PageRequest) -> dict[str, Any]:
     found = await visit.perform("sender.requests", sender_id=sender_id)
     if not found["senders"]:
         raise NotFound("There is no such sender.")
-    sender = _look(visit, found["senders"][0])
+    sender = _view(visit, found["senders"][0])
     volume = await visit.perform("sender.volume", organization_id=sender["organizationId"])
     counted = [each for each in volume["names"] if each["name"] == sender["name"]]
     return {

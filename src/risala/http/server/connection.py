@@ -17,7 +17,7 @@ from hypercorn.utils import parse_socket_addr
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
 from risala.http.server.exchange import HttpExchange
-from risala.http.server.face import Patience, ServerFace
+from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.parser import Request, RequestParser
 from risala.http.server.peer import client_of
 
@@ -42,7 +42,11 @@ class GuardedConnection:
     scheme = "http"
 
     def __init__(
-        self, app: ASGIFramework, face: ServerFace, state: LifespanState, stream: trio.SocketStream
+        self,
+        app: ASGIFramework,
+        face: ListenerState,
+        state: LifespanState,
+        stream: trio.SocketStream,
     ) -> None:
         self.app = app
         self.state = state

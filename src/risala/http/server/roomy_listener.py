@@ -12,7 +12,7 @@ from typing import Final
 
 import trio
 
-from risala.http.server.face import ServerFace
+from risala.http.server.listener_state import ListenerState
 
 _LACKING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 _AGAIN_S: Final = 0.05
@@ -22,7 +22,7 @@ _AGAIN_S: Final = 0.05
 class RoomyListener(trio.abc.Listener[trio.SocketStream]):
     """A socket's connections; for one that finds no descriptor the longest idle one is closed."""
 
-    def __init__(self, sock: socket.socket, face: ServerFace) -> None:
+    def __init__(self, sock: socket.socket, face: ListenerState) -> None:
         self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(sock))
         self._face = face
 

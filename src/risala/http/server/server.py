@@ -12,7 +12,7 @@ from hypercorn.config import Config
 
 from risala.config.model import HttpSection
 from risala.http.common.base import JsonApp
-from risala.http.server.face import Patience, ServerFace
+from risala.http.server.listener_state import ListenerState, Patience
 from risala.http.server.sockets import base_url, connections_room
 from risala.http.server.tls import ServerTls
 from risala.http.server.worker import serve_socket
@@ -34,7 +34,7 @@ class BoundAddress:
         return base_url(self.sock, "http" if self.tls is None else "https")
 
     @property
-    def place(self) -> str:
+    def address(self) -> str:
         """The address and port by which a client on this machine reaches it."""
         return self.url.partition("://")[2]
 
@@ -58,7 +58,7 @@ async def serve_app(
     # the public face is flooded.
     public = sock.family != socket.AF_UNIX
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX
-    face = ServerFace(Patience(idle_s=http.keep_alive_s), room, app.plain)
+    face = ListenerState(Patience(idle_s=http.keep_alive_s), room, app.plain)
 
     await serve_socket(app, _config(http), face, sock, shutdown, tls=tls, task_status=task_status)
 

@@ -53,14 +53,14 @@ class ServerTls:
         self._ends_at = ends_at(certificate)
         self._look_at = 0
         """When to look again whether the certificate ends soon."""
-        self._look()
+        self._warn_of_end()
         self._look_at_key()
 
     @property
     def context(self) -> ssl.SSLContext:
         """What a new connection begins with."""
         if self._clock.now_ms() >= self._look_at:
-            self._look()
+            self._warn_of_end()
         return self._context
 
     def reload(self) -> None:
@@ -72,14 +72,14 @@ class ServerTls:
             return
         self._ends_at = ends_at(self._certificate)
         log.info("certificate.read", ends_at=self._ends_at and iso(self._ends_at))
-        self._look()
+        self._warn_of_end()
         self._look_at_key()
 
     def _look_at_key(self) -> None:
         if fault := key_fault(self._key or self._certificate):
             log.warning("certificate.key", text=fault)
 
-    def _look(self) -> None:
+    def _warn_of_end(self) -> None:
         """Warn once a day while the certificate is in its last days, or over."""
         now_ms = self._clock.now_ms()
         self._look_at = now_ms + _DAY_MS

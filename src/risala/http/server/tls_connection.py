@@ -14,7 +14,7 @@ from hypercorn.typing import ASGIFramework, LifespanState
 from risala.http.common.problems import Problem
 from risala.http.server.answer import refusal
 from risala.http.server.connection import READ_BYTES, GuardedConnection
-from risala.http.server.face import ServerFace
+from risala.http.server.listener_state import ListenerState
 
 log = structlog.get_logger("risala.http")
 
@@ -31,7 +31,7 @@ class GuardedTlsConnection(GuardedConnection):
     def __init__(
         self,
         app: ASGIFramework,
-        face: ServerFace,
+        face: ListenerState,
         state: LifespanState,
         stream: trio.SocketStream,
         context: ssl.SSLContext,

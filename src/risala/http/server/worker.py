@@ -16,7 +16,7 @@ from hypercorn.typing import ASGIFramework, LifespanState
 from hypercorn.utils import wrap_app
 
 from risala.http.server.connection import GuardedConnection
-from risala.http.server.face import ServerFace
+from risala.http.server.listener_state import ListenerState
 from risala.http.server.roomy_listener import RoomyListener
 from risala.http.server.tls import ServerTls
 from risala.http.server.tls_connection import GuardedTlsConnection
@@ -25,7 +25,7 @@ from risala.http.server.tls_connection import GuardedTlsConnection
 async def serve_socket(
     app: ASGIFramework,
     config: Config,
-    face: ServerFace,
+    face: ListenerState,
     sock: socket.socket,
     shutdown: trio.Event,
     *,

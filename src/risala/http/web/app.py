@@ -30,7 +30,7 @@ from risala.engine.model.errors import (
     OutcomeUnknown,
     Unavailable,
 )
-from risala.engine.model.people import Language, Place, WebSession
+from risala.engine.model.people import Language, ReachableOrganization, WebSession
 from risala.engine.model.states import Mode
 from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
@@ -265,7 +265,7 @@ class WebApp(JsonApp):
             NotFound: there is no such organization, or none for them.
         """
         assert visit.session is not None, "whoever did not sign in was sent away"
-        visit = replace(visit, place=_place(visit.session, organization_id))
+        visit = replace(visit, place=_organization_of(visit.session, organization_id))
         organization = await visit.perform_here("org.show")
         zone, currency = ZoneInfo(organization["timeZone"]), organization["currency"]
         formats = replace(visit.formats, zone=zone, currency=currency)
@@ -375,7 +375,7 @@ def _theme(name: str | None) -> Theme:
         return Theme.AUTO
 
 
-def _place(session: WebSession, organization_id: str) -> Place:
+def _organization_of(session: WebSession, organization_id: str) -> ReachableOrganization:
     for place in session.places:
         if place.organization_id == organization_id:
             return place

@@ -18,7 +18,7 @@ from risala.engine.model.callers import Caller, Role
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import EngineError
 from risala.engine.model.following import What
-from risala.engine.model.people import Browser, Place, SessionKind, User, WebSession
+from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.states import Mode
 from risala.http.common.client_address import (
@@ -106,7 +106,7 @@ class PageRequest:
     """What the route's path has in angle brackets."""
     form: SentForm = field(default_factory=SentForm, repr=False)
     """Of a POST; of a GET the fields of its address."""
-    place: Place | None = None
+    place: ReachableOrganization | None = None
     organization: Mapping[str, Any] = field(default_factory=dict)
     """As ``org.show`` tells it; empty where the page is of none."""
     waiting: Mapping[str, Any] = field(default_factory=dict)

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from risala.engine.model.people import Language
 from risala.http.web.assets import Shelf, load_shelf
 from risala.http.web.charts import bars_svg, spark_svg, top_of
-from risala.http.web.drawing.cached import keeper
+from risala.http.web.drawing.cached import caching
 from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.face import WebFace
 from risala.http.web.formats import Formats, bare_formats
@@ -117,7 +117,7 @@ def _environment(folders: Sequence[Path], shelf: Shelf) -> Environment:
     )
     environment.globals.update(
         {
-            "drawn_once": keeper(environment, _FOR, bare_formats),
+            "drawn_once": caching(environment, _FOR, bare_formats),
             "_": lambda sentence, **holes: _FOR.get().formats.words(sentence, **holes),
             "counted": lambda *forms, **holes: _FOR.get().formats.words.counted(*forms, **holes),
             "among": lambda *told, **holes: _FOR.get().formats.words.among(*told, **holes),

@@ -30,7 +30,7 @@ from risala.lab.modem.at.replies import (
 from risala.lab.modem.at.syntax import Form, Invocation, invocations
 from risala.lab.modem.commands import table
 from risala.lab.modem.commands.general import NoCarrier
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.quirks import BODY, Quirk, QuirkKind
 from risala.lab.modem.world import events as e
 

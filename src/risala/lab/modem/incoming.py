@@ -8,7 +8,7 @@ from typing import Final
 from risala.drivers.modem.tpdu.pdu import Deliver, StatusReport, to_hex
 from risala.lab.modem.at.replies import Cms, CmsError, Rows
 from risala.lab.modem.at.syntax import CommandArguments
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.storage import REPORTS, Stat
 

@@ -15,9 +15,9 @@ from datetime import datetime
 
 from risala.lab.modem.answering import Answering
 from risala.lab.modem.commands import table
-from risala.lab.modem.core import ModemCore
 from risala.lab.modem.incoming import Incoming
-from risala.lab.modem.quirks import Mood
+from risala.lab.modem.modem_state import ModemCore
+from risala.lab.modem.quirks import ModemBehaviour
 from risala.lab.modem.world.config import ModemConfig
 from risala.lab.modem.world.events import ModemEvent
 from risala.lab.modem.world.phones import Dice
@@ -44,7 +44,7 @@ class SimulatedModem(ModemCore):
         now_s: Callable[[], float],
         wall: Callable[[], datetime],
         tell: Callable[[ModemEvent], None] = _nothing,
-        mood: Mood | None = None,
+        mood: ModemBehaviour | None = None,
     ) -> None:
         super().__init__(
             config,

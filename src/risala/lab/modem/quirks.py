@@ -108,7 +108,7 @@ class LineRules:
     lost_out_percent: float = 0.0
 
 
-class Mood:
+class ModemBehaviour:
     """All rules by which a modem misbehaves, and the dice for them. Without rules it does as it is
     told."""
 

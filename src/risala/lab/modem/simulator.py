@@ -15,8 +15,9 @@ With a ``link`` the path stays the same after the port was gone; without one it 
 time. What happens is told to ``on_event``, kept in ``events``, and can be waited for. What can be
 done to it is below (``receive``, ``set_signal``, ``set_registration``, ``hang``, ``wake``,
 ``vanish``, ``come_back``, ``restart``, ``configure``, ``perform``); ``modem`` is the modem itself.
-How it behaves is a :class:`ModemConfig` and a :class:`Mood`; docs/reference/modem-simulator.md
-tells all of it. With one ``seed`` and the same traffic two runs are the same.
+How it behaves is a :class:`ModemConfig` and a :class:`ModemBehaviour`;
+docs/reference/modem-simulator.md tells all of it. With one ``seed`` and the same traffic two runs
+are the same.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from risala.lab.modem.ports import PortLink, PortLinkError, PtyStream
 from risala.lab.modem.quirks import (
     SICK,
     LineRules,
-    Mood,
+    ModemBehaviour,
     Quirk,
     QuirkKind,
     ReportRules,
@@ -77,11 +78,11 @@ __all__ = [
     "LineRules",
     "MessageReceived",
     "Misbehaved",
+    "ModemBehaviour",
     "ModemConfig",
     "ModemEvent",
     "ModemSimulator",
     "ModemStarted",
-    "Mood",
     "PortGone",
     "PortLinkError",
     "PortOpened",
@@ -158,7 +159,7 @@ class ModemSimulator:
         self._config = config or ModemConfig()
         if quirks is None:
             quirks = tuple(SICK.values()) if self._config.profile.name == "sick" else ()
-        self._mood = Mood(dice, quirks, refusals, reports, line)
+        self._mood = ModemBehaviour(dice, quirks, refusals, reports, line)
         self._steps = steps
         self._script: Script | None = None
         self._wall = wall

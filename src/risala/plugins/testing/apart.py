@@ -131,14 +131,14 @@ class ApartRun:
             seen_s = seen_s + min(now - before, 2 * LOOK_S) if since == step else 0.0
             step, before = since, now
             if since is not None and seen_s > self._blocked_s:
-                self.give_up(BlockedLoopError(self._blocked_s, self._place()))
+                self.give_up(BlockedLoopError(self._blocked_s, self._position()))
             elif now > deadline:
                 text = f"the check has not ended within {self._whole_s:g} s of real time"
                 self.give_up(EndlessRunError(text))
         if self._thread is not None and self._error is None:
             self._thread.join()
 
-    def _place(self) -> str:
+    def _position(self) -> str:
         """Where the step stands, in code that is neither ours nor Trio's."""
         assert self._thread is not None
         frame = sys._current_frames().get(self._thread.ident or 0)

@@ -104,7 +104,11 @@ def test_a_long_arabic_text_is_three_segments_of_one_message():
     assert wholes[2].segments == 3
 
 
-@given(st.text(min_size=1, max_size=400), st.randoms(use_true_random=False))
+# ESC stands for half of a character at the end of a part, and no phone writes it.
+_WRITTEN = st.characters(exclude_categories=("Cs",), exclude_characters="\x1b")
+
+
+@given(st.text(_WRITTEN, min_size=1, max_size=400), st.randoms(use_true_random=False))
 def test_any_text_arrives_in_any_order_of_parts_and_twice(text, rng):
     alphabet = choose_alphabet(text)
     parts = split(text, alphabet)

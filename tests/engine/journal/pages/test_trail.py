@@ -5,18 +5,18 @@ import pytest
 from risala.engine.journal.pages import trail
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.store.signature import signed
-from risala.engine.journal.upkeep.audit_log import Hand
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.journal.upkeep.audit_log import AuditEntry
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.records.paging import Steps
 
-AMINA = Caller("amina", Face.CONSOLE, Role.OPERATOR)
-OMAR = Caller("omar", Face.CLI, Role.OPERATOR)
+AMINA = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
+OMAR = Caller("omar", CallerKind.CLI, Role.OPERATOR)
 ACTIONS = ("org.set", "carriers.pause", "topup", "carriers.resume")
 
 
 def sign(book, number, at=None):
     """A line; what stands in it follows from its number."""
-    hand = Hand(
+    hand = AuditEntry(
         caller=(AMINA, OMAR)[number % 2],
         action=ACTIONS[number % 4],
         at=number * 10 if at is None else at,

@@ -14,8 +14,9 @@ import trio
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.core import Seams
+from risala.engine.connections import Connections
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.engine.journal.upkeep.audit import audit_file
@@ -25,7 +26,6 @@ from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
-from risala.engine.outside import Outside
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -82,7 +82,7 @@ async def reopened(path: Path, now_ms: int, endpoints: Endpoints):
     drivers = {name: FakeDriver(delivers=name == "down") for name in PREFIXES}
     settings, clock = Settings(storage=StorageSection(data_dir=path.parent)), TrioClock(now_ms)
     seams = Seams(clock, IdSource(clock), inline_journal=True)
-    outside = Outside(outbound=endpoints)
+    outside = Connections(outbound=endpoints)
     async with open_engine(settings, carriers, drivers, seams, outside) as engine:
         yield SimpleNamespace(gateway=engine.gateway, drivers=drivers)
 

@@ -8,11 +8,11 @@ import pytest
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.journal.upkeep.audit_log import Hand, Seen
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.journal.upkeep.audit_log import AuditEntry, Seen
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import NotFound
 
-AMINA = Caller("amina", Face.CLI, Role.OPERATOR)
+AMINA = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 
 
 def status(conn, organization_id):
@@ -22,7 +22,7 @@ def status(conn, organization_id):
 
 @pytest.fixture
 def by(book, organization):
-    return Hand(
+    return AuditEntry(
         caller=AMINA, action="org.suspend", at=book.now_ms, subject=organization, look=status
     )
 
@@ -59,7 +59,7 @@ def test_what_is_refused_leaves_no_line(book, by):
 def test_a_unit_that_wrote_nothing_leaves_no_line_unless_it_must(book, organization, by):
     book.unit(signed(by, lambda conn: None))
     assert audit_log.lines(book.conn, 10) == []
-    always = Hand(caller=AMINA, action="carriers.pause", at=1, subject="loop", always=True)
+    always = AuditEntry(caller=AMINA, action="carriers.pause", at=1, subject="loop", always=True)
     book.unit(signed(always, lambda conn: None))
     assert [line.action for line in audit_log.lines(book.conn, 10)] == ["carriers.pause"]
 
@@ -88,7 +88,7 @@ def test_a_line_is_never_changed_nor_taken_away(book, organization, by, statemen
 
 def test_the_trail_is_read_backwards_from_a_line_and_by_what_is_asked_for(book, organization):
     for number in range(5):
-        hand = Hand(
+        hand = AuditEntry(
             caller=AMINA,
             action=("org.set", "topup")[number % 2],
             at=number,

@@ -3,11 +3,11 @@
 import pytest
 
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.ids import key_of
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 BODY = "the body that is nobody's business"
 TO = "+22236123456"
 
@@ -76,9 +76,9 @@ async def test_the_console_shows_no_text_without_a_reason(house, autojump_clock)
     assert shown["bodyHidden"]
     for told in (shown, listed, exported):
         assert BODY not in str(told)
-    shell = Caller("amina", Face.CONTROL, Role.OPERATOR)
+    shell = Caller("amina", CallerKind.CONTROL, Role.OPERATOR)
     assert BODY in str(await do(house, "message.show", shell, message_id=message_id))
-    member = Caller("m", Face.DASHBOARD, Role.VIEWER, mine["organization_id"])
+    member = Caller("m", CallerKind.DASHBOARD, Role.VIEWER, mine["organization_id"])
     assert BODY in str(await do(house, "message.show", member, message_id=message_id))
 
 
@@ -94,7 +94,7 @@ async def test_the_reason_is_on_disk_before_the_text_is_shown(house, autojump_cl
     told = await do(house, "message.body", message_id=message_id, reason="complaint  17")
     assert told["body"] == BODY
     (line,) = lines(house, action="message.body")
-    assert (line.subject, line.who, line.face) == (message_id, "amina", Face.CONSOLE)
+    assert (line.subject, line.who, line.face) == (message_id, "amina", CallerKind.CONSOLE)
     assert line.organization_id == house.principal.organization_id
     assert line.after == {"reason": "complaint 17"}
 
@@ -109,7 +109,7 @@ async def test_no_reason_no_text(house, reason, autojump_clock):
 
 async def test_finding_and_reading_over_all_is_for_operators_alone(house, autojump_clock):
     message_id = await house.send(body=BODY, to=TO)
-    member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
+    member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, house.principal.organization_id)
     for name, given in (
         ("message.find", {"to": TO}),
         ("message.body", {"message_id": message_id, "reason": "mine"}),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 
 
 @pytest.fixture
@@ -95,6 +95,6 @@ async def test_operators_see_what_holds_for_everybody_and_members_do_not(town, a
         "lowBalance": "50.00",
     }
     assert shown["owners"] == ["omar@example.com"]
-    member = Caller("m", Face.DASHBOARD, Role.OWNER, made["Last"])
+    member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, made["Last"])
     theirs = await house.gateway.perform("org.show", {"organization_id": made["Last"]}, member)
     assert not {"general", "owners", "lastSendAt"} & theirs.keys()

@@ -6,13 +6,13 @@ import pytest
 import trio
 
 from risala import __version__
+from risala.engine.connections import Connections
 from risala.engine.journal.store.schema.migrations import known
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.outside import Outside
 from risala.engine.upkeep import minutes
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 
 
 def do(house, name, /, **arguments):
@@ -24,7 +24,7 @@ FILE = Path("/etc/risala.toml")
 
 @pytest.fixture
 async def house(open_house):
-    async with open_house(outside=Outside(settings_file=FILE)) as opened:
+    async with open_house(outside=Connections(settings_file=FILE)) as opened:
         yield opened
 
 
@@ -95,7 +95,7 @@ async def test_both_leave_no_line_and_are_for_operators_alone(house, autojump_cl
     before = len((await do(house, "audit.list", **mine(house)))["lines"])
     for name in ("console.overview", "system.show"):
         await do(house, name)
-        member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
+        member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, house.principal.organization_id)
         with pytest.raises(Forbidden):
             await house.gateway.perform(name, {}, member)
     assert len((await do(house, "audit.list", **mine(house)))["lines"]) == before

@@ -5,14 +5,14 @@ import re
 import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
+from risala.engine.connections import Connections
 from risala.engine.journal.pages import payments
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.payments import STATES, PaymentFilter
-from risala.engine.outside import Outside
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 WALLET = {"bankily": MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))}
 
 
@@ -20,7 +20,7 @@ WALLET = {"bankily": MobileMoney("Bankily", MobileMoneySettings(merchant="038 22
 async def till(open_house, autojump_clock):
     """Six payments of two organizations: four claimed, of which one is confirmed and one refused;
     one is not paid yet, and one waits."""
-    async with open_house(outside=Outside(payments=WALLET)) as house:
+    async with open_house(outside=Connections(payments=WALLET)) as house:
         other = (await house.gateway.perform("org.create", {"name": "Librairie Nasr"}))["id"]
         made = []
         for number in range(6):
@@ -97,7 +97,7 @@ async def test_a_payment_is_found_by_its_reference_and_by_its_organization(
 
 async def test_it_is_for_operators_alone(till, autojump_clock):
     house, _ = till
-    member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
+    member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, house.principal.organization_id)
     with pytest.raises(Forbidden):
         await house.gateway.perform("payment.queue", {}, member)
     with pytest.raises(Invalid, match="claimed"):

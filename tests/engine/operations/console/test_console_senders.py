@@ -3,11 +3,11 @@
 import pytest
 
 from risala.engine.accounts.senders import REASONS
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.operations.console import senders
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 NAMES = ("Alpha", "M4TTEL", "Gamma", "Bankily", "Delta", "Epsilon")
 """The second and the fourth are marked: they resemble protected names."""
 

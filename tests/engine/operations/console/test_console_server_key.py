@@ -8,11 +8,11 @@ import trio
 from risala.engine.journal.store import server_key
 from risala.engine.journal.store.server_key import AHEAD_MS
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict
 from risala.engine.people.tokens import new_token
 
-OPERATOR = Caller("amina", Face.CONTROL, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONTROL, Role.OPERATOR)
 TO = "+22236123456"
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.operations.console import trail
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ async def test_the_filters_are_those_of_a_line(house, autojump_clock):
 
 
 async def test_the_trail_is_for_operators_alone(house, autojump_clock):
-    member = Caller("m", Face.DASHBOARD, Role.OWNER, house.principal.organization_id)
+    member = Caller("m", CallerKind.DASHBOARD, Role.OWNER, house.principal.organization_id)
     for name in ("audit.list", "audit.export"):
         with pytest.raises(Forbidden):
             await house.gateway.perform(name, {}, member)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from risala.engine.model.callers import Caller, Face, Role
+from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language, SessionKind
 from risala.engine.people.tokens import new_token
 
-OPERATOR = Caller("amina", Face.CONSOLE, Role.OPERATOR)
+OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 PEOPLE = ("ada", "bilal", "cheikh", "dalia", "eva", "fatima", "ghali")
 
 

@@ -8,7 +8,7 @@ from risala.config.alerts import AlertsSection
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.alerts.holding import Reading, Verdict
-from risala.engine.rules.alerts.readings import HOUR_MS, LaneFacts, SilenceFacts, SinkFacts
+from risala.engine.rules.alerts.readings import HOUR_MS, CarrierFacts, SilenceFacts, SinkFacts
 from risala.engine.rules.alerts.usual import Rate
 
 LIMITS = AlertsSection(
@@ -26,7 +26,7 @@ MADE_AT = 5 * HOUR_MS
 
 def test_a_lane_is_down_unless_it_is_up():
     def told(state):
-        return readings.lane_down(LaneFacts("sim", state, "no signal"))
+        return readings.lane_down(CarrierFacts("sim", state, "no signal"))
 
     facts = {"text": "no signal"}
     assert [told(state) for state in ("up", "down", "sick")] == [
@@ -38,7 +38,7 @@ def test_a_lane_is_down_unless_it_is_up():
 
 def test_a_sims_balance_is_told_where_somebody_says_what_is_low():
     def told(is_low):
-        return readings.sim_balance_low(LaneFacts("sim", "up", "", 3.5, is_low))
+        return readings.sim_balance_low(CarrierFacts("sim", "up", "", 3.5, is_low))
 
     kind, facts = AlertKind.SIM_BALANCE_LOW, {"balance": 3.5}
     assert told(None) is None
@@ -64,7 +64,7 @@ def test_a_sims_balance_is_told_where_somebody_says_what_is_low():
     ],
 )
 def test_a_quota_is_low_from_its_share_on(quotas, verdict, facts):
-    found = readings.quota_low(LaneFacts("sim", "up", "", quotas=quotas), LIMITS)
+    found = readings.quota_low(CarrierFacts("sim", "up", "", quotas=quotas), LIMITS)
     wanted = verdict and Reading(AlertKind.QUOTA_LOW, "sim", verdict, facts)
     assert found == wanted
 

@@ -12,7 +12,7 @@ from risala.engine.people.alert_words import NEVER, alert_words, catalogue
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Verdict
-from risala.engine.rules.alerts.readings import LaneFacts, SilenceFacts
+from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts
 from risala.engine.rules.alerts.usual import BLOCKS_MIN, HourOf, Rate, latest, usual
 
 LIMITS = AlertsSection()
@@ -90,11 +90,11 @@ def test_few_codes_are_no_abuse_whoever_enters_them():
 
 
 def test_a_quota_is_judged_by_what_is_used_up_first():
-    lane = LaneFacts("sim", "up", "", quotas=(("segments a day", 5, 100), ("recipients", 9, 10)))
+    lane = CarrierFacts("sim", "up", "", quotas=(("segments a day", 5, 100), ("recipients", 9, 10)))
     found = readings.quota_low(lane, LIMITS)
     assert (found.verdict, found.facts["of"]) == (BAD, "recipients")
-    assert readings.quota_low(LaneFacts("smsc", "up", ""), LIMITS) is None
-    assert readings.sim_balance_low(LaneFacts("smsc", "up", "")) is None
+    assert readings.quota_low(CarrierFacts("smsc", "up", ""), LIMITS) is None
+    assert readings.sim_balance_low(CarrierFacts("smsc", "up", "")) is None
 
 
 def test_a_backup_is_old_from_its_hours_on_or_nobody_wants_to_know():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 
-from risala.engine.rules.webhooks.lanes import SPARE, Lanes, Widths
+from risala.engine.rules.webhooks.queues import SPARE, Lanes, Widths
 
 HOUR_MS = 3_600_000
 DAY_MS = 86_400_000

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from risala.engine.rules.webhooks.lanes import Lanes, Widths
+from risala.engine.rules.webhooks.queues import Lanes, Widths
 from risala.engine.rules.webhooks.schedule import (
     RETRY_AFTER_MAX_S,
     TRIES_MAX,

@@ -8,7 +8,13 @@ import pytest
 
 from risala.engine.model.events import EventType, event_body
 from risala.engine.rules.webhooks.examples import PREFIXES, example
-from risala.engine.rules.webhooks.sign import is_secret, new_secret, signed, stamped, with_sms_id
+from risala.engine.rules.webhooks.signatures import (
+    is_secret,
+    new_secret,
+    signed,
+    stamped,
+    with_sms_id,
+)
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 NOW_MS = 1_700_000_000_999

@@ -12,8 +12,8 @@ import trio
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.config.outward import WebhooksSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.core import Seams
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource

@@ -13,8 +13,8 @@ import trio
 
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.core import Seams
 from risala.engine.engine import open_engine
+from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.http.api.app import create_api

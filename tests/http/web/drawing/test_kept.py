@@ -10,7 +10,7 @@ from jinja2 import DictLoader
 from markupsafe import Markup
 
 from risala.engine.model.people import Language
-from risala.http.web.drawing.cached import KEPT_MAX, NoReader, keeper
+from risala.http.web.drawing.cached import KEPT_MAX, NoReader, caching
 from risala.http.web.drawing.quick import QuickEnvironment
 from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import load_words
@@ -44,7 +44,7 @@ def drawn_once():
     )
     environment.globals["_"] = lambda sentence: READER.get().formats.words(sentence)
     READER.set(Reader(Language.ENGLISH))
-    return keeper(environment, READER, bare_formats)
+    return caching(environment, READER, bare_formats)
 
 
 def test_it_is_drawn_once_for_the_same_arguments(drawn_once):

@@ -59,7 +59,7 @@ def secret_of(given: str | None) -> str:
     Raises:
         CommandRefused: what was given is no secret.
     """
-    from risala.engine.rules.webhooks.sign import is_secret
+    from risala.engine.rules.webhooks.signatures import is_secret
 
     if given is not None and not is_secret(given):
         raise CommandRefused("This is no secret: one is `whsec_` and 24 to 64 bytes in base64.")
@@ -68,7 +68,7 @@ def secret_of(given: str | None) -> str:
 
 def _local_secret() -> str:
     """What is in this user's file; written where there is none, or where it holds no secret."""
-    from risala.engine.rules.webhooks.sign import is_secret, new_secret
+    from risala.engine.rules.webhooks.signatures import is_secret, new_secret
 
     state = os.environ.get("XDG_STATE_HOME")
     file = (Path(state) if state else Path.home() / ".local/state") / "risala" / KEPT_IN
@@ -90,11 +90,11 @@ def _local_secret() -> str:
     return made
 
 
-async def hand(url: str, event_id: str, body: str, secret: str) -> Handed:
+async def post_event(url: str, event_id: str, body: str, secret: str) -> Handed:
     """Post an event, once."""
     import httpx2
 
-    from risala.engine.rules.webhooks.sign import signed
+    from risala.engine.rules.webhooks.signatures import signed
 
     headers = {
         "content-type": "application/json",

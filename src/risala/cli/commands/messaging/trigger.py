@@ -79,7 +79,7 @@ def trigger(
         click.echo(body)
         return
     key = forward.secret_of(secret)
-    handed = _hand(url, event_id, body, key)
+    handed = _post(url, event_id, body, key)
     told: dict[str, Any] = {
         "id": event_id,
         "type": event,
@@ -118,7 +118,7 @@ def made(event: str) -> tuple[str, str]:
     return event_id, event_body(found, event_id)
 
 
-def _hand(url: str, event_id: str, body: str, key: str) -> forward.Handed:
+def _post(url: str, event_id: str, body: str, key: str) -> forward.Handed:
     import trio
 
-    return trio.run(forward.hand, url, event_id, body, key)
+    return trio.run(forward.post_event, url, event_id, body, key)

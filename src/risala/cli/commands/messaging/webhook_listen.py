@@ -127,7 +127,7 @@ class _Listener:
             output.warned("Some events were missed: this reader was too slow.")
         if told.kind != "event" or not self._is_wanted(told.data["type"]):
             return
-        handed = await forward.hand(self._url, told.data["id"], told.text, self._secret)
+        handed = await forward.post_event(self._url, told.data["id"], told.text, self._secret)
         if self._json:
             _line(
                 {

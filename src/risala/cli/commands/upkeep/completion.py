@@ -36,7 +36,7 @@ def completion(context: click.Context, shell: str, install: bool) -> None:
     if not install:
         click.echo(script, nl=False)
         return
-    path = _place(shell)
+    path = _path(shell)
     _write(path, script)
     output.said(f"Wrote {path}; a new {shell} has it.{_more(shell, path)}")
 
@@ -53,7 +53,7 @@ def _script(command: click.Command, shell: str) -> str:
     return "\n".join((*head, rest.rstrip())) + "\n"
 
 
-def _place(shell: str) -> Path:
+def _path(shell: str) -> Path:
     data = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share")
     config = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
     return {

@@ -40,7 +40,7 @@ def upgrade(options: Options, check: bool) -> None:
     """
     from risala.engine.model.clock import SystemClock
     from risala.engine.upkeep.doctor.findings import Finding, Grade
-    from risala.engine.upkeep.upgrade_check import look
+    from risala.engine.upkeep.upgrade_check import check_data
 
     log_to_stderr()
     try:
@@ -51,7 +51,7 @@ def upgrade(options: Options, check: bool) -> None:
     else:
         findings = [_settings(), *_plugins(settings)]
         data_dir = settings.storage.data_dir
-    findings += look(data_dir / DATABASE, SystemClock().now_ms())
+    findings += check_data(data_dir / DATABASE, SystemClock().now_ms())
     bad = [each for each in findings if each.state is Grade.FAIL]
     payload = {
         "version": __version__,

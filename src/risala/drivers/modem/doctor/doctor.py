@@ -84,7 +84,7 @@ class _Round:
                 self._missing[step.name] = blamed
                 verdict = CheckVerdict(CheckState.SKIPPED, self._reason(blamed))
             else:
-                verdict = await self._look(step)
+                verdict = await self._verdict(step)
                 if verdict.state is CheckState.FAIL or self._is_served(step):
                     self._missing[step.name] = step.name
             self._bench.found.checks.append(Check(step.name, verdict.state, verdict.text))
@@ -101,7 +101,7 @@ class _Round:
     def _blamed(self, step: _Step) -> str:
         return next((self._missing[need] for need in step.needs if need in self._missing), "")
 
-    async def _look(self, step: _Step) -> CheckVerdict:
+    async def _verdict(self, step: _Step) -> CheckVerdict:
         try:
             with trio.move_on_at(self._deadline):
                 await trio.lowlevel.checkpoint()

@@ -102,7 +102,7 @@ class ModemInbox:
             self._sweep_wanted = True
             self._context.trace("Too much came at once; what lies in the storage is read later.")
 
-    async def look(self) -> Usage | None:
+    async def poll(self) -> Usage | None:
         """Read the storage if it holds messages that were not announced; how full it was, or None
         where the modem does not say."""
         usage = await self._storage.usage()

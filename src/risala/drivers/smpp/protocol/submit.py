@@ -139,7 +139,7 @@ def submit_sm(
     Raises:
         UnsendableError: the carrier's default alphabet lacks a character.
     """
-    place, tlvs = _place(segment, options.long_messages)
+    place, tlvs = _concatenation(segment, options.long_messages)
     data_coding, octets = _encode(segment, options.default_alphabet, len(place))
     esm_class = (ESM_UDHI if place else 0) | (ESM_TRANSACTION if options.is_transaction else 0)
     octets, tlvs = place + octets, (*options.extra_tlvs, *tlvs)
@@ -179,7 +179,7 @@ def _form(options: SubmitOptions, sender: str, urgent: bool) -> SubmitSm:
     )
 
 
-def _place(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
+def _concatenation(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
     """What tells which part a segment is: the octets of a user data header, or parameters."""
     place = segment.place
     if place is None:

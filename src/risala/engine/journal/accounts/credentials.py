@@ -11,7 +11,7 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
-from risala.engine.model.commands import FaceCredential
+from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.states import Mode
 
@@ -24,7 +24,7 @@ def _texts(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(json.loads(text))
 
 
-_ROWS: Final = Rows(FaceCredential, mode=Mode, allowed_addresses=_texts, hears=bool)
+_ROWS: Final = Rows(CompatCredential, mode=Mode, allowed_addresses=_texts, hears=bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Proof:
 _PROOFS: Final = Rows(Proof)
 
 
-def add(conn: sqlite3.Connection, credential: FaceCredential, proof: Proof) -> FaceCredential:
+def add(conn: sqlite3.Connection, credential: CompatCredential, proof: Proof) -> CompatCredential:
     """Store a credential.
 
     Raises:
@@ -77,7 +77,7 @@ def add(conn: sqlite3.Connection, credential: FaceCredential, proof: Proof) -> F
     return credential
 
 
-def credential(conn: sqlite3.Connection, credential_id: str) -> FaceCredential:
+def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential:
     """One credential, revoked or not.
 
     Raises:
@@ -89,7 +89,7 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> FaceCredential:
     return found[0]
 
 
-def by_username(conn: sqlite3.Connection, face: str, username: str) -> FaceCredential | None:
+def by_username(conn: sqlite3.Connection, face: str, username: str) -> CompatCredential | None:
     """The credential of a name, where it is not revoked."""
     found = _ROWS.find(
         table(conn, _TABLE), "face = ? AND username = ? AND revoked_at IS NULL", (face, username)
@@ -109,14 +109,14 @@ def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
     return found[0]
 
 
-def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[FaceCredential]:
+def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[CompatCredential]:
     """Those of an organization, the oldest first."""
     return _ROWS.find(
         table(conn, _TABLE), "organization_id = ?", (organization_id,), order_by="created_at, id"
     )
 
 
-def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> FaceCredential:
+def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> CompatCredential:
     """Let a credential hold no longer, for good. What is compared with its password goes, and so
     does its place among the events, where its face follows them under its name.
 

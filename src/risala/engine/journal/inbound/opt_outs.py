@@ -17,7 +17,7 @@ from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.numbers import MODES, recipient_text
 from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
@@ -123,7 +123,7 @@ def apply_keyword(
             "INSERT INTO opt_outs (organization_id, recipient, carrier, at, keyword)"  # noqa: S608 -- constants
             " SELECT w.organization_id, w.recipient, w.carrier, ?, ?"
             " FROM (SELECT * FROM last_writers"
-            f" WHERE recipient = ? AND carrier IN ({places(carriers)}) ORDER BY at DESC LIMIT 1) w"
+            f" WHERE recipient = ? AND carrier IN ({markers(carriers)}) ORDER BY at DESC LIMIT 1) w"
             " JOIN opt_out_policies p ON p.organization_id = w.organization_id"
             " ON CONFLICT DO NOTHING",
             (now_ms, word, recipient, *carriers),
@@ -134,7 +134,7 @@ def apply_keyword(
         conn.execute(
             "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"  # noqa: S608 -- constants
             " (SELECT organization_id FROM opt_outs WHERE recipient = ?"
-            f" AND carrier IN ('', {places(carriers)}) ORDER BY carrier = '', at DESC LIMIT 1)",
+            f" AND carrier IN ('', {markers(carriers)}) ORDER BY carrier = '', at DESC LIMIT 1)",
             (recipient, recipient, *carriers),
         )
 

@@ -17,7 +17,7 @@ from risala.engine.journal.state import CREATED, load, load_key
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_number
@@ -162,7 +162,7 @@ def note_reachable(
         return
     waiting = conn.execute(
         f"SELECT key FROM message WHERE recipient = ? AND {_CHANGED_AT} > ?"  # noqa: S608 -- constants
-        f" AND (+status = 2 OR +status = 0 AND attempts > 0) AND +carrier IN ({places(known)})"
+        f" AND (+status = 2 OR +status = 0 AND attempts > 0) AND +carrier IN ({markers(known)})"
         " ORDER BY +key DESC LIMIT ?",
         (recipient, now_ms - LATE_MS, *known, REACHED_MAX),
     ).fetchall()

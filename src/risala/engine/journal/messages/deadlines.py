@@ -14,7 +14,7 @@ from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
 from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.journal.state import MessageState, load_key
-from risala.engine.journal.store.sql import places, value_of
+from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, Values, line_of, undecided
 from risala.engine.model.numbers import ACTIONS, action_number
@@ -90,7 +90,7 @@ def _last_word(
     carrier's own word, where that was the carrier's."""
     row = conn.execute(
         "SELECT kind, details, raw FROM line"  # noqa: S608 -- constants
-        f" WHERE message = ? AND kind IN ({places(kinds)}) ORDER BY n DESC LIMIT 1",
+        f" WHERE message = ? AND kind IN ({markers(kinds)}) ORDER BY n DESC LIMIT 1",
         (key, *(kind.value for kind in kinds)),
     ).fetchone()
     if row is None:

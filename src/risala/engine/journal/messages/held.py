@@ -11,7 +11,7 @@ from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
 from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
-from risala.engine.journal.store.sql import places, value_of
+from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause, cause_of
@@ -67,7 +67,7 @@ def is_waiting(conn: sqlite3.Connection, carriers: Sequence[str], answer: Submit
         return False
     row = conn.execute(
         "SELECT 1 FROM held_receipts"  # noqa: S608 -- constants
-        f" WHERE carrier IN ({places(carriers)}) AND carrier_key = ? LIMIT 1",
+        f" WHERE carrier IN ({markers(carriers)}) AND carrier_key = ? LIMIT 1",
         (*carriers, carrier_key(answer.decision.carrier_id)),
     ).fetchone()
     return row is not None
@@ -115,7 +115,7 @@ def take(
     rows = conn.execute(
         "SELECT carrier, carrier_id, state, raw, error_code, recipient, sender"  # noqa: S608 -- constants
         " FROM held_receipts"
-        f" WHERE carrier IN ({places(carriers)}) AND carrier_key = ? ORDER BY seq",
+        f" WHERE carrier IN ({markers(carriers)}) AND carrier_key = ? ORDER BY seq",
         (*carriers, carrier_key(carrier_id)),
     )
     fitting = [
@@ -162,7 +162,7 @@ def named(
     mine, reference = attempt.segment, submit_reference(message.id, attempt.segment, attempt.number)
     rows = conn.execute(
         "SELECT carrier_id, recipient, sender, reference, received_at FROM held_receipts"  # noqa: S608 -- constants
-        f" WHERE carrier IN ({places(carriers)}) AND reference IN (?, ?)"
+        f" WHERE carrier IN ({markers(carriers)}) AND reference IN (?, ?)"
         f" AND received_at >= ({_LEFT_AT})",
         (*carriers, reference, octet_reference(reference), message.key),
     )

@@ -20,7 +20,7 @@ from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
-from risala.engine.journal.store.sql import places, rows_of_values
+from risala.engine.journal.store.sql import markers, rows_of_values
 from risala.engine.model.numbers import recipient_number, recipient_text
 from risala.engine.model.states import SegmentState
 from risala.sms.message import names_submit, submit_reference
@@ -175,14 +175,14 @@ def with_id(conn: sqlite3.Connection, carriers: Sequence[str], carrier_id: str) 
     given = (carrier_key(carrier_id), *numbers, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
-        f" WHERE message.carrier_key = ? AND message.carrier IN ({places(numbers)})"
+        f" WHERE message.carrier_key = ? AND message.carrier IN ({markers(numbers)})"
         " ORDER BY +key DESC LIMIT ?",
         given,
     )
     found = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
-        f" WHERE s.carrier_key = ? AND s.carrier IN ({places(numbers)})"
+        f" WHERE s.carrier_key = ? AND s.carrier IN ({markers(numbers)})"
         " ORDER BY s.updated_at DESC LIMIT ?",
         given,
     )
@@ -299,7 +299,7 @@ def _accepted(
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
         f" WHERE message.recipient = ? AND {_CHANGED_AT} > ? AND part_state = 3"
-        f" AND +status IN (1, 2) AND +message.carrier IN ({places(numbers)})"
+        f" AND +status IN (1, 2) AND +message.carrier IN ({markers(numbers)})"
         " ORDER BY +key DESC LIMIT ?",
         given,
     )
@@ -308,7 +308,7 @@ def _accepted(
         f"SELECT {_OF_SEVERAL.columns} FROM message m"  # noqa: S608 -- constants
         " CROSS JOIN segment s ON s.message = m.key"
         " WHERE m.recipient = ? AND s.updated_at > ? AND s.state = 3 AND +m.status IN (1, 2)"
-        f" AND +s.carrier IN ({places(numbers)}) ORDER BY +m.key DESC LIMIT ?",
+        f" AND +s.carrier IN ({markers(numbers)}) ORDER BY +m.key DESC LIMIT ?",
         given,
     )
     return found + [_OF_SEVERAL.of(row) for row in of_several]
@@ -333,14 +333,14 @@ def _uncertain(
     given = (*numbers, since_ms, -LOCAL_DIGITS, local, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
-        f" WHERE part_state = 2 AND message.carrier IN ({places(numbers)}) AND uncertain_at > ?"
+        f" WHERE part_state = 2 AND message.carrier IN ({markers(numbers)}) AND uncertain_at > ?"
         " AND status IN (1, 5) AND substr(message.recipient, ?) = ? LIMIT ?",
         given,
     )
     found = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
-        f" WHERE s.state = 2 AND s.carrier IN ({places(numbers)}) AND s.updated_at > ?"
+        f" WHERE s.state = 2 AND s.carrier IN ({markers(numbers)}) AND s.updated_at > ?"
         " AND m.status IN (1, 5) AND substr(m.recipient, ?) = ? LIMIT ?",
         given,
     )
@@ -353,14 +353,14 @@ def _in_flight(conn: sqlite3.Connection, carriers: Sequence[str], local: str) ->
     given = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
     single = conn.execute(
         f"SELECT {_SINGLE.columns} FROM message"  # noqa: S608 -- constants
-        f" WHERE status = 1 AND message.carrier IN ({places(numbers)}) AND part_state = 1"
+        f" WHERE status = 1 AND message.carrier IN ({markers(numbers)}) AND part_state = 1"
         " AND substr(message.recipient, ?) = ? LIMIT ?",
         given,
     )
     found = [_SINGLE.of(row) for row in single]
     of_several = conn.execute(
         f"SELECT {_OF_SEVERAL.columns} {_FROM_SEVERAL}"
-        f" WHERE m.status = 1 AND m.carrier IN ({places(numbers)}) AND s.state = 1"
+        f" WHERE m.status = 1 AND m.carrier IN ({markers(numbers)}) AND s.state = 1"
         " AND substr(m.recipient, ?) = ? LIMIT ?",
         given,
     )

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of, part_of
 from risala.sms.joining import PartText, text_of_parts
@@ -130,7 +130,7 @@ def cut_messages(conn: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Cut
     """The cut messages of which these keys are parts, by the keys of all of their parts."""
     if not keys:
         return {}
-    source = f"message WHERE key IN ({places(keys)}) AND part IS NOT NULL"
+    source = f"message WHERE key IN ({markers(keys)}) AND part IS NOT NULL"
     messages = _completed(conn, _PARTS.gather(conn, source, keys))
     return {part.key: each for each in messages for part in each.parts.values()}
 

@@ -21,7 +21,7 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.pages.lists import KEY_END, LISTED_AS, LISTED_FROM, Listed
 from risala.engine.journal.store.named import Rows
-from risala.engine.journal.store.sql import places, value_of
+from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
 from risala.sms.part_of_number import ranges_of
@@ -258,7 +258,7 @@ def _shown(conn: sqlite3.Connection, keys: list[int]) -> tuple[FoundMessage, ...
     if not keys:
         return ()
     rows = conn.execute(
-        f"SELECT {_FOUND.columns} FROM message WHERE key IN ({places(keys)})"  # noqa: S608 -- constants
+        f"SELECT {_FOUND.columns} FROM message WHERE key IN ({markers(keys)})"  # noqa: S608 -- constants
         " ORDER BY key DESC",
         keys,
     )

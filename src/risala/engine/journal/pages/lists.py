@@ -18,7 +18,7 @@ from risala.engine.journal.pages.cut_messages import Across, CutMessage, parts_a
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
-from risala.engine.journal.store.sql import places, value_of
+from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_ms
 from risala.engine.model.numbers import (
     DELIVERED,
@@ -216,7 +216,7 @@ def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object
         found.append(wanted.cause)
     if wanted.contains is not None:
         condition, given = _containing(wanted.contains, in_texts=wanted.searches_texts)
-        conditions.append(f"({condition} OR key IN ({places(across)}))" if across else condition)
+        conditions.append(f"({condition} OR key IN ({markers(across)}))" if across else condition)
         found += [*given, *across]
     return " AND ".join(conditions), found
 
@@ -354,6 +354,6 @@ def shown(conn: sqlite3.Connection, keys: Sequence[int]) -> tuple[Listed, ...]:
     """The messages of some keys, in their order."""
     if not keys:
         return ()
-    rows = _LISTED.gather(conn, f"message WHERE key IN ({places(keys)})", keys)
+    rows = _LISTED.gather(conn, f"message WHERE key IN ({markers(keys)})", keys)
     found = {each.key: each for each in rows}
     return tuple(found[key] for key in keys)

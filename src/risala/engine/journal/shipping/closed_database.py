@@ -17,7 +17,7 @@ def last_entry(database: Path) -> int:
         return int(key)
 
 
-def write_line(database: Path, hand: audit_log.Hand) -> None:
+def write_line(database: Path, hand: audit_log.AuditEntry) -> None:
     """Write a line into the audit trail; the caller holds the lock of the data directory."""
     with closing(open_writer(database, migrate)) as conn:
         conn.execute("begin immediate")

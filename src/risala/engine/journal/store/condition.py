@@ -107,7 +107,7 @@ class Condition:
         """Nothing may be accepted until a restart."""
         return self.ailment is not None and self.ailment.lasting
 
-    def look(self) -> bool:
+    def check(self) -> bool:
         """Whether the database is still in its place, and nothing else lasting is known."""
         if not self.lasts and self._presence is not None:
             lost = self._presence.lost()

@@ -16,7 +16,7 @@ def value_of(conn: sqlite3.Connection, statement: str, given: Sequence[object] =
     return None
 
 
-def places(values: Sequence[object]) -> str:
+def markers(values: Sequence[object]) -> str:
     """As many places as there are values, for ``IN (…)``."""
     return ", ".join("?" * len(values))
 
@@ -69,5 +69,5 @@ def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) 
 
 @lru_cache(maxsize=128)
 def _asked(statement: str, width: int, size: int) -> str:
-    row = f"({places(range(width))})"
+    row = f"({markers(range(width))})"
     return statement.replace("{values}", f"VALUES {', '.join([row] * size)}")

@@ -272,7 +272,7 @@ class Journal:
         return conn
 
     def statistics(self) -> JournalStatistics:
-        self.condition.look()
+        self.condition.check()
         return JournalStatistics(
             commits=self._commits,
             units=self._units,
@@ -397,12 +397,12 @@ class Journal:
 
     def _run_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
         """On the writer's thread: nothing is answered before it is known where it was written."""
-        if not self.condition.look():
+        if not self.condition.check():
             return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
         done = run_batch(conn, [entry.unit for entry in batch])
         if done.fault is not None:
             self.condition.meet(done.fault)
-        if done.commits and not self.condition.look():
+        if done.commits and not self.condition.check():
             return in_doubt(done)
         if done.commits and done.fault is None:
             self.condition.recovered()

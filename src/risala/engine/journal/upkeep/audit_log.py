@@ -1,7 +1,7 @@
 """The audit trail: what was done by hand, written in the transaction that does it.
 
 No secrets, no codes, no bodies and no whole phone numbers: who hands in what a line says has left
-them out (:mod:`risala.engine.operations.traces`). Lines are kept as long as the ledger.
+them out (:mod:`risala.engine.operations.audit_images`). Lines are kept as long as the ledger.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class AuditLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hand:
+class AuditEntry:
     """The signature of one operation: see :class:`risala.engine.journal.store.signature.Signature`.
 
     The thing is looked at before and after the unit, in its own transaction.
@@ -77,12 +77,12 @@ class Hand:
     def under(self, unit: Unit[T], /) -> Unit[T]:
         def signed(conn: sqlite3.Connection) -> T:
             self._refuse_changed(conn)
-            before = self._look(conn, self.subject)
+            before = self._image(conn, self.subject)
             changes = conn.total_changes
             answer = unit(conn)
             if self.always or conn.total_changes != changes:
                 subject = self.subject or getattr(answer, "id", None)
-                self._write(conn, subject, before, self._look(conn, subject))
+                self._write(conn, subject, before, self._image(conn, subject))
             return answer
 
         return signed
@@ -94,7 +94,7 @@ class Hand:
         if last is not None and last.seq > self.version:
             raise EditConflict(last.who)
 
-    def _look(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
+    def _image(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
         if self.look is None or subject is None:
             return None
         return self.look(conn, subject)
@@ -120,7 +120,7 @@ class Hand:
         )
 
 
-def write(conn: sqlite3.Connection, hand: Hand) -> int:
+def write(conn: sqlite3.Connection, hand: AuditEntry) -> int:
     """Write a line in the middle of a unit that knows only then whether there is one to write; its
     number."""
     hand.under(_nothing)(conn)

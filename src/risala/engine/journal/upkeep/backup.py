@@ -59,12 +59,12 @@ def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
     """
     found: list[AuditReport] = []
 
-    def look(partial: Path) -> None:
+    def inspect(partial: Path) -> None:
         with closing(open_reader(partial)) as conn:
             check(conn, database, progress)
             found.append(audit_with(conn, progress))
 
-    size_bytes, sha256 = _write(database, target, progress, look)
+    size_bytes, sha256 = _write(database, target, progress, inspect)
     return BackupReport(target, size_bytes, sha256, found[0])
 
 
@@ -82,16 +82,16 @@ def set_aside(
         StorageUnusable: it could not be read or written, or the copy is damaged.
     """
 
-    def look(partial: Path) -> None:
+    def inspect(partial: Path) -> None:
         with closing(connect(partial, "rw")) as conn:
             prepare(conn)
             check(conn, database, progress)
 
-    _write(database, target, progress, look)
+    _write(database, target, progress, inspect)
 
 
 def _write(
-    database: Path, target: Path, progress: Progress, look: Callable[[Path], None]
+    database: Path, target: Path, progress: Progress, inspect: Callable[[Path], None]
 ) -> tuple[int, str]:
     """Write a copy and its checksum: its size and that. What ``look`` raises ends it."""
     partial = target.with_name(f"{target.name}.partial")
@@ -102,7 +102,7 @@ def _write(
             try:
                 with closing(open_reader(database)) as source:
                     copy(source, partial, progress)
-                look(partial)
+                inspect(partial)
                 os.fsync(descriptor)
                 size_bytes = os.fstat(descriptor).st_size
                 sha256 = checksum.of_file(partial, progress)
@@ -166,13 +166,13 @@ def audit_with(conn: sqlite3.Connection, progress: Progress) -> AuditReport:
 
 
 @contextmanager
-def interruptible(conn: sqlite3.Connection, look: Callable[[], None]) -> Iterator[None]:
+def interruptible(conn: sqlite3.Connection, inspect: Callable[[], None]) -> Iterator[None]:
     """Call ``look`` all the while that a statement runs; what it raises ends the statement."""
     raised: list[BaseException] = []
 
     def handler() -> int:
         try:
-            look()
+            inspect()
         except BaseException as error:  # noqa: BLE001 -- raised below, on this side of SQLite
             raised.append(error)
         return len(raised)

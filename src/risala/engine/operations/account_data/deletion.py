@@ -12,7 +12,7 @@ from risala.engine.journal.upkeep.erasures import Erasure
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation
@@ -49,7 +49,7 @@ def _wire(found: WhatGoes) -> Json:
     }
 
 
-async def _look(call: Call[OfOrganization]) -> WhatGoes:
+async def _preview(call: Call[OfOrganization]) -> WhatGoes:
     organization_id, services = call.given.organization_id, call.services
     organization = services.accounts.fresh_organization(organization_id)
     return WhatGoes(organization, deletion.figures(services.reader, organization_id))
@@ -72,7 +72,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
             lambda conn: deletion.delete(
                 conn, organization_id, erasure_id, who, now_ms, actor_id=actor_id
             ),
-            call.sign(traces.organization, organization_id),
+            call.audit(audit_images.organization, organization_id),
         )
     finally:
         services.accounts.forget_organization(organization_id)
@@ -98,7 +98,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         arguments=OfOrganization,
         result=WhatGoes,
         wire=_wire,
-        handler=_look,
+        handler=_preview,
         roles=OWNERS,
         owner=owners.named,
     ),

@@ -12,7 +12,7 @@ from risala.engine.journal.upkeep import erasures, number_figures
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.journal.upkeep.number_figures import NumberFigures
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -90,7 +90,7 @@ def erasure_wire(erasure: Erasure) -> Json:
     return {
         "id": erasure.id,
         "organizationId": erasure.organization_id,
-        "number": None if erasure.last4 is None else traces.masked(erasure.last4),
+        "number": None if erasure.last4 is None else audit_images.masked(erasure.last4),
         "state": "done" if is_done else "under way",
         "step": int(erasure.step),
         "steps": len(ErasureStep),
@@ -114,7 +114,7 @@ def _owner(services: Services, given: OfErasure) -> str:
     return erasures.find(services.reader, given.erasure_id).organization_id
 
 
-async def _look(call: Call[OfNumber]) -> NumberFound:
+async def _preview(call: Call[OfNumber]) -> NumberFound:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
     return NumberFound(number, number_figures.of(call.services.reader, organization_id, number))
@@ -126,7 +126,7 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
     services, now_ms = call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
-    by = call.sign(organization_id=organization_id, said={"number": traces.masked(number)})
+    by = call.audit(organization_id=organization_id, said={"number": audit_images.masked(number)})
     erasure = await call.commit(
         lambda conn: erasures.begin(conn, erasure_id, organization_id, number, who, now_ms), by
     )
@@ -158,7 +158,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         arguments=OfNumber,
         result=NumberFound,
         wire=_found_wire,
-        handler=_look,
+        handler=_preview,
         roles=OWNERS,
         owner=owners.named,
     ),

@@ -75,7 +75,7 @@ async def _ask(call: Call[OfOrganization]) -> Export:
     export_id, who = services.ids.new("exp"), call.caller.who
     export = await call.commit(
         lambda conn: exports.begin(conn, export_id, organization_id, who, now_ms),
-        call.sign(organization_id=organization_id),
+        call.audit(organization_id=organization_id),
     )
     services.errands.exporting.ring()
     return export
@@ -98,7 +98,7 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:
         raise NotFound("There is no such file any more.")
-    by = call.sign(subject=export.id, organization_id=export.organization_id, always=True)
+    by = call.audit(subject=export.id, organization_id=export.organization_id, always=True)
     await call.note(by)
     return Fetched(export, file_of(call.services, export))
 
@@ -106,7 +106,7 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
 async def _drop(call: Call[OfExport]) -> Export:
     export_id, now_ms = call.given.export_id, call.now_ms
     export = exports.find(call.services.reader, export_id)
-    by = call.sign(subject=export_id, organization_id=export.organization_id)
+    by = call.audit(subject=export_id, organization_id=export.organization_id)
     dropped = await call.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
     call.services.errands.exporting.ring()
     return dropped

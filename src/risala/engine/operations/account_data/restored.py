@@ -69,7 +69,7 @@ async def _decide(
     recorder, done = call.services.recorder, 0
     said = {"held": restore_hold.count(call.services.reader)}
     # Written before it is done, for it is done in several units.
-    await call.note(call.sign(said=said, always=True))
+    await call.note(call.audit(said=said, always=True))
     while changes := await recorder.journal.commit(
         unit_of([recorder.stamp() for _ in range(AT_ONCE)])
     ):

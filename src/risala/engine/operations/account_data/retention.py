@@ -80,7 +80,7 @@ async def _run(call: Call[Forget]) -> Forgotten:
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
         raise Invalid("place", "invalid_place", "`place` and `after` are those of an answer.")
     rule, walk = places[place]
-    by = call.sign(subject=rule.name)
+    by = call.audit(subject=rule.name)
     done = await retention.step(have.recorder, rule, walk, after, by=by)
     following: Next | None = Next(place, done.after or None)
     if done.done:

@@ -60,7 +60,7 @@ async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     preview = found.preview
     if preview.carriers or preview.settings.at_once:
         # Written before it is done: it is not the database that changes.
-        await call.note(call.sign(said=_said(preview), always=True))
+        await call.note(call.audit(said=_said(preview), always=True))
     await rereading.apply(found)
     return preview
 

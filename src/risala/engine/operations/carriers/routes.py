@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.delivery.lane.traffic import TrafficLine
+from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.model.errors import Invalid, SenderNotApproved
 from risala.engine.model.records.carriers import UnmatchedReceipt
 from risala.engine.model.times import iso

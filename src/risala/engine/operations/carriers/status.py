@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.worker.parts import Gate
 from risala.engine.journal.messages import held
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import CarrierGate, Override
 from risala.engine.model.times import iso
-from risala.engine.operations import traces
+from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -137,7 +137,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
     delivery.refuse_ask(given.carrier, given.command, arguments)
     # The line leaves out the command's arguments, of which one may be a voucher's number or a PIN.
     # It is written before the driver is asked, since nobody could take back what the carrier does.
-    await call.note(call.sign(subject=given.carrier, said={"command": given.command}, always=True))
+    await call.note(call.audit(subject=given.carrier, said={"command": given.command}, always=True))
     told = await delivery.ask(given.carrier, given.command, arguments)
     return CarrierAnswer(given.carrier, given.command, told)
 
@@ -146,7 +146,7 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
     if _one(call, name).get("gate") == Gate.LEAVING:
         raise Conflict(f"{name} finishes what it has begun, and ends then.")
-    by = call.sign(subject=name, said={"gate": gate.value}, always=True)
+    by = call.audit(subject=name, said={"gate": gate.value}, always=True)
     stored = call.services.repositories.carriers
     # On the disk before it is obeyed: a restart in between keeps what the page says.
     if gate is Gate.OPEN:
@@ -178,7 +178,7 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
     if not delivery.running:
         raise Conflict("The service is not running, so that no carrier is connected.")
     # Written before, as with a driver's commands: nobody could take it back.
-    await call.note(call.sign(subject=name, always=True))
+    await call.note(call.audit(subject=name, always=True))
     await delivery.reconnect(name)
     return Carriers((_one(call, name),))
 
@@ -191,7 +191,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
     if given.weight is not None and not 1 <= given.weight <= WEIGHT_MAX:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
     wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
-    by = call.sign(traces.override, subject=name)
+    by = call.audit(audit_images.override, subject=name)
     await call.services.repositories.carriers.put_override(wanted, by=by)
     return _obey(call, name)
 
@@ -204,7 +204,7 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
     stored = call.services.repositories.carriers
     if stored.override(name) is None:
         _one(call, name)
-    by = call.sign(traces.override, subject=name)
+    by = call.audit(audit_images.override, subject=name)
     await stored.end_override(name, given.field, by=by)
     return _obey(call, name)
 

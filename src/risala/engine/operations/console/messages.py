@@ -11,7 +11,7 @@ from risala.engine.journal.messages import reads
 from risala.engine.journal.pages import find
 from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought, TooManyNumbersError
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -110,7 +110,7 @@ def _body_wire(found: MessageBody) -> Json:
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
-        "to": None if given.to is None else traces.masked(given.to),
+        "to": None if given.to is None else audit_images.masked(given.to),
         # They may be all that the trail leaves out of a number.
         "digits": None if given.digits is None else f"{len(given.digits)} digits",
         "message": given.message_id,
@@ -120,7 +120,7 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
     if len(said) != 1:
         advice = "Say one of `to`, `digits`, `message_id` and `carrier_id`."
         raise Invalid("to", "one_of", advice)
-    await call.note(call.sign(said=said, always=True))
+    await call.note(call.audit(said=said, always=True))
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted = Sought(given.to, given.digits, given.message_id, given.carrier_id)
     reader = call.services.reader
@@ -136,7 +136,7 @@ async def _body(call: Call[ReadBody]) -> MessageBody:
     found = reads.view(call.services.reader, given.message_id)
     if found is None:
         raise NotFound(f"There is no message {given.message_id}.")
-    by = call.sign(
+    by = call.audit(
         subject=given.message_id,
         organization_id=found.organization_id,
         said={"reason": given.reason},

@@ -26,8 +26,8 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
 )
+from risala.engine.operations.cursors import MaybeIdPlace, written
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.places import MaybeIdPlace, written
 from risala.engine.rules.roles import OPERATORS, VIEWERS
 
 PAGE_MAX: Final = 200

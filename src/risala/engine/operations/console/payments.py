@@ -24,9 +24,9 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
+from risala.engine.operations.cursors import MaybeIdPlace, written
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying.payments import ShownPayment, payment_wire, shown
-from risala.engine.operations.places import MaybeIdPlace, written
 from risala.engine.rules.roles import OPERATORS
 from risala.plugins.payment import normalised_reference
 

@@ -79,7 +79,7 @@ async def _act(call: Call[SendPageForm]) -> PageFormNoted:
         raise NotFound(f"There is no page {given.page!r}.")
     # What was typed is the plugin's to know: it may be a secret.
     said = {"action": given.action[:ACTION_CHARACTERS_MAX]}
-    await call.note(call.sign(subject=given.page, said=said, always=True))
+    await call.note(call.audit(subject=given.page, said=said, always=True))
     return PageFormNoted(given.page, given.action)
 
 

@@ -26,8 +26,8 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
+from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.places import MaybeTimedPlace, written
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.rules.sender_marks import Mark
 
@@ -113,7 +113,7 @@ async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
         found = requests.page(reader, wanted, steps)
         marked = await _marked(call, found.found)
         shown = tuple(_request_of(call, each, marks) for each, marks in marked)
-        return SenderRequestPage(shown, _place(found.newer), _place(found.older), undecided)
+        return SenderRequestPage(shown, _cursor(found.newer), _cursor(found.older), undecided)
     marked = await _marked(call, requests.waiting(reader, wanted))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
     return _cut(call, places, limit, undecided)
@@ -170,7 +170,7 @@ def _id_of(place: Place | None) -> Place | None:
     return None if place is None else place[1:]
 
 
-def _place(found: Place | None) -> Place | None:
+def _cursor(found: Place | None) -> Place | None:
     return None if found is None else (0, *found)
 
 

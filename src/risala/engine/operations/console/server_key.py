@@ -37,7 +37,7 @@ def _wire(rotated: RotatedServerKey) -> Json:
 async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
     keys, at_once = call.services.server_keys, bool(call.given.at_once)
     keys.refuse_rotation()
-    await call.note(call.sign(subject=SUBJECT, said={"atOnce": at_once}, always=True))
+    await call.note(call.audit(subject=SUBJECT, said={"atOnce": at_once}, always=True))
     try:
         # On the loop: it is one small file, and nothing may be derived between file and memory.
         ring = keys.rotate(call.services.recorder.clock, at_once=at_once)

@@ -10,7 +10,7 @@ from pydantic import PlainValidator
 from risala.engine.journal.pages import trail
 from risala.engine.journal.pages.trail import TrailFilter
 from risala.engine.journal.upkeep.audit_log import AuditLine
-from risala.engine.model.callers import Face
+from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
@@ -24,9 +24,9 @@ from risala.engine.operations.arguments import (
     one_of,
 )
 from risala.engine.operations.begun import line_of
+from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.places import MaybeTimedPlace, written
 from risala.engine.rules.roles import OPERATORS
 
 LINES_MAX: Final = 500
@@ -36,7 +36,7 @@ EXPORT_PART: Final = 500
 """Lines of one part of an export: some milliseconds, in which nothing else is done."""
 
 
-_face: Final = one_of("invalid_face", Face)
+_face: Final = one_of("invalid_face", CallerKind)
 
 
 class ListLines(OfMaybeOrganization):
@@ -48,7 +48,7 @@ class ListLines(OfMaybeOrganization):
     face: Annotated[
         str | None,
         PlainValidator(maybe(_face)),
-        ArgumentKind(", ".join(f"`{each}`" for each in Face)),
+        ArgumentKind(", ".join(f"`{each}`" for each in CallerKind)),
     ] = None
     subject: MaybeText = None
     """The id of what was changed or looked at."""

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid
-from risala.engine.model.people import Device, EmailChange, Invitation, Place, User
+from risala.engine.model.people import Device, EmailChange, Invitation, ReachableOrganization, User
 from risala.engine.model.wire import organization_wire
-from risala.engine.operations import traces
+from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -21,7 +21,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people import traces as people_traces
+from risala.engine.operations.people import audit_images as people_traces
 from risala.engine.operations.people.wire import (
     MaybeLanguage,
     change_wire,
@@ -80,7 +80,7 @@ class Named:
 class AccountStory:
     user: User
     version: int
-    places: tuple[Place, ...]
+    places: tuple[ReachableOrganization, ...]
     invitations: tuple[Named, ...]
     change: EmailChange | None
 
@@ -154,7 +154,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
     return AccountStory(
         user,
         people.account.version(me),
-        tuple(people.memberships.places(me)),
+        tuple(people.memberships.organizations(me)),
         tuple(invitations),
         people.account.pending_change(me),
     )
@@ -162,7 +162,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
 
 async def _set(call: Call[SetAccount]) -> VersionedUser:
     given, account, me = call.given, call.services.people.account, _me(call)
-    by = call.sign(people_traces.user, me)
+    by = call.audit(people_traces.user, me)
     user = await account.change(me, given.name, given.language, by)
     return VersionedUser(user, account.version(me))
 
@@ -174,12 +174,12 @@ async def _devices(call: Call[NoArguments]) -> Devices:
 async def _sign_out(call: Call[SignOut]) -> Ended:
     given, me = call.given, _me(call)
     account = call.services.people.account
-    return Ended(await account.sign_out(me, given.session_id, given.but, call.sign(subject=me)))
+    return Ended(await account.sign_out(me, given.session_id, given.but, call.audit(subject=me)))
 
 
 async def _change_email(call: Call[ChangeEmail]) -> EmailChange:
     me, email = _me(call), call.given.email
-    by = call.sign(people_traces.user, me, said={"asked": email})
+    by = call.audit(people_traces.user, me, said={"asked": email})
     return await call.services.people.account.change_email(me, email, by)
 
 
@@ -187,20 +187,20 @@ async def _confirm_email(call: Call[ConfirmEmail]) -> ChangeAnswer:
     given, me = call.given, _me(call)
     if given.old_code is None and given.new_code is None:
         raise Invalid("new_code", "missing", "Type the code of at least one of the two mails.")
-    by = call.sign(people_traces.user, me)
+    by = call.audit(people_traces.user, me)
     account = call.services.people.account
     return await account.confirm_email(me, given.old_code, given.new_code, by)
 
 
-async def _accept(call: Call[OfInvitation]) -> Place:
+async def _accept(call: Call[OfInvitation]) -> ReachableOrganization:
     invitation_id = call.given.invitation_id
-    by = call.sign(people_traces.invitation, invitation_id)
+    by = call.audit(people_traces.invitation, invitation_id)
     return await call.services.people.memberships.accept(_me(call), invitation_id, by)
 
 
 async def _decline(call: Call[OfInvitation]) -> Nothing:
     invitation_id = call.given.invitation_id
-    by = call.sign(people_traces.invitation, invitation_id)
+    by = call.audit(people_traces.invitation, invitation_id)
     await call.services.people.memberships.decline(_me(call), invitation_id, by)
     return Nothing()
 
@@ -208,19 +208,19 @@ async def _decline(call: Call[OfInvitation]) -> Nothing:
 async def _leave(call: Call[LeaveOrganization]) -> Nothing:
     organization_id, me = call.given.organization_id, _me(call)
     look = people_traces.member_of(organization_id)
-    by = call.sign(look, me, organization_id=organization_id)
+    by = call.audit(look, me, organization_id=organization_id)
     await call.services.people.memberships.leave(organization_id, me, by)
     return Nothing()
 
 
 async def _found(call: Call[OwnOrganization]) -> Organization:
-    by = call.sign(traces.organization)
+    by = call.audit(audit_images.organization)
     return await call.services.people.memberships.found(_me(call), call.given.name, by)
 
 
 async def _delete(call: Call[NoArguments]) -> Nothing:
     me = _me(call)
-    await call.services.people.ending.delete(me, call.sign(subject=me))
+    await call.services.people.ending.delete(me, call.audit(subject=me))
     return Nothing()
 
 
@@ -280,7 +280,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="account.accept",
         arguments=OfInvitation,
-        result=Place,
+        result=ReachableOrganization,
         wire=place_wire,
         handler=_accept,
         roles=USERS,

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from risala.engine.journal.pages import users as pages
 from risala.engine.journal.pages.users import UserFilter
-from risala.engine.model.callers import Face
+from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Forbidden
-from risala.engine.model.people import Device, Language, Place, SessionKind
+from risala.engine.model.people import Device, Language, ReachableOrganization, SessionKind
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     Arguments,
@@ -21,7 +21,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people import traces
+from risala.engine.operations.people import audit_images
 from risala.engine.operations.people.account import Ended, VersionedUser, versioned_wire
 from risala.engine.operations.people.wire import (
     MaybeLanguage,
@@ -32,7 +32,7 @@ from risala.engine.people.users import MadeLink, UserChange
 from risala.engine.rules.roles import OPERATORS
 
 PAGE_MAX: Final = 200
-PAGES_OWN: Final = frozenset({Face.DASHBOARD, Face.CONSOLE})
+PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
 """By a page nobody becomes an operator, and nobody gets a way into another's account."""
 
 
@@ -106,7 +106,7 @@ class UserSessions:
 @dataclass(frozen=True, slots=True)
 class UserStory:
     user: VersionedUser
-    places: tuple[Place, ...]
+    places: tuple[ReachableOrganization, ...]
     devices: tuple[Device, ...]
 
 
@@ -157,7 +157,7 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
         given.email,
         given.name or "",
         given.language or Language.FRENCH,
-        call.sign(traces.user),
+        call.audit(audit_images.user),
         operator=bool(given.operator),
     )
     return VersionedUser(made, users.version(made.id))
@@ -189,7 +189,7 @@ async def _show(call: Call[OfUser]) -> UserStory:
     user = people.users.find(call.given.email)
     return UserStory(
         VersionedUser(user, people.users.version(user.id)),
-        tuple(people.memberships.places(user.id)),
+        tuple(people.memberships.organizations(user.id)),
         tuple(people.account.devices(user.id)),
     )
 
@@ -200,7 +200,7 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
     if given.operator is not None:
         _refuse_pages(call, "Making an operator")
     change = UserChange(given.new_email, given.name, given.language, given.operator)
-    by = call.sign(traces.user, user.id)
+    by = call.audit(audit_images.user, user.id)
     changed = await users.change(user.id, change, by)
     return VersionedUser(changed, users.version(changed.id))
 
@@ -210,7 +210,7 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
     users = call.services.people.users
     user = users.find(call.given.email)
     kind = SessionKind.OPERATOR if call.given.operator else SessionKind.CUSTOMER
-    by = call.sign(traces.user, user.id, said={"link": kind.value})
+    by = call.audit(audit_images.user, user.id, said={"link": kind.value})
     return await users.link(user, kind, by)
 
 
@@ -229,7 +229,7 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
     account, session_id = call.services.people.account, call.given.session_id
     user = call.services.people.users.find(call.given.email)
     said = {} if session_id is None else {"session": session_id}
-    by = call.sign(traces.user, user.id, said=said)
+    by = call.audit(audit_images.user, user.id, said=said)
     return Ended(await account.sign_out(user.id, session_id, None, by))
 
 
@@ -237,7 +237,7 @@ async def _delete(call: Call[OfUser]) -> EndedUser:
     """At their wish, where they cannot sign in any more; no name is left in the line."""
     people = call.services.people
     user = people.users.find(call.given.email)
-    await people.ending.delete(user.id, call.sign(subject=user.id))
+    await people.ending.delete(user.id, call.audit(subject=user.id))
     return EndedUser(user.id)
 
 

@@ -13,7 +13,7 @@ from risala.engine.model.people import (
     Invitation,
     Language,
     MemberView,
-    Place,
+    ReachableOrganization,
     User,
 )
 from risala.engine.model.times import iso, maybe_iso
@@ -86,7 +86,7 @@ def invitation_wire(found: Invitation, organization_name: str) -> Json:
     }
 
 
-def place_wire(found: Place) -> Json:
+def place_wire(found: ReachableOrganization) -> Json:
     return {
         "organizationId": found.organization_id,
         "name": found.name,

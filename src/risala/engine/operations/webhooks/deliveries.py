@@ -18,7 +18,7 @@ from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
 from risala.engine.model.records.paging import Steps
-from risala.engine.operations import traces
+from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -32,7 +32,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.webhooks.named import OfEndpoint, endpoints_of, meant, of_endpoint
 from risala.engine.operations.webhooks.wire import attempt_wire, delivery_wire
-from risala.engine.rules.webhooks.sign import with_sms_id
+from risala.engine.rules.webhooks.signatures import with_sms_id
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
@@ -162,7 +162,7 @@ def _replayed_wire(done: Replayed) -> Json:
 async def _test(call: Call[OfEndpoint]) -> TestOwed:
     """Queue a test event; the operation ``webhook.delivery`` tells what became of it."""
     services, endpoint_id = call.services, meant(call)
-    by = call.sign(traces.endpoint, endpoint_id)
+    by = call.audit(audit_images.endpoint, endpoint_id)
     event_id = await endpoints_of(services).test(endpoint_id, by=by)
     found = history.delivery(services.reader, endpoint_id, event_id)
     return TestOwed(found, services.delivery.running)
@@ -204,7 +204,7 @@ async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     endpoint_id, event_id = meant(call), call.given.event_id
     found = await call.commit(
         lambda conn: history.replay(conn, endpoint_id, event_id, now_ms),
-        call.sign(traces.endpoint, endpoint_id, said={"event": event_id}),
+        call.audit(audit_images.endpoint, endpoint_id, said={"event": event_id}),
     )
     services.delivery.hint_webhook(endpoint_id)
     return ShownDelivery(found)
@@ -223,7 +223,7 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
         total = history.failed_since(services.reader, endpoint_id, since_ms)
     replayed = await call.commit(
         lambda conn: history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms),
-        call.sign(traces.endpoint, endpoint_id),
+        call.audit(audit_images.endpoint, endpoint_id),
     )
     services.delivery.hint_webhook(endpoint_id)
     return Replayed(replayed, total, until_ms, replayed < webhook_log.ROWS_AT_ONCE)

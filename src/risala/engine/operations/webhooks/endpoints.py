@@ -16,7 +16,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import history
 from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.model.errors import FieldFault
-from risala.engine.operations import owners, traces
+from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -182,7 +182,7 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     made, secret = await endpoints_of(call.services).create(
-        given.organization_id, given.mode, given.wish, by=call.sign(traces.endpoint)
+        given.organization_id, given.mode, given.wish, by=call.audit(audit_images.endpoint)
     )
     return EndpointWithSecret(made, secret)
 
@@ -205,7 +205,7 @@ async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
 
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.sign(traces.endpoint, endpoint_id)
+    by = call.audit(audit_images.endpoint, endpoint_id)
     return ShownEndpoint(
         await endpoints_of(call.services).update(endpoint_id, call.given.wish, by=by)
     )
@@ -213,7 +213,7 @@ async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
 
 async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.sign(traces.endpoint, endpoint_id)
+    by = call.audit(audit_images.endpoint, endpoint_id)
     return ShownEndpoint(
         await endpoints_of(call.services).set_enabled(endpoint_id, enabled=enabled, by=by)
     )
@@ -229,14 +229,14 @@ async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
 
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
-    by = call.sign(traces.endpoint, endpoint_id, said={"atOnce": at_once})
+    by = call.audit(audit_images.endpoint, endpoint_id, said={"atOnce": at_once})
     found, secret = await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
     return EndpointWithSecret(found, secret)
 
 
 async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.sign(traces.endpoint, endpoint_id)
+    by = call.audit(audit_images.endpoint, endpoint_id)
     return ShownEndpoint(await endpoints_of(call.services).delete(endpoint_id, by=by))
 
 

@@ -37,7 +37,7 @@ def _reading(kind: AlertKind, subject: str, is_bad: bool, facts: Facts) -> Readi
 
 
 @dataclass(frozen=True, slots=True)
-class LaneFacts:
+class CarrierFacts:
     """What is known of a carrier's lane."""
 
     name: str
@@ -51,12 +51,12 @@ class LaneFacts:
     """What is counted, how much is used, and how much there is."""
 
 
-def lane_down(lane: LaneFacts) -> Reading:
+def lane_down(lane: CarrierFacts) -> Reading:
     facts: Facts = {"state": lane.state, "text": lane.text}
     return _reading(AlertKind.LANE_DOWN, lane.name, lane.state != "up", facts)
 
 
-def sim_balance_low(lane: LaneFacts) -> Reading | None:
+def sim_balance_low(lane: CarrierFacts) -> Reading | None:
     """None: its balance is not asked for."""
     if lane.sim_balance_is_low is None:
         return None
@@ -64,7 +64,7 @@ def sim_balance_low(lane: LaneFacts) -> Reading | None:
     return _reading(AlertKind.SIM_BALANCE_LOW, lane.name, lane.sim_balance_is_low, facts)
 
 
-def quota_low(lane: LaneFacts, limits: AlertsSection) -> Reading | None:
+def quota_low(lane: CarrierFacts, limits: AlertsSection) -> Reading | None:
     """None: it has no quota."""
     shares = [(used / most, name, used, most) for name, used, most in lane.quotas if most > 0]
     if not shares:

@@ -20,10 +20,10 @@ FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "smpp": "SMPP"}
 async def listed(visit: PageRequest) -> list[dict[str, Any]]:
     """An organization's credentials as the page of keys shows them; revoked ones are over."""
     found = await visit.perform_here("credential.list")
-    return [_look(each) for each in found["credentials"] if each["revokedAt"] is None]
+    return [_view(each) for each in found["credentials"] if each["revokedAt"] is None]
 
 
-def _look(credential: dict[str, Any]) -> dict[str, Any]:
+def _view(credential: dict[str, Any]) -> dict[str, Any]:
     return {**credential, "system": FACES.get(credential["face"], credential["face"])}
 
 
@@ -49,7 +49,7 @@ async def create(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "keys/credential_made.html",
         is_secret=True,
-        made={**_look(made["credential"]), "password": made["password"]},
+        made={**_view(made["credential"]), "password": made["password"]},
     )
 
 

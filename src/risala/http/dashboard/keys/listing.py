@@ -14,7 +14,7 @@ from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.record import shallow
 from risala.engine.model.states import Mode
 from risala.http.dashboard.keys import credentials
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, sending
+from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredField, DeclaredForm
 from risala.http.web.forms import SentForm
@@ -70,9 +70,9 @@ async def create(visit: PageRequest) -> TrioResponse:
         is_secret=True,
         keys=await _keys(visit),
         credentials=await credentials.listed(visit),
-        made=look(visit, created.key),
+        made=view_of(visit, created.key),
         value=created.value,
-        snippets=sending(visit.base_url, TEST_NUMBER if is_test else NUMBER, created.value),
+        snippets=send_snippets(visit.base_url, TEST_NUMBER if is_test else NUMBER, created.value),
         form=SentForm(),
         described=NEW_KEY.drawn(visit.words, None, SentForm()),
     )
@@ -100,12 +100,12 @@ def _back(visit: PageRequest) -> str:
 
 
 async def ask_delete(visit: PageRequest) -> TrioResponse:
-    key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
+    key = view_of(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
     return await visit.page("keys/delete.html", key=key)
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
-    key = look(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
+    key = view_of(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
     if visit.form.text("confirm") != key.last4:
         fault = visit.words("These are not the last four characters of the key.")
         return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)
@@ -115,7 +115,7 @@ async def delete(visit: PageRequest) -> TrioResponse:
 
 async def _keys(visit: PageRequest) -> list[KeyView]:
     found = await visit.ask_here(keys.LIST)
-    return [look(visit, key) for key in found.keys]
+    return [view_of(visit, key) for key in found.keys]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +138,7 @@ class KeyView(ApiKey):
         return "up" if self.last_used_at and self.idle_ms < DAY_MS else ""
 
 
-def look(visit: PageRequest, key: ApiKey) -> KeyView:
+def view_of(visit: PageRequest, key: ApiKey) -> KeyView:
     """A key as its reader sees it."""
     words = visit.words
     is_secret, is_test = key.type is KeyType.SECRET, key.mode is Mode.TEST

@@ -10,7 +10,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, KeyType
-from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, look
+from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import as_seen, edit
@@ -44,7 +44,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     """Everything on the page of a key; with what a refused form said."""
     key_id = visit.arguments["key_id"]
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
-    key = look(visit, found)
+    key = view_of(visit, found)
     asked = _asked(visit)
     cursors = {
         name: text for name in ("before", "after") if (text := visit.form.text(name)).strip()
@@ -149,7 +149,7 @@ async def show_request(visit: PageRequest) -> TrioResponse:
         raise NotFound("There is no such request of this key.")
     return await visit.page(
         "keys/request.html",
-        key=look(visit, key),
+        key=view_of(visit, key),
         request=found,
         question=_pretty(found["asked"]),
         answer=_pretty(found["answered"]),
@@ -180,7 +180,7 @@ async def rotate(visit: PageRequest) -> TrioResponse:
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit))
     return await visit.page(
-        "keys/rotated.html", is_secret=True, key=look(visit, made.key), value=made.value
+        "keys/rotated.html", is_secret=True, key=view_of(visit, made.key), value=made.value
     )
 
 

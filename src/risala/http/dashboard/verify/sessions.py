@@ -70,7 +70,7 @@ async def _page(visit: PageRequest) -> dict[str, Any]:
         "query": query,
         "states_shown": [(each, visit.words.among("state", STATES[each])) for each in STATES],
         "chips": _chips(visit, query, asked),
-        "sessions": [_look(visit, each) for each in page["sessions"]],
+        "sessions": [_view(visit, each) for each in page["sessions"]],
         "page": page,
         "figures": figures,
         "first": time["since"],
@@ -120,7 +120,7 @@ def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any
     return chips(labels, kept, visit.at, "verify")
 
 
-def _look(visit: PageRequest, session: Mapping[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, session: Mapping[str, Any]) -> dict[str, Any]:
     """A session as its reader sees it."""
     reason = REASONS.get(session["reason"] or "")
     today = visit.formats.date_text(visit.formats.now_ms)
@@ -164,7 +164,7 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
     session = await _session(visit)
     story = await visit.perform("message.show", message_id=session["messageId"])
     return {
-        "session": _look(visit, session),
+        "session": _view(visit, session),
         "message": story["message"],
         "may_cancel": session["status"] == "pending",
         "live_at": visit.at(f"verify/{session['id']}/live"),

@@ -59,7 +59,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "audit/list.html",
         found=found,
-        lines=[_look(visit, each) for each in found["lines"]],
+        lines=[_view(visit, each) for each in found["lines"]],
         query=query,
         faces=[(name, visit.words.among("face", word)) for name, word in FACES.items()],
         chips=chips_of(visit, query),
@@ -104,7 +104,7 @@ def chips_of(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     return chips(labels, query, visit.at, "audit")
 
 
-def _look(visit: PageRequest, line: Mapping[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, line: Mapping[str, Any]) -> dict[str, Any]:
     """A line as its reader sees it."""
     face, role = line["face"], line["role"]
     return {

@@ -42,7 +42,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         "messages/find.html",
         query=query,
         way="either" if len(asked) > 1 else next(iter(asked)),
-        messages=[_look(visit, each) for each in messages],
+        messages=[_view(visit, each) for each in messages],
         pager=pager_of(visit.at("messages"), query, newer=found["newer"], older=found["older"]),
     )
 
@@ -63,7 +63,7 @@ def _meant(text: str, by: str | None) -> dict[str, str]:
     return {"digits": text, "carrier_id": text}  # carriers' ids may be digits alone
 
 
-def _look(visit: PageRequest, message: dict[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, message: dict[str, Any]) -> dict[str, Any]:
     """A message as its reader sees it."""
     network = network_of(message["to"])
     if message["uncertain"]:

@@ -58,7 +58,7 @@ def _for_everybody(what: str) -> RuntimeError:
     return RuntimeError(f"what is kept for everybody has not {what}: hand it in as an argument")
 
 
-def keeper(
+def caching(
     environment: Environment, reader: ContextVar[Any], bare: Callable[[Any], FormatsOfWords]
 ) -> Callable[..., Markup]:
     """What templates call as ``drawn_once("name.html", argument=…)``.

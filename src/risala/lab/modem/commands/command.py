@@ -9,7 +9,7 @@ from typing import Any
 from risala.lab.modem.at.replies import CommandError, Reply, Rows
 from risala.lab.modem.at.settings import NumberSetting
 from risala.lab.modem.at.syntax import CommandArguments, Form, Invocation
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 
 
 @dataclass(frozen=True, slots=True)

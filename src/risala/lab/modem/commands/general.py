@@ -8,7 +8,7 @@ from risala.lab.modem.at.replies import Cme, CmeError, CommandError, Rows
 from risala.lab.modem.at.settings import NumberSetting
 from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.commands.command import CommandForms, accepted, says
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 
 SETTINGS: Final = (
     NumberSetting("+CMEE", ("0-2",), (0,)),

@@ -18,8 +18,8 @@ from risala.lab.modem.at.replies import BodyPrompt, Cms, CmsError, LaterReply, R
 from risala.lab.modem.at.settings import NumberSetting
 from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.commands.command import CommandForms, accepted, says
-from risala.lab.modem.commands.sending import send
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.commands.submitting import send
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.world.storage import ALL, REPORTS, SimulatedStorage, Stat, StoredTpdu
 
 SETTINGS: Final = (

@@ -8,7 +8,7 @@ from risala.lab.modem.at.replies import Cme, CmeError, LaterReply, Reply, Rows
 from risala.lab.modem.at.settings import NumberSetting
 from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.commands.command import CommandForms, accepted, says
-from risala.lab.modem.core import REGISTRATIONS, ModemCore
+from risala.lab.modem.modem_state import REGISTRATIONS, ModemCore
 
 SETTINGS: Final = (
     *(NumberSetting(name, ("0-2",), (0,)) for name in REGISTRATIONS),

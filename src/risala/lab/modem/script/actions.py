@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from risala.drivers.modem.tpdu.pdu import PduError
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.quirks import SendRefusal, Until
 from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.network import UNKNOWN_SIGNAL

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.script.actions import ActionError, perform
 from risala.lab.modem.world import events as e
 

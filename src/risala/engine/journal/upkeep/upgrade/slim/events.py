@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.journal.upkeep.upgrade.slim.numbering import Numbering
 from risala.engine.model.ids import key_ms, next_key
 from risala.engine.model.numbers import EVENT_TYPES, MODES
@@ -78,7 +78,7 @@ def _move_deliveries(conn: sqlite3.Connection, given: Sequence[tuple[int, str]])
     conn.executemany(_DELIVERIES, given)
     theirs = (
         "SELECT seq FROM old_webhook_deliveries"  # noqa: S608 -- places
-        f" WHERE event_id IN ({places(ids)})"
+        f" WHERE event_id IN ({markers(ids)})"
     )
     conn.execute(
         f"INSERT INTO webhook_attempts ({_OF_ATTEMPT}) SELECT {_OF_ATTEMPT}"  # noqa: S608 -- constants
@@ -87,7 +87,7 @@ def _move_deliveries(conn: sqlite3.Connection, given: Sequence[tuple[int, str]])
     )
     conn.execute(f"DELETE FROM old_webhook_attempts WHERE delivery IN ({theirs})", ids)  # noqa: S608 -- constants
     conn.execute(
-        f"DELETE FROM old_webhook_deliveries WHERE event_id IN ({places(ids)})",  # noqa: S608 -- constants
+        f"DELETE FROM old_webhook_deliveries WHERE event_id IN ({markers(ids)})",  # noqa: S608 -- constants
         ids,
     )
 

@@ -14,7 +14,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.model.ids import key_ms, key_of
 
 WAITING_PLACE: Final = "upgrade.waiting"
@@ -28,7 +28,7 @@ class KeyGiver:
         self._conn = conn
         natural = [key for key in map(key_of, ids) if key is not None]
         rows = conn.execute(
-            f"SELECT key FROM message WHERE key IN ({places(natural)})",  # noqa: S608 -- places
+            f"SELECT key FROM message WHERE key IN ({markers(natural)})",  # noqa: S608 -- places
             natural,
         )
         self._taken = {key for (key,) in rows}

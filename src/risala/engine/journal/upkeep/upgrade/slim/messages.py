@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from risala.engine.journal.messages import counts
 from risala.engine.journal.messages.timeline import implied
-from risala.engine.journal.store.sql import places
+from risala.engine.journal.store.sql import markers
 from risala.engine.journal.upkeep.upgrade.slim.keys import KeyGiver
 from risala.engine.journal.upkeep.upgrade.slim.numbering import Numbering
 from risala.engine.model.ids import key_ms
@@ -314,7 +314,7 @@ def _old(conn: sqlite3.Connection, ids: Sequence[str]) -> _Old:
     entries: defaultdict[str, list[OldEntry]] = defaultdict(list)
     for row in conn.execute(
         f"SELECT {', '.join(OldEntry._fields)} FROM old_ledger"  # noqa: S608 -- names of ours
-        f" WHERE kind IN ('charge', 'refund') AND reference IN ({places(ids)}) ORDER BY seq",
+        f" WHERE kind IN ('charge', 'refund') AND reference IN ({markers(ids)}) ORDER BY seq",
         ids,
     ):
         entry = OldEntry(*row)
@@ -332,13 +332,13 @@ def _of(
 ) -> Iterable[Row]:
     return conn.execute(
         f"SELECT {', '.join(fields)} FROM {table}"  # noqa: S608 -- names of ours
-        f" WHERE {column} IN ({places(ids)}) ORDER BY {column}, {order}",
+        f" WHERE {column} IN ({markers(ids)}) ORDER BY {column}, {order}",
         ids,
     )
 
 
 def _take_away(conn: sqlite3.Connection, ids: Sequence[str], last: int) -> None:
-    marks = places(ids)
+    marks = markers(ids)
     conn.execute(f"DELETE FROM old_segments WHERE message_id IN ({marks})", ids)  # noqa: S608
     conn.execute(f"DELETE FROM old_timeline WHERE message_id IN ({marks})", ids)  # noqa: S608
     conn.execute(

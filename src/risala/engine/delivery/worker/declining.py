@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.delivery.lane.parts import Job, LaneHooks
+from risala.engine.delivery.worker.parts import Job, WorkerHooks
 from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.recorder import Recorder
 from risala.plugins.contract import Choosy, Declined, Driver
@@ -39,7 +39,7 @@ def declines(
 
 
 async def let_wait(
-    carrier: str, job: Job, declined: Declined, recorder: Recorder, hooks: LaneHooks
+    carrier: str, job: Job, declined: Declined, recorder: Recorder, hooks: WorkerHooks
 ) -> None:
     """Write down that the driver would not take the message: it goes elsewhere, or waits.
 

@@ -21,7 +21,7 @@ worth the while to look for them."""
 
 
 @dataclass(slots=True)
-class EndpointLane:
+class EndpointQueue:
     """One endpoint's place in the round."""
 
     endpoint_id: str
@@ -49,9 +49,9 @@ class Lanes:
 
     def __init__(self, widths: Widths) -> None:
         self._widths = widths
-        self._lanes: dict[str, EndpointLane] = {}
+        self._lanes: dict[str, EndpointQueue] = {}
         self._sleeping: list[tuple[int, str]] = []
-        self._round: dict[bool, deque[EndpointLane]] = {True: deque(), False: deque()}
+        self._round: dict[bool, deque[EndpointQueue]] = {True: deque(), False: deque()}
         self._room = {True: widths.prompt, False: widths.patient}
 
     def __len__(self) -> int:
@@ -66,10 +66,10 @@ class Lanes:
         lane = self._lanes.get(endpoint_id)
         if lane is None:
             width = FIRST_WIDTH if prompt else 1
-            lane = self._lanes[endpoint_id] = EndpointLane(endpoint_id, prompt, width)
+            lane = self._lanes[endpoint_id] = EndpointQueue(endpoint_id, prompt, width)
         self._sleep(lane, due_at)
 
-    def _sleep(self, lane: EndpointLane, due_at: int) -> None:
+    def _sleep(self, lane: EndpointQueue, due_at: int) -> None:
         if not lane.queued and (lane.due_at is None or due_at < lane.due_at):
             lane.due_at = due_at
             heapq.heappush(self._sleeping, (due_at, lane.endpoint_id))
@@ -99,7 +99,7 @@ class Lanes:
         lane = self._lanes.get(endpoint_id)
         return lane is not None and lane.due_at == due_at
 
-    def take(self, now_ms: int) -> EndpointLane | None:
+    def take(self, now_ms: int) -> EndpointQueue | None:
         """The lane whose turn it is. Follow with :meth:`start` or :meth:`rest`."""
         while (due_at := self.next_due()) is not None and due_at <= now_ms:
             lane = self._lanes[heapq.heappop(self._sleeping)[1]]
@@ -116,25 +116,25 @@ class Lanes:
                     return lane
         return None
 
-    def _queue(self, lane: EndpointLane) -> None:
+    def _queue(self, lane: EndpointQueue) -> None:
         if not lane.queued:
             lane.queued = True
             self._round[lane.prompt].append(lane)
 
-    def start(self, lane: EndpointLane, seq: int) -> None:
+    def start(self, lane: EndpointQueue, seq: int) -> None:
         """A delivery of this lane is being attempted; the lane goes to the end of the round."""
         lane.in_flight[seq] = lane.prompt
         self._room[lane.prompt] -= 1
         self._queue(lane)
 
-    def rest(self, lane: EndpointLane, due_at: int | None) -> None:
+    def rest(self, lane: EndpointQueue, due_at: int | None) -> None:
         """The lane has nothing due before ``due_at``, or with None nothing at all."""
         if due_at is not None:
             self._sleep(lane, due_at)
         elif not lane.in_flight and lane.prompt:
             del self._lanes[lane.endpoint_id]
 
-    def finish(self, lane: EndpointLane, seq: int, *, ok: bool, prompt: bool) -> None:
+    def finish(self, lane: EndpointQueue, seq: int, *, ok: bool, prompt: bool) -> None:
         """An attempt is over: look at the lane again."""
         self._room[lane.in_flight.pop(seq)] += 1
         lane.width = min(lane.width + 1, self._widths.per_endpoint) if ok else 1
@@ -142,7 +142,7 @@ class Lanes:
         lane.due_at = None
         self._queue(lane)
 
-    def leave(self, lane: EndpointLane, seq: int, due_at: int) -> None:
+    def leave(self, lane: EndpointQueue, seq: int, due_at: int) -> None:
         """An attempt was not made after all, which says nothing about the endpoint."""
         self._room[lane.in_flight.pop(seq)] += 1
         self._sleep(lane, due_at)

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import Final
 
-from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.worker.parts import Gate
 from risala.engine.model.clock import Clock
 from risala.engine.model.times import iso
 from risala.plugins.contract import Capabilities, Health, HealthState
@@ -30,7 +30,7 @@ class TraceLine:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneError:
+class LastError:
     """What went wrong last: an answer of the carrier, or the link itself."""
 
     at_ms: int
@@ -56,7 +56,7 @@ class CarrierLink:
         self.fault: str | None = None
         """What the driver did wrong the last time, as a sentence for the operator."""
         self.trace: deque[TraceLine] = deque(maxlen=TRACE_MAX)
-        self.last_error: LaneError | None = None
+        self.last_error: LastError | None = None
         self._is_heard = False
         self._lost_until_s = 0.0
         self._can = can
@@ -81,7 +81,7 @@ class CarrierLink:
 
     def note_error(self, cause: Cause, raw: str, text: str) -> None:
         """Remember what went wrong, until something else does."""
-        self.last_error = LaneError(self._clock.now_ms(), cause.value, raw, text)
+        self.last_error = LastError(self._clock.now_ms(), cause.value, raw, text)
 
     def begin(self) -> None:
         """The driver begins: what it says first is no error."""

@@ -10,8 +10,8 @@ from typing import Final
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
-from risala.engine.outside import Outside
-from risala.engine.rules.webhooks.sign import is_secret
+from risala.engine.connections import Connections
+from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.webhooks.endpoints import rules_of
 from risala.http.outbound.client import open_outbound
@@ -28,7 +28,7 @@ async def open_outside(
     plugins: PluginManager,
     listening: ServiceAddresses,
     answers: Callable[[], Mapping[int, int]],
-) -> Outside:
+) -> Connections:
     """A client for webhooks, mail where a server is set, and the payment methods that have a table;
     they end with ``outer``.
 
@@ -58,7 +58,7 @@ async def open_outside(
         name: plugins.build_face(name, table) for name, table in settings.faces.enabled.items()
     }
     pages = plugins.build_pages()
-    return Outside(
+    return Connections(
         await outer.enter_async_context(client),
         mailer,
         methods,

@@ -15,7 +15,7 @@ from risala.engine.alerts.calls import AlertCalls, AlertCallSources
 from risala.engine.alerts.measure import Answers
 from risala.engine.alerts.telling import Telling
 from risala.engine.delivery.rereading import SettingsSource
-from risala.engine.faces.callbacks import CallbackSources, FaceCallbacks
+from risala.engine.faces.callbacks import CallbackSources, CompatCallbacks
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
@@ -44,7 +44,7 @@ messages."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Connections:
     outbound: Outbound | None = None
     """What makes the calls of webhooks; None: events wait until a start that has it."""
     mailer: Mailer | None = None
@@ -78,11 +78,11 @@ class Outside:
     """The pages of the console that plugins bring."""
 
 
-NO_OUTSIDE: Final = Outside()
+NO_OUTSIDE: Final = Connections()
 """For an engine that nobody outside hears of."""
 
 
-def in_words(outside: Outside) -> Mapping[str, object]:
+def in_words(outside: Connections) -> Mapping[str, object]:
     """What plugins brought besides drivers, by what it is called where it holds up the loop."""
     return {
         **{f"the mailer {type(each).__name__}": each for each in (outside.mailer,) if each},
@@ -109,7 +109,7 @@ class Outward:
     alert_calls: AlertCalls | None
     answers: Answers | None
     recorder: Recorder
-    outside: Outside
+    outside: Connections
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Look at an endpoint's deliveries now."""
@@ -135,7 +135,7 @@ class Outward:
         await start("feed of events", self.feed.run)
         return alerts
 
-    def _callbacks(self, services: Services) -> FaceCallbacks | None:
+    def _callbacks(self, services: Services) -> CompatCallbacks | None:
         """What calls customers of faces back; None: no face does."""
         faces = {
             name: face for name, face in self.outside.faces.items() if isinstance(face, CallsBack)
@@ -151,16 +151,16 @@ class Outward:
             outbound=self.outside.outbound,
             kept_days=services.settings.retention.events_days,
         )
-        return FaceCallbacks(sources)
+        return CompatCallbacks(sources)
 
 
-def public_url(settings: Settings, outside: Outside) -> str:
+def public_url(settings: Settings, outside: Connections) -> str:
     """Where people find the pages: no slash at its end."""
     http = settings.http
     return http.public_url or outside.url or f"http://{http.host}:{http.port}"
 
 
-def console_url(settings: Settings, outside: Outside) -> str:
+def console_url(settings: Settings, outside: Connections) -> str:
     """Where operators find the console: no slash at its end."""
     own = settings.http.console_url or outside.console_url
     return own or public_url(settings, outside)
@@ -170,7 +170,7 @@ def build_outward(
     settings: Settings,
     recorder: Recorder,
     repositories: Repositories,
-    outside: Outside,
+    outside: Connections,
     derived: Derived,
 ) -> Outward:
     """Build the parts; nothing runs yet."""
@@ -180,10 +180,10 @@ def build_outward(
     post = Post(recorder, journal.reader(), letters, outside.mailer)
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:
-        notices = Notices(recorder, journal.reader(), settings.mail.operator, post.look)
+        notices = Notices(recorder, journal.reader(), settings.mail.operator, post.wake)
         webhooks = Webhooks(
             WebhookSources(
-                settings.webhooks, recorder, journal.reader(), outside.outbound, notices.look
+                settings.webhooks, recorder, journal.reader(), outside.outbound, notices.wake
             )
         )
         if settings.alerts.webhook_url:
@@ -197,10 +197,10 @@ def build_outward(
                 )
             )
     cursors = EventCursors(recorder, journal.reader())
-    listeners = (cursors.look,) if webhooks is None else (cursors.look, webhooks.look)
+    listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
     feed = Feed(journal.reader(), journal.committed, listeners)
     live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
-    rings = (post.look,) if alert_calls is None else (post.look, alert_calls.look)
+    rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
     telling = Telling(
         settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None
     )

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import set_back
+from risala.engine.journal import clock_rollback
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock, ClockJump
@@ -42,11 +42,11 @@ class WatchedClock:
         """The last step by which it was set, ahead or back."""
 
     def now_ms(self) -> int:
-        now_ms, by_ms = self._look()
+        now_ms, by_ms = self._read_clocks()
         if not -SLACK_MS <= by_ms <= SLACK_MS:
             # The process may have stood still between its looks at the two clocks, which is no
             # step of either: whoever looks again sees them as they are.
-            now_ms, by_ms = self._look()
+            now_ms, by_ms = self._read_clocks()
         assert self._ahead_ms is not None, "it was looked at"
         self._ahead_ms += by_ms
         if not -SLACK_MS <= by_ms <= SLACK_MS:
@@ -56,7 +56,7 @@ class WatchedClock:
                 self._noticed.set()
         return now_ms
 
-    def _look(self) -> tuple[int, int]:
+    def _read_clocks(self) -> tuple[int, int]:
         """What the wall clock says, and by how much it is further ahead than it was."""
         now_ms = self._clock.now_ms()
         if self._elapsed_s is None:
@@ -66,7 +66,7 @@ class WatchedClock:
             self._ahead_ms = ahead_ms
         return now_ms, ahead_ms - self._ahead_ms
 
-    async def wait_set_back(self) -> int:
+    async def wait_clock_rollback(self) -> int:
         """Return once the clock was set back; by how many milliseconds."""
         await self._noticed.wait()
         self._noticed = trio.Event()
@@ -83,8 +83,8 @@ async def keep_elapsed(
         look_again: called afterwards, so that whoever remembers a time reads it again.
     """
     while True:
-        by_ms = await clock.wait_set_back()
-        follow = partial(set_back.follow, by_ms=by_ms, now_ms=clock.now_ms())
+        by_ms = await clock.wait_clock_rollback()
+        follow = partial(clock_rollback.follow, by_ms=by_ms, now_ms=clock.now_ms())
         rows = await retry_until_committed("clock", partial(recorder.journal.commit, follow))
         log.warning("clock.set_back", by_s=by_ms / 1000, brought_forward=rows)
         look_again()

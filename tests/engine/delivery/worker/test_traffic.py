@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from risala.engine.delivery.lane.traffic import (
+from risala.engine.delivery.worker.traffic import (
     A_SECOND,
     AT_ONCE_MAX,
     KEPT_MS,

@@ -40,7 +40,7 @@ class TrafficLine:
     """How many before it, since the last line, are not told."""
 
 
-class LaneTraffic:
+class WorkerTraffic:
     """Of one lane."""
 
     def __init__(self, clock: Clock) -> None:

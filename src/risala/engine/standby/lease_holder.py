@@ -46,7 +46,7 @@ class TakeoverUnfinished(Exception):
         super().__init__("A takeover was begun here and has not ended: run it again.")
 
 
-class LeaseKeeper:
+class LeaseHolder:
     """Of one run of the service."""
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from risala.engine.delivery.lane.parts import Counts
+from risala.engine.delivery.worker.parts import Counts
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.throttle import Throttle
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent

@@ -67,7 +67,7 @@ class TwilioSettings(BaseModel):
     from a number at Twilio."""
 
 
-class TwilioFace:
+class TwilioCompat:
     """The face; see the module's text."""
 
     paths: Sequence[FacePath] = (
@@ -371,11 +371,11 @@ def _verification_answer(
     return wire.answer(told, answered)
 
 
-def build_twilio(settings: TwilioSettings) -> TwilioFace:
-    return TwilioFace(settings)
+def build_twilio(settings: TwilioSettings) -> TwilioCompat:
+    return TwilioCompat(settings)
 
 
-_BUILD: Final[Callable[[Any], TwilioFace]] = build_twilio
+_BUILD: Final[Callable[[Any], TwilioCompat]] = build_twilio
 
 TWILIO: Final = FaceFactory(
     name="twilio",

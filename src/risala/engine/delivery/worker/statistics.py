@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import trio
 
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.link import TraceLine
+from risala.engine.delivery.worker.link import TraceLine
+from risala.engine.delivery.worker.worker import CarrierWorker
 
 
 @dataclass(frozen=True, slots=True)
-class LaneStatistics:
+class WorkerStatistics:
     carrier: str
     driver: str
     state: str
@@ -44,10 +44,10 @@ class LaneStatistics:
     trace: tuple[TraceLine, ...]
 
 
-def statistics_of(lane: Lane) -> LaneStatistics:
+def statistics_of(lane: CarrierWorker) -> WorkerStatistics:
     """The numbers and words of this moment."""
     now_s, health = trio.current_time(), lane.driver_health
-    return LaneStatistics(
+    return WorkerStatistics(
         carrier=lane.name,
         driver=lane.carrier.driver,
         state=health.state,

@@ -64,7 +64,7 @@ def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
 
 
 @dataclass(frozen=True, slots=True)
-class Core:
+class Foundation:
     """The parts that are there with and without carriers."""
 
     settings: Settings
@@ -89,7 +89,7 @@ class Core:
 
 
 @asynccontextmanager
-async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
+async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundation]:
     """Journal, accounts and supervisor; closes them in order. The caller holds the data lock.
 
     Raises:
@@ -120,7 +120,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Core]:
                 stored = RequestRepository(data_dir, inline=seams.inline_journal)
                 requests = RequestLog(settings.request_log, stored, seams.clock)
                 try:
-                    yield Core(
+                    yield Foundation(
                         settings,
                         seams,
                         journal,
@@ -150,7 +150,7 @@ class Owners:
     billing: Ref[BillingMessage]
 
 
-async def start_owners(core: Core) -> Owners:
+async def start_owners(core: Foundation) -> Owners:
     reader, mailbox_max = core.journal.reader(), core.settings.engine.mailbox_max
     memory = LimitsMemory(core.settings.limits, core.settings.people)
     limits = await core.supervisor.start(

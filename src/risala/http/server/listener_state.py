@@ -1,6 +1,6 @@
 """The connections of one listening socket: how long each may take, and how many there may be.
 
-A face (the public API, the control socket) has one :class:`ServerFace`.
+A face (the public API, the control socket) has one :class:`ListenerState`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Patience:
     unread bytes does not overtake the answer."""
 
 
-class FaceConnection(Protocol):
+class ListenerConnection(Protocol):
     """What a face knows of each of its connections."""
 
     def close_idle(self) -> None:
@@ -61,7 +61,7 @@ class FaceConnection(Protocol):
         """Close the connection if its time is over."""
 
 
-class ServerFace:
+class ListenerState:
     """All connections of one socket. Its methods are called on the loop, and never wait."""
 
     def __init__(self, patience: Patience, connections_max: int, routes: PlainRoutes) -> None:
@@ -69,9 +69,9 @@ class ServerFace:
         self.routes = routes
         """What is answered without the app; of what is refused in its stead it keeps the count."""
         self._connections_max = connections_max
-        self._open: set[FaceConnection] = set()
+        self._open: set[ListenerConnection] = set()
         # The idle ones, the one that has been idle longest first: dicts keep their order.
-        self._idle: dict[FaceConnection, None] = {}
+        self._idle: dict[ListenerConnection, None] = {}
         self._stop_at = inf
         self._full_said_at = self._lacking_said_at = -inf
 
@@ -90,7 +90,7 @@ class ServerFace:
         """Open connections, idle ones included."""
         return len(self._open)
 
-    def admit(self, connection: FaceConnection) -> bool:
+    def admit(self, connection: ListenerConnection) -> bool:
         """Whether one more connection is taken. At the limit the one that has been idle longest is
         closed for it."""
         if len(self._open) >= self._connections_max:
@@ -114,13 +114,13 @@ class ServerFace:
             self._idle.pop(longest)
             longest.close_idle()
 
-    def mark_idle(self, connection: FaceConnection) -> None:
+    def mark_idle(self, connection: ListenerConnection) -> None:
         self._idle[connection] = None
 
-    def mark_busy(self, connection: FaceConnection) -> None:
+    def mark_busy(self, connection: ListenerConnection) -> None:
         self._idle.pop(connection, None)
 
-    def leave(self, connection: FaceConnection) -> None:
+    def leave(self, connection: ListenerConnection) -> None:
         self._open.discard(connection)
         self._idle.pop(connection, None)
 

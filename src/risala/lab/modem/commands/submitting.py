@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from risala.drivers.modem.tpdu.pdu import Submit, TpAddress
 from risala.lab.modem.at.replies import Cms, CmsError, LaterReply, Rows
-from risala.lab.modem.core import ModemCore
+from risala.lab.modem.modem_state import ModemCore
 from risala.lab.modem.world.config import ReferenceForm
 
 

@@ -15,7 +15,7 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.delivery.lane.parts import Job
+from risala.engine.delivery.worker.parts import Job
 from risala.engine.model.discreet import discreet
 from risala.plugins.contract import SUBMIT_S_MAX, Capabilities, Driver, Posting
 from risala.plugins.fits import fault_of

@@ -12,7 +12,6 @@ from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.billing.billing import tell_entered
-from risala.engine.core import Core, Owners
 from risala.engine.delivery.attempt_writer import AttemptWriter
 from risala.engine.delivery.carrier_registry import (
     CarrierRegistry,
@@ -22,12 +21,13 @@ from risala.engine.delivery.carrier_registry import (
 )
 from risala.engine.delivery.carrier_runtime import CarrierRuntime, Hearing
 from risala.engine.delivery.fleet import Fleet
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Counts, Gate, LaneHooks
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.rereading import KEY_BYTES, Rereading, SettingsSource
 from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.sorter import Sorter
+from risala.engine.delivery.worker.parts import Counts, Gate, WorkerHooks
+from risala.engine.delivery.worker.worker import CarrierWorker
+from risala.engine.foundation import Foundation, Owners
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -40,7 +40,7 @@ from risala.plugins.contract import Driver
 
 
 @dataclass(frozen=True, slots=True)
-class Sending:
+class CarrierWiring:
     """The parts that give messages to carriers and hear of them: built, and not running yet."""
 
     recorder: Recorder
@@ -54,12 +54,12 @@ class Sending:
 
 
 def build_sending(
-    core: Core,
+    core: Foundation,
     owners: Owners,
     router: Router,
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
-) -> Sending:
+) -> CarrierWiring:
     """Build what sends. Notes and timers come first, because the recorder tells them of changes;
     the lanes come last, because they write through the recorder."""
     reader, clock, delivery = core.journal.reader(), core.seams.clock, core.settings.delivery
@@ -74,16 +74,16 @@ def build_sending(
 
     scribe = AttemptWriter(recorder)
 
-    def lane(
-        carrier: CarrierSection, driver: Driver, hooks: LaneHooks, former: Lane | None
-    ) -> Lane:
+    def build_worker(
+        carrier: CarrierSection, driver: Driver, hooks: WorkerHooks, former: CarrierWorker | None
+    ) -> CarrierWorker:
         pace, now_s = carrier.rate_per_s, trio.current_time()
         if former is None:
             throttle = Throttle(pace, now_s, core.seams.ids.chance)
         else:  # the carrier's limit holds over the change
             throttle = former.throttle
             throttle.retune(pace, now_s)
-        built = Lane(
+        built = CarrierWorker(
             carrier=carrier,
             driver=driver,
             recorder=recorder,
@@ -100,7 +100,7 @@ def build_sending(
             built.standing.gate = Gate(said.gate)
         return built
 
-    fleet, over = Fleet(router, notes, lane), core.repositories.carriers.overrides()
+    fleet, over = Fleet(router, notes, build_worker), core.repositories.carriers.overrides()
     for each in carriers:
         if each.enabled:
             in_force = overridden(each, over.get(each.name))
@@ -108,12 +108,12 @@ def build_sending(
     text = partial(text_of, reader=reader, codes=core.codes)
     board = Board(notes, fleet.lanes, reader, text)
     sorter = Sorter(core.journal, clock, router, notes)
-    return Sending(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
+    return CarrierWiring(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
 
 def build_registry(
-    core: Core,
-    sending: Sending,
+    core: Foundation,
+    sending: CarrierWiring,
     router: Router,
     scheduler: Ref[SchedulerMessage],
     carriers: Sequence[CarrierSection],
@@ -140,7 +140,7 @@ def build_registry(
 
 
 def build_rereading(
-    core: Core,
+    core: Foundation,
     source: SettingsSource | None,
     carriers: Sequence[CarrierSection],
     lineup: CarrierRegistry,

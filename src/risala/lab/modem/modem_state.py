@@ -21,7 +21,7 @@ from risala.lab.modem.at.syntax import CommandArguments
 from risala.lab.modem.at.textmode import Parameters, Writer, written
 from risala.lab.modem.card import Card
 from risala.lab.modem.power import Power
-from risala.lab.modem.quirks import Mood
+from risala.lab.modem.quirks import ModemBehaviour
 from risala.lab.modem.world import events as e
 from risala.lab.modem.world.config import ModemConfig
 from risala.lab.modem.world.network import REGISTERED, UNKNOWN_SIGNAL, SimulatedNetwork
@@ -124,13 +124,13 @@ class ModemCore:
         now_s: Callable[[], float],
         wall: Callable[[], datetime],
         tell: Callable[[e.ModemEvent], None],
-        mood: Mood | None = None,
+        mood: ModemBehaviour | None = None,
     ) -> None:
         self.config: ModemConfig = config
         self.dice = dice
         self.wall = wall
         self.tell = tell
-        self.mood = mood or Mood(dice)
+        self.mood = mood or ModemBehaviour(dice)
         self.timetable = Timetable(now_s)
         self.card: Card = Card(config)
         profile = config.profile

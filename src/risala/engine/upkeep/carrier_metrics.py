@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from prometheus_client.core import Metric
 
-from risala.engine.delivery.lane.latency import BUCKETS_S
+from risala.engine.delivery.worker.latency import BUCKETS_S
 from risala.engine.upkeep.families import Rows, counter, gauge, histogram
 
 Carriers = list[dict[str, Any]]

@@ -28,7 +28,7 @@ ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
 
 
-class Keeper:
+class DeadlineWatch:
     """``ask`` asks what became of the uncertain messages whose wait ends at a time, in UTC epoch
     milliseconds."""
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import trio
 
-from risala.engine.delivery.lane.lane import Lane
-from risala.engine.delivery.lane.parts import Gate
+from risala.engine.delivery.worker.parts import Gate
+from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
 from risala.engine.model.times import iso
 from risala.plugins.contract import Health, HealthState
@@ -22,7 +22,7 @@ Details = Mapping[str, str | int | float | None]
 
 
 @dataclass(frozen=True, slots=True)
-class LaneCondition:
+class CarrierCondition:
     """A sentence that is written elsewhere."""
 
     code: str
@@ -36,42 +36,42 @@ _HELD: Final = {
 }
 
 
-def state_of(lane: Lane, now_s: float, clock: Clock) -> LaneCondition:
+def state_of(lane: CarrierWorker, now_s: float, clock: Clock) -> CarrierCondition:
     """How it stands: the first of these that holds is what an operator has to know."""
     standing = lane.standing
     if standing.gate is not Gate.OPEN:
-        return LaneCondition(_HELD[standing.gate], {"in_flight": lane.in_flight})
+        return CarrierCondition(_HELD[standing.gate], {"in_flight": lane.in_flight})
     if standing.is_distrusted(now_s) or lane.silent:
-        return LaneCondition("driver_fault", {"note": standing.fault})
+        return CarrierCondition("driver_fault", {"note": standing.fault})
     if not standing.is_up:
         return _link_state(standing.health)
     until_s = lane.breaker.open_until_s
     if until_s is not None:
-        return LaneCondition("resting", {"until": _iso(until_s, now_s, clock)})
+        return CarrierCondition("resting", {"until": _iso(until_s, now_s, clock)})
     rate, rate_max = lane.throttle.rate_per_s(now_s), lane.throttle.rate_max_per_s
     if rate < rate_max:
-        return LaneCondition("slowed", {"rate_per_s": rate, "rate_max_per_s": rate_max})
-    return LaneCondition("up" if standing.gives_receipts else "up_without_receipts", {})
+        return CarrierCondition("slowed", {"rate_per_s": rate, "rate_max_per_s": rate_max})
+    return CarrierCondition("up" if standing.gives_receipts else "up_without_receipts", {})
 
 
-def _link_state(health: Health) -> LaneCondition:
+def _link_state(health: Health) -> CarrierCondition:
     """Why the link is down, as far as its driver's facts tell."""
     details = health.details
     status, registration = details.get("command_status"), details.get("registration")
     if status is not None:
         code = "refused_for_good" if health.state is HealthState.SICK else "refused"
-        return LaneCondition(code, {"status": status, "again_s": details.get("again_s")})
+        return CarrierCondition(code, {"status": status, "again_s": details.get("again_s")})
     if registration == "denied":
-        return LaneCondition("sim_denied", {})
+        return CarrierCondition("sim_denied", {})
     if _used_up(details):
-        return LaneCondition("quota_used", {"limit": details["segments_per_day_max"]})
+        return CarrierCondition("quota_used", {"limit": details["segments_per_day_max"]})
     if registration is not None:
-        return LaneCondition("searching", {})
+        return CarrierCondition("searching", {})
     if health.state is HealthState.SICK:
-        return LaneCondition("needs_a_hand", {})
+        return CarrierCondition("needs_a_hand", {})
     if details.get("again_s") is not None:
-        return LaneCondition("connects_again", {"again_s": details["again_s"]})
-    return LaneCondition("link_down", {})
+        return CarrierCondition("connects_again", {"again_s": details["again_s"]})
+    return CarrierCondition("link_down", {})
 
 
 def _used_up(details: Details) -> bool:
@@ -83,8 +83,8 @@ def _iso(at_s: float, now_s: float, clock: Clock) -> str:
     return iso(clock.now_ms() + round(1000 * max(0.0, at_s - now_s)))
 
 
-def tile_of(lane: Lane) -> dict[str, Any]:
-    """What a tile shows beside the numbers of :class:`LaneStatistics`."""
+def tile_of(lane: CarrierWorker) -> dict[str, Any]:
+    """What a tile shows beside the numbers of :class:`WorkerStatistics`."""
     standing, clock, now_s = lane.standing, lane.recorder.clock, trio.current_time()
     details, told = lane.driver_health.details, state_of(lane, now_s, clock)
     error = standing.last_error

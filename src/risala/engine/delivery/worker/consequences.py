@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.config.model import CarrierSection, RetrySection
-from risala.engine.delivery.lane.parts import LaneHooks
+from risala.engine.delivery.worker.parts import WorkerHooks
 from risala.engine.journal.attempts import Attempt, SubmitAnswer
 from risala.engine.journal.rows import DueRow, Stamp
 from risala.engine.rules.retry import Circumstances, Decision, after_acceptance, decide
@@ -25,7 +25,7 @@ class Consequences:
 
     carrier: CarrierSection
     retry: RetrySection
-    hooks: LaneHooks
+    hooks: WorkerHooks
 
     def answer(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.delivery.lane.parts import Job
+from risala.engine.delivery.worker.parts import Job
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.delivery.lane.latency import Latency
+from risala.engine.delivery.worker.latency import Latency
 from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of
@@ -94,7 +94,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneHooks:
+class WorkerHooks:
     """What a lane tells the scheduler and asks of the router; all synchronous."""
 
     changed: Callable[[], None]

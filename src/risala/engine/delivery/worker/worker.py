@@ -14,16 +14,16 @@ import trio
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.attempt_writer import AttemptWriter
-from risala.engine.delivery.lane.awaited import Awaited
-from risala.engine.delivery.lane.calls import LATE_MAX, Calls, SubmitCall
-from risala.engine.delivery.lane.consequences import Consequences
-from risala.engine.delivery.lane.declining import declines, let_wait
-from risala.engine.delivery.lane.learning import Learning
-from risala.engine.delivery.lane.link import CarrierLink
-from risala.engine.delivery.lane.parts import Counts, Gate, Job, LaneHooks, tell_unwritten
-from risala.engine.delivery.lane.questions import Questions
-from risala.engine.delivery.lane.solo import Solo
-from risala.engine.delivery.lane.traffic import LaneTraffic
+from risala.engine.delivery.worker.awaited import Awaited
+from risala.engine.delivery.worker.calls import LATE_MAX, Calls, SubmitCall
+from risala.engine.delivery.worker.consequences import Consequences
+from risala.engine.delivery.worker.declining import declines, let_wait
+from risala.engine.delivery.worker.learning import Learning
+from risala.engine.delivery.worker.link import CarrierLink
+from risala.engine.delivery.worker.parts import Counts, Gate, Job, WorkerHooks, tell_unwritten
+from risala.engine.delivery.worker.questions import Questions
+from risala.engine.delivery.worker.solo import Solo
+from risala.engine.delivery.worker.traffic import WorkerTraffic
 from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Recorder
@@ -55,14 +55,14 @@ STORAGE_PAUSE_S: Final = 1.0
 
 
 @dataclass(slots=True)
-class Lane:
+class CarrierWorker:
     """Runs jobs through one driver. State changes happen on the loop thread, synchronously."""
 
     carrier: CarrierSection
     driver: Driver
     recorder: Recorder
     scribe: AttemptWriter
-    hooks: LaneHooks
+    hooks: WorkerHooks
     fence: Callable[[], None]
     """Called before each segment leaves; it does not return where another machine may send."""
     breaker: Breaker
@@ -82,7 +82,7 @@ class Lane:
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
     solo: Solo = field(default_factory=Solo)
-    traffic: LaneTraffic = field(init=False)
+    traffic: WorkerTraffic = field(init=False)
     """What went over the wire in the last minutes."""
     _nursery: trio.Nursery | None = None
     _idle: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
@@ -101,7 +101,7 @@ class Lane:
         self.name = self.carrier.name
         self.window_max = self._window_max()
         self.standing = CarrierLink(can, self.recorder.clock)
-        self.traffic = LaneTraffic(self.recorder.clock)
+        self.traffic = WorkerTraffic(self.recorder.clock)
         self.awaited = Awaited(asked=can.query)
         self._calls = Calls(self.name, self.driver, self)
         self._consequences = Consequences(self.carrier, retry, self.hooks)
@@ -291,7 +291,7 @@ class Lane:
             self._nursery.start_soon(self._rest, job, result.error)
 
     def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
-        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
+        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
         if outcome is None:
             if not call.given_up:
                 fault = "Its driver failed while it submitted a message; the log has the cause."
@@ -306,7 +306,7 @@ class Lane:
             self._settle(call, outcome)
 
     def cut_off(self, call: SubmitCall) -> None:
-        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
+        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
         if not call.given_up:
             self._finished(call.job, goes_on=False)
 
@@ -391,7 +391,7 @@ class Lane:
         return answer
 
     def overdue(self, call: SubmitCall) -> None:
-        """See :class:`~risala.engine.delivery.lane.calls.CallsOwner`."""
+        """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
         limit_s = self._calls.limit_s
         log.error(
             "driver.silent",
