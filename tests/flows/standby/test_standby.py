@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,9 @@ class Pair:
         """The standby serves, and sends what it accepts."""
         self.standby.start()
         self.standby.wait_ready()
+        self.go_on_sending()
+
+    def go_on_sending(self) -> None:
         for number in range(10):
             text = f"after takeover {number}"
             answer = self.standby.send(self.account, body=text, idempotencyKey=text)
@@ -211,6 +215,26 @@ def test_an_orderly_stop_loses_nothing_and_is_not_waited_for(pair):
     in_copy = {row[0] for row in pair.standby.rows("SELECT id FROM messages")}
     assert {each["messageId"] for each in sent} <= in_copy
     pair.go_on()
+    pair.assert_nothing_was_sent_twice()
+
+
+def test_what_waits_at_an_orderly_stop_goes_on(pair):
+    """What is due, which never was at the carrier, and what is to leave later."""
+    assert pair.primary.command("carriers", "pause", "mattel").returncode == 0
+    due = [pair.primary.send(pair.account, body=f"due {n}").json()["messageId"] for n in range(3)]
+    at = (datetime.now(UTC) + timedelta(hours=3)).isoformat(timespec="seconds")
+    later = pair.primary.send(pair.account, body="later", sendAt=at).json()["messageId"]
+    assert pair.primary.stop() == 0
+    told = pair.taken()
+    assert (told["entriesBehind"], told["ended"]) == (0, 0)
+    pair.standby.start()
+    pair.standby.wait_ready()
+    assert {pair.standby.show(pair.account, one)["status"] for one in (*due, later)} == {"pending"}
+    assert pair.standby.command("carriers", "resume", "mattel").returncode == 0
+    pair.go_on_sending()
+    wanted = {f"due {n}" for n in range(3)}
+    until(lambda: wanted <= set(pair.simulator.texts()), "what was due is sent")
+    assert pair.standby.show(pair.account, later)["status"] == "pending"
     pair.assert_nothing_was_sent_twice()
 
 
