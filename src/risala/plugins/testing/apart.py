@@ -14,8 +14,8 @@ import sysconfig
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -156,30 +156,36 @@ class ApartRun:
         A run that gave up by itself is over as soon as its tasks are; one that hangs gets an
         exception out of nowhere, between two of its instructions.
         """
-        for _ in range(LEAVE_TRIES):
-            if self._inside:  # beyond it somebody would print what ends the thread
-                told = ctypes.c_ulong(thread.ident or 0)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(told, ctypes.py_object(AbandonedRun))
-                if self._token is not None:
-                    # A run that is cut down closes its wake-up socket without saying so.
-                    with suppress(trio.RunFinishedError, OSError):
-                        self._token.run_sync_soon(_wake)  # who waits for the system sees nothing
-            thread.join(LEAVE_S)
-            if not thread.is_alive():
-                break
-        self._token = None
-        if self._error is not None:
-            self._error.with_traceback(None)  # its frames hold what is to be collected
-        _collect()
+        with _hushed():
+            for _ in range(LEAVE_TRIES):
+                if self._inside:  # beyond it somebody would print what ends the thread
+                    self._cut_down(thread)
+                thread.join(LEAVE_S)
+                if not thread.is_alive():
+                    break
+            self._token = None
+            if self._error is not None:
+                self._error.with_traceback(None)  # its frames hold what is to be collected
+            gc.collect()
+
+    def _cut_down(self, thread: threading.Thread) -> None:
+        ident = ctypes.c_ulong(thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(AbandonedRun))
+        if self._token is not None:
+            # A run that is cut down closes its wake-up socket without saying so.
+            with suppress(trio.RunFinishedError, OSError):
+                self._token.run_sync_soon(_wake)  # who waits for the system sees nothing
 
 
-def _collect() -> None:
-    """Collect what the run left unfinished, without a word: coroutines that are cut off complain,
-    and would do so at any time, in the midst of another test."""
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Without a word of what the run left unfinished. Coroutines that are cut off complain when
+    they are collected: at once, or in the midst of another test.
+    """
     told = sys.unraisablehook
     sys.unraisablehook = _hush
     try:
-        gc.collect()
+        yield
     finally:
         sys.unraisablehook = told
 
