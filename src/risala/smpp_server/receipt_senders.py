@@ -12,7 +12,7 @@ from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 
 
 class ReceiptSenders:
-    """Starts a courier where there is none yet, and tells it of its receivers.
+    """Starts a receipt sender where there is none yet, and tells it of its receivers.
 
     Args:
         open_cursor: a credential's place among the events: where it was, or now if it has none yet.

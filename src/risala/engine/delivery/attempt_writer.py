@@ -1,4 +1,4 @@
-"""The scribe: writes down what lanes and drivers bring, in groups that nobody waits for.
+"""Writes attempts and outcomes of all carriers, in groups that nobody waits for.
 
 While one commit is under way, what comes meanwhile gathers; then all of it is one commit. So the
 groups grow with the load, no timer holds anything up, and a message costs no task of its own.
@@ -38,7 +38,7 @@ _Waiting = tuple[Item, Callable[[Result | Failed], None]]
 
 
 class AttemptWriter:
-    """Of all lanes. What it is brought is kept over a crash of :meth:`run`."""
+    """Of all carriers. What waits to be written outlives a crash of :meth:`run`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder

@@ -1,4 +1,4 @@
-"""What runs for a lane: the lane itself, its driver, and who asks the driver about segments."""
+"""What runs for a carrier: its worker, its driver, and who asks the driver about segments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Hearing = Callable[[str], Callable[[], None] | None]
 
 
 class CarrierRuntime:
-    """Starts and ends it, for any lane."""
+    """Starts and ends it, for any carrier."""
 
     def __init__(
         self,

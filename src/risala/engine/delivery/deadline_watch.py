@@ -1,4 +1,4 @@
-"""The keeper of deadlines: validity that ends, uncertainty that is resolved, receipts forgotten.
+"""Watches deadlines: validity that ends, uncertainty that is resolved, receipts forgotten.
 
 One task for all messages: the deadlines are an index in the journal, and only the nearest is held.
 """

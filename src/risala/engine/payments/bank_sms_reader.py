@@ -1,4 +1,4 @@
-"""The ear: reads what a bank writes to an operator's SIM, and credits what fits in every respect.
+"""Reads what a bank writes to an operator's SIM, and credits what fits in every respect.
 
 One task reads the texts in the order in which they came, since the balance that each tells goes on
 from the one before it. Each is a row before it is read, so that what a crash cuts off is read by

@@ -1,4 +1,4 @@
-"""The cashier: takes a payment one step further, and credits what came, once.
+"""The credit writer takes a payment one step further, and credits what came, once.
 
 What a method says, or an operator, or a signed callback, goes through one transaction that credits
 the ledger and writes the payment down together. So whatever is repeated, reordered or killed

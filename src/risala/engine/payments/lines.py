@@ -10,7 +10,7 @@ from risala.plugins.payment_texts import HearsTexts
 
 
 class BankLines:
-    """Made before the lanes and the desk, both of which need it.
+    """Made before the carrier workers and the payment service, both of which need it.
 
     Args:
         methods: by the names of their tables.

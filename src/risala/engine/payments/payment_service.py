@@ -1,4 +1,4 @@
-"""The desk: where payments are begun, claimed, confirmed or refused.
+"""The payment service begins, claims, confirms and refuses payments.
 
 Each step is stored before it is shown. A method is only asked what it knows; the cashier
 (:mod:`risala.engine.payments.credit_writer`) writes down what it says, and credits what came, once.

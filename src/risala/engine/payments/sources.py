@@ -1,4 +1,4 @@
-"""What the desk's parts need of the rest of the engine."""
+"""What the payment service's parts need of the rest of the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lane: the engine's handle on one carrier, with its window, throttle, breaker and health."""
+"""The engine's worker for one carrier, with its window, throttle, breaker and health."""
 
 from __future__ import annotations
 

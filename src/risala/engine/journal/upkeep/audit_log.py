@@ -53,7 +53,8 @@ class AuditLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """The signature of one operation: see :class:`risala.engine.journal.store.signature.Signature`.
+    """What the audit trail is to hold of one operation, as
+    :class:`risala.engine.journal.store.signature.Signature` asks for it.
 
     The thing is looked at before and after the unit, in its own transaction.
     """
