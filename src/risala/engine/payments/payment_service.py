@@ -1,6 +1,6 @@
 """The payment service begins, claims, confirms and refuses payments.
 
-Each step is stored before it is shown. A method is only asked what it knows; the cashier
+Each step is stored before it is shown. A method is only asked what it knows; the credit writer
 (:mod:`risala.engine.payments.credit_writer`) writes down what it says, and credits what came, once.
 """
 
