@@ -40,7 +40,7 @@ def test_a_cut_anywhere_keeps_each_code_unit(text, data, place):
     units = len(octets) // 2
     at, end = sorted(data.draw(st.tuples(st.integers(0, units), st.integers(0, units))))
     part = octets[2 * at : 2 * end]
-    before, shown, behind = halves(decode_ucs2(part, partial=True))
+    before, shown, behind = halves(decode_ucs2(part, partial=True), Alphabet.UCS2)
     shown.encode()  # what is stored is text
     kept = part_number(place, (before, behind))
     assert 0 < kept < 1 << 63
@@ -67,4 +67,4 @@ def test_a_cut_anywhere_keeps_each_septet(text, at):
 @pytest.mark.parametrize("units", ["a\ud83db", "\ud83da", "a\ude00", "\ude00\ude00"])
 def test_half_a_character_elsewhere_is_no_cut(units):
     with pytest.raises(ValueError, match="stands alone"):
-        halves(units)
+        halves(units, Alphabet.UCS2)

@@ -8,16 +8,17 @@ from hypothesis import strategies as st
 
 from risala.sms.alphabet import decode_gsm7_part, decode_ucs2, encode_gsm7, encode_ucs2
 from risala.sms.joining import PartText, text_of_parts
+from risala.sms.message import Alphabet
 from risala.sms.segment import halves
 
 TEXTS = st.text(st.characters(codec="utf-16-be"), min_size=1, max_size=60)
 SEPTETS = st.text(st.sampled_from("ab €[]~1"), min_size=1, max_size=60)
 
 
-def parts_of(units: list[str]) -> dict[int, PartText]:
+def parts_of(units: list[str], alphabet: Alphabet = Alphabet.UCS2) -> dict[int, PartText]:
     found = {}
     for number, each in enumerate(units, 1):
-        before, text, behind = halves(each)
+        before, text, behind = halves(each, alphabet)
         found[number] = PartText(text, before, behind)
     return found
 
@@ -35,6 +36,7 @@ def cut_gsm7(text: str, size: int) -> list[str]:
 
 @given(TEXTS, st.integers(1, 7))
 @example("😀" * 4, 3)
+@example("a\x1be", 2)  # ESC, a control character: not the first half of €
 def test_a_cut_inside_a_surrogate_pair_is_mended(text, size):
     parts = parts_of(cut_ucs2(text, size))
     assert text_of_parts(parts, len(parts)) == text
@@ -43,7 +45,7 @@ def test_a_cut_inside_a_surrogate_pair_is_mended(text, size):
 @given(SEPTETS, st.integers(1, 7))
 @example("€" * 4, 3)
 def test_a_cut_inside_an_escape_pair_is_mended(text, size):
-    parts = parts_of(cut_gsm7(text, size))
+    parts = parts_of(cut_gsm7(text, size), Alphabet.GSM7)
     assert text_of_parts(parts, len(parts)) == text
 
 
@@ -65,5 +67,7 @@ def test_a_gap_stands_for_what_is_missing_and_for_the_half_beside_it(there, show
 
 
 def test_halves_that_do_not_meet_are_no_letter():
-    parts = parts_of(["ab\ud83d", "c", "d\x1b", "😀\ud83d"])
-    assert text_of_parts(parts, 4) == "ab…cd😀…"
+    parts = parts_of(["ab\ud83d", "c", "😀\ud83d"])
+    assert text_of_parts(parts, 3) == "ab…c😀…"
+    parts = parts_of(["d\x1b", "ﬂ"], Alphabet.GSM7)
+    assert text_of_parts(parts, 2) == "dﬂ"

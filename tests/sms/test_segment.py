@@ -11,7 +11,9 @@ from risala.sms.alphabet import (
     GSM7_CHARACTERS,
     choose_alphabet,
     code_unit_count,
+    decode_gsm7_part,
     decode_ucs2,
+    decode_ucs2_part,
     encode_ucs2,
     septet_count,
 )
@@ -242,3 +244,8 @@ def test_what_headers_mean(octets, concatenation):
 def test_headers_that_do_not_fit(octets):
     with pytest.raises(ValueError, match="longer than"):
         parse_user_data_header(bytes.fromhex(octets))
+
+
+def test_a_ucs2_part_that_ends_in_esc_is_no_cut_escape_pair():
+    assert join([decode_ucs2_part(encode_ucs2("a\x1b\x1b")), "e"]) == "ae"
+    assert join([decode_gsm7_part(b"a\x1b"), "e"]) == "a€"

@@ -214,7 +214,7 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
     elif not is_part:
         units = units.removesuffix(ESCAPE_CHARACTER)
     try:
-        before, text, behind = halves(units)
+        before, text, behind = halves(units, _alphabet(request))
     except ValueError as fault:
         raise StatusRefusal(ESME_RINVDCS, f"The UCS-2 text cannot be read: {fault}.") from None
     if (before or behind) and not is_part:
@@ -238,15 +238,20 @@ def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]
         # The SAR parameters come without a header of which the text would leave the room: all parts
         # get the narrow one.
         place = Concatenation(place.reference & 0xFF, place.total, place.number, 8)
-    is_ucs2 = request.data_coding == _DCS_UCS2
-    if not is_ucs2 and not fits_gsm7(text):
+    alphabet = _alphabet(request)
+    if alphabet is Alphabet.GSM7 and not fits_gsm7(text):
         sentence = "A part with letters beyond GSM 03.38 is UCS-2, as are all of its message."
         raise StatusRefusal(ESME_RINVDCS, sentence)
-    part = CutPart(place, Alphabet.UCS2 if is_ucs2 else Alphabet.GSM7, cut)
+    part = CutPart(place, alphabet, cut)
     if not part.takes(text):
         sentence = f"A part has room for {part.room} septets or code units beside its header."
         raise StatusRefusal(ESME_RINVMSGLEN, sentence)
     return part
+
+
+def _alphabet(request: Submit) -> Alphabet:
+    """What a part goes out in."""
+    return Alphabet.UCS2 if request.data_coding == _DCS_UCS2 else Alphabet.GSM7
 
 
 def _key(tlvs: tuple[Tlv, ...]) -> str | None:

@@ -150,6 +150,13 @@ def decode_ucs2(octets: bytes, *, partial: bool = False) -> str:
     return octets[:whole].decode("utf-16-be", "surrogatepass") + "\ufffd" * (len(octets) & 1)
 
 
+def decode_ucs2_part(octets: bytes) -> str:
+    """As :func:`decode_ucs2`, of one part that :func:`risala.sms.segment.join` joins: halves of
+    surrogate pairs are kept, and a last U+001B, which no phone shows, is not, as there it stands
+    for half of an escape pair."""
+    return decode_ucs2(octets, partial=True).rstrip(ESCAPE_CHARACTER)
+
+
 _SMART: Final = str.maketrans(
     dict.fromkeys("‘’‚‛", "'")
     | dict.fromkeys("“”„‟", '"')

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
-from risala.sms.segment import join
+from risala.sms.alphabet import ESCAPE_CHARACTER
+from risala.sms.segment import join_cut
 
 GAP: Final = "…"
 """Stands where parts are missing, and where half of a character is."""
@@ -41,4 +42,11 @@ def _joined(parts: Mapping[int, PartText], run: Sequence[int], total: int) -> st
         texts[0] = texts[0]._replace(before="")
     if run[-1] < total:
         texts[-1] = texts[-1]._replace(behind="")
-    return join((f"{each.before}{each.text}{each.behind}" for each in texts), lost=GAP)
+    return join_cut(map(_cut, texts), lost=GAP)
+
+
+def _cut(part: PartText) -> tuple[str, str]:
+    """The part's units, without the ESC that it ends in, and that ESC."""
+    if part.behind == ESCAPE_CHARACTER:
+        return part.before + part.text, part.behind
+    return part.before + part.text + part.behind, ""

@@ -162,11 +162,12 @@ def _last_boundary(text: str, start: int, end: int) -> int:
     return end
 
 
-def halves(units: str) -> tuple[str, str, str]:
+def halves(units: str, alphabet: Alphabet) -> tuple[str, str, str]:
     """A part's text between the halves of characters that a cut left at its ends.
 
     Args:
         units: what the part's octets are; surrogates as they stand, a last ESC as U+001B.
+        alphabet: only in GSM 7-bit is a last ESC half of a character; in UCS-2 it is one.
 
     Returns: a low surrogate or nothing, the text, a high surrogate or ESC or nothing.
 
@@ -175,7 +176,8 @@ def halves(units: str) -> tuple[str, str, str]:
     """
     before = units[:1] if "\udc00" <= units[:1] <= "\udfff" else ""
     last = units[len(before) :][-1:]
-    behind = last if last == ESCAPE_CHARACTER or "\ud800" <= last <= "\udbff" else ""
+    is_escape = last == ESCAPE_CHARACTER and alphabet is Alphabet.GSM7
+    behind = last if is_escape or "\ud800" <= last <= "\udbff" else ""
     text = units[len(before) : len(units) - len(behind)]
     try:
         text.encode()
@@ -184,12 +186,20 @@ def halves(units: str) -> tuple[str, str, str]:
     return before, text, behind
 
 
-def join(parts: Iterable[str], *, lost: str = "\ufffd") -> str:
+def join(parts: Iterable[str]) -> str:
     """The text of a concatenated message from its parts in order.
 
     Escape pairs and surrogate pairs that the sender split (see
     :func:`risala.sms.alphabet.decode_gsm7_part` and ``decode_ucs2``) are mended, and halves that
-    stay alone become ``lost``, so the result can be stored and sent anywhere.
+    stay alone become U+FFFD, so the result can be stored and sent anywhere.
+    """
+    return join_cut((part.removesuffix(ESCAPE_CHARACTER), part[-1:]) for part in parts)
+
+
+def join_cut(parts: Iterable[tuple[str, str]], *, lost: str = "\ufffd") -> str:
+    """As :func:`join`, of parts with what is behind each: ESC where the cut divides an escape pair.
+
+    ESC inside a part is a character of its own (UCS-2 has it), and halves become ``lost``.
     """
     text = "".join(_mended(parts))
     try:
@@ -200,16 +210,15 @@ def join(parts: Iterable[str], *, lost: str = "\ufffd") -> str:
     return text
 
 
-def _mended(parts: Iterable[str]) -> Iterator[str]:
-    """The parts, with the ESC that one ends in before the septet that the next begins with."""
+def _mended(parts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The parts, with the ESC behind one before the septet that the next begins with."""
     escape = b""
-    for part in parts:
+    for part, behind in parts:
         if escape and part and fits_gsm7(part[0]):
             yield decode_gsm7(escape + encode_gsm7(part[0]))
             part = part[1:]
-        is_cut = part.endswith(ESCAPE_CHARACTER)
-        escape = bytes((ESCAPE,)) if is_cut else b""
-        yield part[:-1] if is_cut else part
+        escape = bytes((ESCAPE,)) if behind == ESCAPE_CHARACTER else b""
+        yield part
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,13 +282,13 @@ def _text_and_part(message: FaceMessage) -> tuple[str, CutPart | None]:
     if place is None or place.total == 1:
         return message.text, None
     _check(message.text != "", "text", "A part has a text.")
+    alphabet = Alphabet.UCS2 if message.part_in_ucs2 else Alphabet.GSM7
     try:
-        before, text, behind = halves(message.text)
+        before, text, behind = halves(message.text, alphabet)
     except ValueError as fault:
         raise errors.Invalid("text", "invalid_characters", f"{fault}.") from None
     if not message.part_in_ucs2:
         _check(fits_gsm7(text), "text", "A part with letters beyond GSM 03.38 is UCS-2.")
-    alphabet = Alphabet.UCS2 if message.part_in_ucs2 else Alphabet.GSM7
     part = CutPart(place, alphabet, (before, behind))
     _check(part.takes(text), "text", f"A part has room for {part.room} septets or code units.")
     return text, part

@@ -8,7 +8,7 @@ from typing import Final
 from risala.drivers.modem.tpdu.coding import CHARACTERS_OF, CharacterSet, Coding, coding_of, dcs_of
 from risala.drivers.modem.tpdu.septets import fill_bits_after, octets_for, pack, unpack
 from risala.drivers.modem.tpdu.tpfields import PduError, Reader
-from risala.sms.alphabet import ESCAPE, ESCAPE_CHARACTER, decode_ucs2, encode_ucs2
+from risala.sms.alphabet import ESCAPE, ESCAPE_CHARACTER, decode_ucs2, decode_ucs2_part, encode_ucs2
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.national import decode_national, encode_national
 from risala.sms.segment import parse_user_data_header
@@ -104,7 +104,8 @@ def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
     if coding.compressed or coding.characters is CharacterSet.EIGHT_BIT:
         return UserData(data=body, dcs=dcs, header=header)
     if coding.characters is CharacterSet.UCS2:
-        return UserData(decode_ucs2(body, partial=partial), dcs=dcs, header=header)
+        text = decode_ucs2_part(body) if partial else decode_ucs2(body)
+        return UserData(text, dcs=dcs, header=header)
     fill = fill_bits_after(len(header))
     count = length - (8 * len(header) + fill) // 7
     text = decode_national(unpack(body, max(count, 0), fill), *languages)

@@ -27,6 +27,7 @@ from risala.sms.alphabet import (
     decode_gsm7,
     decode_gsm7_part,
     decode_ucs2,
+    decode_ucs2_part,
     encode_gsm7_part,
     encode_ucs2,
 )
@@ -307,7 +308,7 @@ def _decode(
     # Above 0x0F the octet is a GSM data coding scheme (TS 23.038 §4), which some pass through.
     scheme = data_coding & 0x0C if 0x10 <= data_coding < 0x80 else None
     if data_coding == _DCS_UCS2 or scheme == 0x08:
-        return decode_ucs2(octets, partial=part is not None)
+        return decode_ucs2(octets) if part is None else decode_ucs2_part(octets)
     if data_coding == _DCS_DEFAULT and default is DefaultAlphabet.GSM7:
         return decode_gsm7(octets) if part is None else decode_gsm7_part(octets)
     if scheme == 0x00 or data_coding & 0xF4 == 0xF0:
