@@ -27,7 +27,6 @@ from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.journal.messages.delivery import Started
-from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
@@ -36,6 +35,7 @@ from risala.engine.model.commands import Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.messages import Change, NewMessage, Stamp
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone

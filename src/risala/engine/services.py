@@ -24,7 +24,6 @@ from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.rows import DueRow
 from risala.engine.journal.shipping.status import ShippingStatus
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.limits.claims import LimitsMessage
@@ -32,6 +31,7 @@ from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
 from risala.engine.model.records.carriers import Override
+from risala.engine.model.records.messages import DueRow
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
 from risala.engine.people.people import People

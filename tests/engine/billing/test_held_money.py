@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from risala.engine.billing.accounts import ACCOUNTS_MAX, HeldMoney
 from risala.engine.billing.claims import Release, Reservation, Reserve, Settle
-from risala.engine.journal.rows import BalanceState, Entered
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
+from risala.engine.model.records.accounts import BalanceState, Entered
 
 ORG = "org_1"
 DAY = 20_000

@@ -4,8 +4,8 @@ import pytest
 
 from risala.engine.journal import minutes
 from risala.engine.journal.minutes import FailureShare, Flow, Minutes
-from risala.engine.journal.rows import Change
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.messages import Change
 from risala.engine.model.states import Status
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause

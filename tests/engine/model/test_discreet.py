@@ -12,9 +12,9 @@ import trio
 from structlog.testing import capture_logs
 
 from risala.app.tracebacks import rendered
-from risala.engine.journal.rows import NewMessage
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.discreet import RAW_CHARACTERS_MAX, discreet, discreet_receipt
+from risala.engine.model.records.messages import NewMessage
 from risala.plugins.contract import (
     Accepted,
     Cause,

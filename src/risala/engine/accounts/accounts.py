@@ -19,7 +19,6 @@ import trio
 
 from risala.engine.journal.accounts import accounts as rows
 from risala.engine.journal.accounts import spending
-from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
@@ -27,6 +26,7 @@ from risala.engine.model.commands import Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.accounts import OrganizationChange
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone

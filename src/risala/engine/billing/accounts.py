@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.billing.claims import Reservation, Reserve, Settle
-from risala.engine.journal.rows import BalanceState, Entered
 from risala.engine.model.errors import InsufficientBalance, SpendCapReached
+from risala.engine.model.records.accounts import BalanceState, Entered
 
 ACCOUNTS_MAX: Final = 20_000
 """Organizations whose standing is in memory; any other is read again at its next send.

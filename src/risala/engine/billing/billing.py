@@ -26,10 +26,10 @@ from risala.engine.billing.claims import (
     TopUp,
 )
 from risala.engine.journal.repositories.ledger import LedgerRepository
-from risala.engine.journal.rows import Entered
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Draining, OutcomeUnknown
+from risala.engine.model.records.accounts import Entered
 
 
 class Billing(Decider[BillingMessage]):

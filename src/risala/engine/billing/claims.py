@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.signature import Signature
+from risala.engine.model.records.accounts import Entered
 from risala.engine.model.records.bank_texts import TextCredit
 from risala.engine.model.records.payments import PaymentCredit
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import START, DueRow, Place
+from risala.engine.model.records.messages import START, DueRow, Place
 
 SPARE: Final = 64
 """Times that are over, beside twice as many as there are queues: with fewer of them it is not worth
@@ -211,7 +211,7 @@ class FairQueue:
             rows = messages.due(self._reader, *queue, now_ms, in_hand.cursor, wanted)
             for row in rows:
                 if row.id in in_hand.ids:
-                    in_hand.passed[row.id] = row.place
+                    in_hand.passed[row.id] = row.cursor
                 elif row.id in self._held:
                     self._met[row.id] = (queue, row.due_at)
                 else:
@@ -219,7 +219,7 @@ class FairQueue:
                     self._held[row.id] = queue
                     found.append(row)
             if rows:
-                in_hand.cursor = rows[-1].place
+                in_hand.cursor = rows[-1].cursor
             more = len(rows) == wanted
         if in_hand.ids:
             self._in_hand[queue] = in_hand

@@ -13,7 +13,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.delivery.fairqueue import FairQueue
-from risala.engine.journal.rows import Change, DueRow
+from risala.engine.model.records.messages import Change, DueRow
 
 
 class Notes:

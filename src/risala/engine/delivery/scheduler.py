@@ -23,10 +23,10 @@ from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.accounts.accounts import is_active
 from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.rows import DueRow
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
+from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
 from risala.sms.message import WHOLE, Alphabet

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from risala.engine.journal.rows import NewMessage
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.messages import NewMessage
 
 Result = bytes | Refusal
 Judged = NewMessage | Result

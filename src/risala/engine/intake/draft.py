@@ -11,7 +11,6 @@ from typing import Final, NamedTuple
 from risala.config.model import Settings
 from risala.engine.accounts.senders import Senders
 from risala.engine.billing.prices import Prices
-from risala.engine.journal.rows import NewMessage
 from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendMessage
@@ -26,6 +25,7 @@ from risala.engine.model.lines import (
     Wait,
 )
 from risala.engine.model.numbers import part_number
+from risala.engine.model.records.messages import NewMessage
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router

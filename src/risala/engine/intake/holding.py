@@ -18,7 +18,6 @@ from risala.engine.billing.claims import (
 )
 from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.verifications import NewVerification
-from risala.engine.journal.rows import NewMessage
 from risala.engine.limits.claims import (
     CodeSlot,
     DoubtCode,
@@ -37,6 +36,7 @@ from risala.engine.model.errors import (
     RateLimited,
     SpendCapReached,
 )
+from risala.engine.model.records.messages import NewMessage
 
 M = TypeVar("M")
 _PRICELESS: Final = (InsufficientBalance, SpendCapReached)

@@ -28,7 +28,6 @@ from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.inbound import InboundRepository
-from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
@@ -44,6 +43,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
+from risala.engine.model.records.messages import Change, NewMessage, Stamp
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
 

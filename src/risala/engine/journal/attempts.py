@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.rows import DueRow, Stamp
+from risala.engine.model.records.messages import DueRow, Stamp
 from risala.engine.rules.retry import Decision
 from risala.sms.receipt import Receipt
 

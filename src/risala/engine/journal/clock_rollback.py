@@ -6,7 +6,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.rows import HELD_DUE_AT
+from risala.engine.model.records.messages import HELD_DUE_AT
 
 # What waits because so much time has to pass. Not what somebody wished for an hour of the day (a
 # scheduled message is due when it was asked for), nor a message's validity: it merely lasts longer.

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.rows import Change
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, UNDELIVERED
+from risala.engine.model.records.messages import Change
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
 

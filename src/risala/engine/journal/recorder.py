@@ -28,7 +28,6 @@ from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
-from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Failed, Group
@@ -36,6 +35,8 @@ from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Unavailable
+from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.sms.cause import Cause

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.rows import Change, Entered
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import rows_of_values
@@ -21,6 +20,8 @@ from risala.engine.model.numbers import (
     recipient_number,
     recipient_text,
 )
+from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.messages import Change
 from risala.engine.model.states import Status
 
 

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
@@ -25,6 +24,7 @@ from risala.engine.journal.upkeep import audit_log, backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
+from risala.engine.model.records.messages import Stamp
 from risala.engine.standby.lease import (
     LeaseDirectory,
     LeaseMemory,

@@ -29,13 +29,13 @@ from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.sessions import VerificationRow
 from risala.engine.journal.messages.verifications import NewVerification, Overtaken
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.rows import DueRow, Stamp
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.messages import DueRow, Stamp
 from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.template import render

@@ -9,7 +9,7 @@ import pytest
 
 from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue, _InHand
 from risala.engine.journal.messages import reads
-from risala.engine.journal.rows import START
+from risala.engine.model.records.messages import START
 
 ROUTE = "+222"
 PRIORITY = 1

@@ -200,10 +200,10 @@ def _restore(
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.rows import Stamp
     from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.journal.upkeep.restore import restore
     from risala.engine.model.clock import SystemClock
+    from risala.engine.model.records.messages import Stamp
 
     clock = SystemClock()
     file = file.absolute()

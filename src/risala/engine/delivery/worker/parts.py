@@ -11,9 +11,9 @@ from typing import Final
 import structlog
 
 from risala.engine.delivery.worker.latency import Latency
-from risala.engine.journal.rows import DueRow
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.numbers import halves_of, part_of
+from risala.engine.model.records.messages import DueRow
 from risala.sms.message import WHOLE, Alphabet, Segment
 from risala.sms.segment import Parts
 from risala.sms.values import quickly

@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Mapping
 from typing import Final
 
-from risala.engine.journal.rows import OrganizationChange
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.accounts import OrganizationChange
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.record import shallow
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-from risala.engine.journal.rows import BalanceState
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.accounts import BalanceState
 
 
 def balance_state(conn: sqlite3.Connection, organization_id: str, day: int) -> BalanceState:

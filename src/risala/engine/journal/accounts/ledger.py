@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from risala.engine.journal.rows import Entered
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.store.tables import table, writable
@@ -16,6 +15,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import key_ms
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.accounts import Entered
 from risala.engine.model.times import iso
 
 TOP_UP: Final = ENTRY_KINDS.number("topup")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.sender_marks import Owned
 from risala.sms.address import fold_sender
 

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.inbound import InboundRoute
+from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.keywords import keyword_of
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.address import COUNTRY_CODE, is_number, with_country

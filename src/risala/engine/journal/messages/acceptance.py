@@ -19,7 +19,6 @@ from risala.engine.journal.messages import counts
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.messages.counts import CountKey
 from risala.engine.journal.people import mails
-from risala.engine.journal.rows import Entered, NewMessage, Stamp
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import Row, write_values
@@ -28,6 +27,8 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
 from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
+from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.messages import NewMessage, Stamp
 
 _COLUMNS: Final = (
     *("key", "id", "organization", "api_key", "mode", "kind", "encoding", "priority", "recipient"),

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from risala.engine.journal.rows import NewMessage
 from risala.engine.journal.state import MessageState
 from risala.engine.model.numbers import KINDS, MODES, STATUSES
+from risala.engine.model.records.messages import NewMessage
 from risala.engine.rules.networks import network
 
 HOUR_MS: Final = 3_600_000

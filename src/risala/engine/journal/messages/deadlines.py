@@ -12,12 +12,12 @@ from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.receipts import take_those_with_receipts
-from risala.engine.journal.rows import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, Values, line_of, undecided
 from risala.engine.model.numbers import ACTIONS, action_number
+from risala.engine.model.records.messages import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step

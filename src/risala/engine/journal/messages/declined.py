@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import code_is_wanted, withdraw_code
-from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import change_of, load
 from risala.engine.journal.store import names
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, note
+from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 

@@ -28,13 +28,13 @@ from risala.engine.journal.messages.endings import (
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import ATTEMPT
 from risala.engine.journal.messages.under_way import UnderWay
-from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.journal.store import names
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line
 from risala.engine.model.numbers import action_number
+from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.engine.rules.retry import Decision, Step

@@ -10,12 +10,13 @@ from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages import parts, sessions, timeline
 from risala.engine.journal.messages.sheet import move
 from risala.engine.journal.messages.timeline import DELIVERED
-from risala.engine.journal.rows import Change, Entered, Stamp
 from risala.engine.journal.state import MessageState, change_of, load
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line, Values
+from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import ACKNOWLEDGED, SegmentState, Status
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause, cause_of

@@ -10,7 +10,6 @@ from typing import Final
 
 from risala.engine.journal.keys import find_key, remapped_key
 from risala.engine.journal.messages import parts, timeline
-from risala.engine.journal.rows import DueRow, Place
 from risala.engine.journal.state import CREATED, load
 from risala.engine.journal.store import meta, names
 from risala.engine.journal.store.named import Rows
@@ -21,6 +20,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recipient_text
+from risala.engine.model.records.messages import DueRow, Place
 from risala.engine.model.states import ACKNOWLEDGED, Mode, Status
 from risala.engine.rules.router import UNSERVED
 from risala.sms.values import quickly

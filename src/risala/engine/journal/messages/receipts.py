@@ -19,11 +19,11 @@ from risala.engine.journal.messages.matching import Found, Why, find
 from risala.engine.journal.messages.sheet import Sheet
 from risala.engine.journal.messages.timeline import DELIVERED
 from risala.engine.journal.messages.under_way import UnderWay, names_of
-from risala.engine.journal.rows import Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load_key
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
 from risala.sms.message import WHOLE

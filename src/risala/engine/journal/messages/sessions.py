@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
+from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.verification import TABLE, SessionState, Trigger, VerificationSession
 
 

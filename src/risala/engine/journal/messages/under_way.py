@@ -21,8 +21,8 @@ from risala.engine.journal.attempts import Arrival, Lease, SubmitAnswer
 from risala.engine.journal.messages import matching
 from risala.engine.journal.messages.matching import is_for
 from risala.engine.journal.messages.parts import ACCEPTED, carrier_key
-from risala.engine.journal.rows import DueRow
 from risala.engine.journal.state import MessageState, changed_since
+from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import Groups
 from risala.sms.receipt import Receipt

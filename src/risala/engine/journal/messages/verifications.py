@@ -11,11 +11,11 @@ from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.messages.acceptance import Acceptance
 from risala.engine.journal.messages.sessions import VerificationRow, find, shift
-from risala.engine.journal.rows import Change, NewMessage, Stamp
 from risala.engine.journal.state import load
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
+from risala.engine.model.records.messages import Change, NewMessage, Stamp
 from risala.engine.rules.verification import SessionState, Trigger
 
 HOUR_MS: Final = 3_600_000

@@ -10,10 +10,10 @@ from functools import partial
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
-from risala.engine.journal.rows import Stamp
 from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.store.store import Store
 from risala.engine.model.records.inbound import InboundRoute, OptOut, Received, ReceivedFilter
+from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.rules.receiptgroups import Groups
 from risala.sms.message import Inbound

@@ -7,10 +7,10 @@ from functools import partial
 
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.payments import by_hand, payments, reading
-from risala.engine.journal.rows import BalanceState
 from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.store.store import Store
 from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.records.accounts import BalanceState
 from risala.engine.model.records.bank_texts import TextCredit
 from risala.engine.model.records.payments import PaymentCredit
 

@@ -10,12 +10,12 @@ from typing import Final
 
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import fail
-from risala.engine.journal.rows import HELD_DUE_AT, Change, Stamp
 from risala.engine.journal.state import MessageState, change_of, load_key
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_text
+from risala.engine.model.records.messages import HELD_DUE_AT, Change, Stamp
 from risala.sms.cause import Cause
 
 SHOWN_MAX: Final = 10_000

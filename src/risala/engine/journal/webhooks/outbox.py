@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.rows import NewMessage, Stamp
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import write_values
@@ -29,6 +28,7 @@ from risala.engine.model.events import (
 )
 from risala.engine.model.following import OutboxEvent
 from risala.engine.model.numbers import EVENT_TYPES, MODES
+from risala.engine.model.records.messages import NewMessage, Stamp
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound

@@ -1,4 +1,4 @@
-"""Frozen rows that the engine reads and the words that it writes into them."""
+"""Messages as they are accepted, queued and changed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
+from risala.engine.model.records.accounts import Entered
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
 
 HELD_DUE_AT: Final = 253_370_764_800_000
@@ -61,47 +62,6 @@ class NewMessage(NamedTuple):
         return f"<NewMessage {self.id}>"  # its text is for nobody's log
 
 
-class Entered(NamedTuple):
-    """An entry of the ledger is on disk: a charge, a refund, a top-up, an adjustment."""
-
-    organization_id: str
-    seq: int
-    balance_after: int
-
-
-class BalanceState(NamedTuple):
-    """What an organization has, as of one entry of its ledger."""
-
-    seq: int
-    """Of the entry: of two standings the one with the higher number is the later. 0: none yet."""
-    balance: int
-    """Minor units."""
-    day: int
-    """The organization's own calendar day that ``spent`` is about."""
-    spent: int
-    """Charged on that day, minor units; refunds do not give it back."""
-
-
-@dataclass(frozen=True, slots=True)
-class OrganizationChange:
-    """What of an organization's settings is to change; the rest stays."""
-
-    name: str | None = None
-    smart_encoding: bool | None = None
-    sets_price: bool = False
-    price_per_segment: int | None = None
-    sets_rate: bool = False
-    sms_per_s: float | None = None
-    sets_low_balance: bool = False
-    low_balance: int | None = None
-    sets_operator_spend_cap: bool = False
-    operator_spend_cap: int | None = None
-    sets_owner_spend_cap: bool = False
-    owner_spend_cap: int | None = None
-    time_zone: str | None = None
-    lean_answers: bool | None = None
-
-
 ALONE_AFTER_LOSSES = 2
 """A message during whose submit the link was lost so often goes out alone from then on."""
 
@@ -149,7 +109,7 @@ class DueRow:
         return self.link_losses >= ALONE_AFTER_LOSSES
 
     @property
-    def place(self) -> Place:
+    def cursor(self) -> Place:
         return self.due_at, self.seq
 
     @property
