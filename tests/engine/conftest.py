@@ -23,10 +23,8 @@ from risala.engine.engine import Engine, open_engine
 from risala.engine.foundation import Seams, unfenced
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
-from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import delivery, receipts, timeline
 from risala.engine.journal.messages.acceptance import accept_one
-from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
@@ -34,12 +32,19 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Organization, Principal, SendMessage
 from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
+from risala.engine.model.records.attempts import (
+    Arrival,
+    Attempt,
+    Decision,
+    Lease,
+    Started,
+    SubmitAnswer,
+)
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import Change, NewMessage, Stamp
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone
-from risala.engine.rules.retry import Decision
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.receipt import Receipt
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import DeliverySection, OnUncertain, RetrySection
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import deadlines
 from risala.engine.model.commands import SendCode
+from risala.engine.model.records.attempts import Attempt
 from risala.engine.model.sentences import sentence
 from risala.engine.rules.retry import Circumstances, decide
 from risala.plugins.contract import (

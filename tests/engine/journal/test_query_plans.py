@@ -14,7 +14,6 @@ import pytest
 from risala.config.model import OnUncertain, RetentionSection
 from risala.engine.journal.accounts import accounts, ledger, senders
 from risala.engine.journal.alerts import facts, hours
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     acceptance,
     answers,
@@ -46,11 +45,11 @@ from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import ReceivedFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.retention import RetentionDays
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import all_rules
 from risala.sms.receipt import Receipt, ReceiptState
 

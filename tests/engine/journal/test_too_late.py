@@ -6,7 +6,6 @@ import pytest
 
 from risala.engine.journal.accounts import accounts, balances, credentials, ledger
 from risala.engine.journal.alerts import alerts
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import (
     declined,
     delivery,
@@ -22,9 +21,9 @@ from risala.engine.journal.state import load
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.alerts.alert import AlertKind
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 
 NOBODY = "sms_00000000000000000000000000"

@@ -8,8 +8,9 @@ import pytest
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line
+from risala.engine.model.records.attempts import Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Circumstances, Decision, Step, decide, wait_ms
+from risala.engine.rules.retry import Circumstances, decide, wait_ms
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Refused, Scope, Throttled, Uncertain, Unsent
 

@@ -9,7 +9,6 @@ import pytest
 import trio
 
 from risala.config.model import RetentionSection
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.inbound import inbound
 from risala.engine.journal.messages import endings, held, reads
 from risala.engine.journal.messages.answers import known_answer
@@ -22,9 +21,9 @@ from risala.engine.model.commands import SendMessage
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource, event_id, first_id
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
 from risala.engine.model.times import iso
-from risala.engine.rules.retry import Decision, Step
 from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound

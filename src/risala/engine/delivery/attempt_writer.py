@@ -18,12 +18,10 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.journal.attempts import Arrival, Lease, SubmitAnswer
-from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Page, Recorder
 from risala.engine.journal.store.patient import AGAIN_FIRST_S, AGAIN_MAX_S
-from risala.engine.journal.store.transaction import Failed
-from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.errors import Draining, Failed, Unavailable
+from risala.engine.model.records.attempts import Arrival, Lease, Started, SubmitAnswer
 
 GROUP_MAX: Final = 128
 """Of each kind at one time: the units of others, sends above all, get their turn between."""

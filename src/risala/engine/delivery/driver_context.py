@@ -13,13 +13,12 @@ import structlog
 
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.store.transaction import Failed
 from risala.engine.model.discreet import discreet, discreet_receipt
-from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.attempts import Arrival
 from risala.engine.model.records.carriers import TooManyNotes
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,

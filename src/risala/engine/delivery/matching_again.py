@@ -18,11 +18,11 @@ import structlog
 import trio
 
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.matching import is_waited_for
 from risala.engine.journal.recorder import Page, Recorder
 from risala.engine.model.errors import Unavailable
+from risala.engine.model.records.attempts import Arrival
 from risala.plugins.contract import IdForms
 
 log = structlog.get_logger(__name__)

@@ -17,11 +17,11 @@ import trio
 
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.attempts import Arrival
 from risala.engine.journal.messages import awaiting
 from risala.engine.journal.messages import reads as messages
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.records.attempts import Arrival
 from risala.plugins.contract import Receipt
 
 log = structlog.get_logger(__name__)

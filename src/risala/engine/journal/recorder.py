@@ -15,7 +15,6 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import (
     awaiting,
     deadlines,
@@ -24,18 +23,24 @@ from risala.engine.journal.messages import (
     endings,
     receipts,
 )
-from risala.engine.journal.messages.declined import Declining
-from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.transaction import Failed, Group
+from risala.engine.journal.store.transaction import Group
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
-from risala.engine.model.errors import Unavailable
+from risala.engine.model.errors import Failed, Unavailable
 from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.attempts import (
+    Arrival,
+    Attempt,
+    Declining,
+    Lease,
+    Started,
+    SubmitAnswer,
+)
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import ReceiptGroups

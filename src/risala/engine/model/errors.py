@@ -243,3 +243,10 @@ def machine_lacks(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
         return "descriptors"
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """How one of several things that were written together went wrong."""
+
+    error: BaseException

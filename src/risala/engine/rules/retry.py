@@ -3,52 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.model.lines import SENT, SENT_UNREPORTED, Kind, Line, note, undecided
+from risala.engine.model.records.attempts import Decision, Step
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 from risala.sms.values import quickly
-
-
-class Step(StrEnum):
-    """What the message does next."""
-
-    ADVANCE = "advance"
-    """The segment is taken: on to the next one, or the message is sent."""
-    REQUEUE = "requeue"
-    """Back to pending, to be due at ``due_at``; None: it keeps its old place in the queue."""
-    FAIL = "fail"
-    """The message has failed: refund it, and tell its organization."""
-    AWAIT = "await"
-    """The outcome is uncertain: wait for an answer or receipt until ``resolve_at``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What follows from an outcome, for the message and its timeline."""
-
-    step: Step
-    segment_state: SegmentState
-    line: Line
-    """What the timeline says of the outcome; with ``FAIL`` the line's cause is the message's
-    ``errorCode``."""
-    raw: str | None = None
-    """The carrier's own word."""
-    carrier_id: str | None = None
-    due_at: int | None = None
-    route: str | None = None
-    """The message's new route; None: it keeps the one it has."""
-    counts_as_refusal: bool = False
-    resolve_at: int | None = None
-    resolve_action: str | None = None
-    sent: Line = SENT
-    """What the timeline says where this outcome completes the sending."""
-    lost_link: bool = False
-    """The link was lost during the submit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from risala.engine.journal.messages.acceptance import SendRequest, accept_each, accept_group
-from risala.engine.journal.store.transaction import Done, Failed, Piece, run_batch
+from risala.engine.journal.store.transaction import Done, Piece, run_batch
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.errors import Refusal
+from risala.engine.model.errors import Failed, Refusal
 from risala.engine.model.records.messages import Stamp
 
 TABLES = ("message", "entry", "spending", "hour_count", "names", "senders", "organizations")

@@ -6,12 +6,18 @@ import random
 
 import pytest
 
-from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import acceptance, delivery, receipts
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import (
+    Arrival,
+    Attempt,
+    Decision,
+    Lease,
+    Step,
+    SubmitAnswer,
+)
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 
 MESSAGES = 3200

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import deadlines, verifications
 from risala.engine.journal.messages.sessions import find
 from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import acceptance, delivery, reads, receipts, timeline
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.under_way import UnderWay
@@ -22,9 +21,16 @@ from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import (
+    Arrival,
+    Attempt,
+    Decision,
+    Lease,
+    Step,
+    SubmitAnswer,
+)
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.receiptgroups import alone
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 

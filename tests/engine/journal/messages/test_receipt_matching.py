@@ -11,15 +11,14 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from risala.config.model import DeliverySection
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.held import UNMATCHED_MAX
 from risala.engine.journal.messages.matching import Why, is_for
 from risala.engine.model.errors import RecipientOptedOut
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.receiptgroups import Member, ReceiptGroups
-from risala.engine.rules.retry import Decision, Step
 from risala.plugins.contract import (
     Accepted,
     Capabilities,

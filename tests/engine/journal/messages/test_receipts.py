@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import OnUncertain
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import deadlines, held, timeline
 from risala.engine.journal.messages.endings import fail
 from risala.engine.journal.messages.matching import LATE_MS
 from risala.engine.journal.state import load
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.message import submit_reference
 from risala.sms.receipt import Receipt, ReceiptState

@@ -9,12 +9,11 @@ from itertools import product
 
 import pytest
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import deadlines
 from risala.engine.journal.messages.acceptance import accept_one
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.message import octet_reference, submit_reference
 from risala.sms.receipt import Receipt, ReceiptState

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from risala.engine.journal.attempts import Arrival, Attempt, Lease, SubmitAnswer
 from risala.engine.journal.messages import delivery, endings, reads, receipts
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.store.sql import rows_of_values
 from risala.engine.model.lines import SENT
+from risala.engine.model.records.attempts import (
+    Arrival,
+    Attempt,
+    Decision,
+    Lease,
+    Step,
+    SubmitAnswer,
+)
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.receiptgroups import alone
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 
 CARRIER = "mattel"

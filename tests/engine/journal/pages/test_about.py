@@ -4,12 +4,11 @@ import json
 
 import pytest
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import reads
 from risala.engine.journal.pages import about
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.receipt import Receipt, ReceiptState
 
 YES = SegmentState.ACCEPTED

@@ -2,12 +2,11 @@
 
 import pytest
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.pages import find
 from risala.engine.journal.pages.find import Sought
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 
 TO = "+22236000001"
 LINE = Line(Kind.SENT)

@@ -11,9 +11,9 @@ import pytest
 import trio
 
 from patience import HANG_S
-from risala.engine.journal.store.transaction import Failed, run_batch
+from risala.engine.journal.store.transaction import run_batch
 from risala.engine.journal.store.writer import Journal
-from risala.engine.model.errors import OutcomeUnknown, StorageFailed
+from risala.engine.model.errors import Failed, OutcomeUnknown, StorageFailed
 
 
 def put(conn: sqlite3.Connection) -> str:

@@ -14,9 +14,9 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.store.transaction import Failed, run_batch
+from risala.engine.journal.store.transaction import run_batch
 from risala.engine.model.commands import Organization
-from risala.engine.model.errors import NotFound
+from risala.engine.model.errors import Failed, NotFound
 
 THERE = Organization("org_1", "There", "active", 0, "MRU", None, False, None, 1)
 WRITES: dict[str, Callable[[sqlite3.Connection], object]] = {

@@ -19,9 +19,9 @@ from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
 from patience import HANG_S
-from risala.engine.journal.store.transaction import Failed, Group, Piece
+from risala.engine.journal.store.transaction import Group, Piece
 from risala.engine.journal.store.writer import Journal, Unit
-from risala.engine.model.errors import Conflict, Draining, Overloaded, StorageFailed
+from risala.engine.model.errors import Conflict, Draining, Failed, Overloaded, StorageFailed
 
 
 def migrate(db: Database) -> None:

@@ -7,14 +7,13 @@ from contextlib import closing
 
 import pytest
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import acceptance, endings
 from risala.engine.journal.state import load
 from risala.engine.journal.upkeep.audit import audit, audit_file
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.states import SegmentState
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 

@@ -7,9 +7,9 @@ from typing import Final
 
 from risala.config.model import CarrierSection, RetrySection
 from risala.engine.delivery.worker.parts import WorkerHooks
-from risala.engine.journal.attempts import Attempt, SubmitAnswer
+from risala.engine.model.records.attempts import Attempt, Decision, SubmitAnswer
 from risala.engine.model.records.messages import DueRow, Stamp
-from risala.engine.rules.retry import Circumstances, Decision, after_acceptance, decide
+from risala.engine.rules.retry import Circumstances, after_acceptance, decide
 from risala.engine.rules.router import pinned
 from risala.sms.message import Segment
 from risala.sms.outcome import Accepted, Outcome, Refused

@@ -11,8 +11,8 @@ from typing import Final
 import structlog
 
 from risala.engine.delivery.worker.parts import Job, WorkerHooks
-from risala.engine.journal.messages.declined import Declining
 from risala.engine.journal.recorder import Recorder
+from risala.engine.model.records.attempts import Declining
 from risala.plugins.contract import Choosy, Declined, Driver
 
 log = structlog.get_logger(__name__)

@@ -24,14 +24,11 @@ from risala.engine.delivery.worker.parts import Counts, Gate, Job, WorkerHooks, 
 from risala.engine.delivery.worker.questions import Questions
 from risala.engine.delivery.worker.solo import Solo
 from risala.engine.delivery.worker.traffic import WorkerTraffic
-from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
-from risala.engine.journal.messages.delivery import Started
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.transaction import Failed
-from risala.engine.model.errors import Unavailable
+from risala.engine.model.errors import Failed, Unavailable
+from risala.engine.model.records.attempts import Attempt, Lease, Started, Step, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
 from risala.engine.rules.breaker import Breaker
-from risala.engine.rules.retry import Step
 from risala.engine.rules.throttle import Throttle
 from risala.plugins.contract import (
     Choosy,

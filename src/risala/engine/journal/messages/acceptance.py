@@ -22,9 +22,15 @@ from risala.engine.journal.people import mails
 from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import Row, write_values
-from risala.engine.journal.store.transaction import Failed, Piece
+from risala.engine.journal.store.transaction import Piece
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.errors import Forbidden, InsufficientBalance, Refusal, SpendCapReached
+from risala.engine.model.errors import (
+    Failed,
+    Forbidden,
+    InsufficientBalance,
+    Refusal,
+    SpendCapReached,
+)
 from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
 from risala.engine.model.records.accounts import Entered

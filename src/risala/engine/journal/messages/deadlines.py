@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from risala.config.model import OnUncertain
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.delivery import requeue
 from risala.engine.journal.messages.endings import fail
@@ -17,10 +16,10 @@ from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, Values, line_of, undecided
 from risala.engine.model.numbers import ACTIONS, action_number
+from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.messages import ALONE_AFTER_LOSSES, Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause
 
 

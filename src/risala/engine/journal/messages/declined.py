@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import code_is_wanted, withdraw_code
@@ -12,21 +11,10 @@ from risala.engine.journal.store import names
 from risala.engine.journal.store.names import name_sql
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line, note
+from risala.engine.model.records.attempts import Declining
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
-
-
-@dataclass(frozen=True, slots=True)
-class Declining:
-    """What a carrier would not take, and when or where it is tried again."""
-
-    message_id: str
-    carrier: str
-    reason: str
-    due_at: int
-    route: str | None
-    """Another route; None: it waits for this carrier."""
 
 
 def decline(conn: sqlite3.Connection, declining: Declining, stamp: Stamp) -> tuple[Change, ...]:

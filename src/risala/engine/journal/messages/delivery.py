@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.attempts import Attempt, Lease, SubmitAnswer
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.messages import held, parts, timeline
 from risala.engine.journal.messages.endings import (
@@ -34,20 +33,19 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import SENT, SENT_NAMELESS, Kind, Line
 from risala.engine.model.numbers import action_number
+from risala.engine.model.records.attempts import (
+    Attempt,
+    Decision,
+    Lease,
+    Started,
+    Step,
+    SubmitAnswer,
+)
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone
-from risala.engine.rules.retry import Decision, Step
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import WHOLE
-
-
-@dataclass(frozen=True, slots=True)
-class Started:
-    """An attempt that is on disk: the segment may go out."""
-
-    attempt: int
-    changes: tuple[Change, ...]
 
 
 def start(

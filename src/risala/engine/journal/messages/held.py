@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.engine.journal.attempts import Arrival, Attempt, SubmitAnswer
 from risala.engine.journal.messages.matching import LATE_MS, Why, is_for, named_by, with_id
 from risala.engine.journal.messages.parts import carrier_key
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.journal.store.tables import writable
+from risala.engine.model.records.attempts import Arrival, Attempt, SubmitAnswer
 from risala.engine.model.states import SegmentState
 from risala.sms.cause import Cause, cause_of
 from risala.sms.message import octet_reference, submit_reference

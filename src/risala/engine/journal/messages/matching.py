@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.journal.attempts import Attempt
 from risala.engine.journal.messages.parts import carrier_key, state_word
 from risala.engine.journal.state import CREATED, MessageState
 from risala.engine.journal.store import names
@@ -22,6 +21,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import name_sql
 from risala.engine.journal.store.sql import markers, rows_of_values
 from risala.engine.model.numbers import recipient_number, recipient_text
+from risala.engine.model.records.attempts import Attempt
 from risala.engine.model.states import SegmentState
 from risala.sms.message import names_submit, submit_reference
 from risala.sms.receipt import Receipt

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
-from risala.engine.journal.attempts import Arrival, Attempt
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.messages.delivery import (
     Word,
@@ -23,6 +22,7 @@ from risala.engine.journal.state import MessageState, change_of, load_key
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.attempts import Arrival, Attempt
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.states import SegmentState, Status
 from risala.engine.rules.receiptgroups import Groups, alone

@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from risala.engine.journal.attempts import Arrival, Lease, SubmitAnswer
 from risala.engine.journal.messages import matching
 from risala.engine.journal.messages.matching import is_for
 from risala.engine.journal.messages.parts import ACCEPTED, carrier_key
 from risala.engine.journal.state import MessageState, changed_since
+from risala.engine.model.records.attempts import Arrival, Lease, SubmitAnswer
 from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import Status
 from risala.engine.rules.receiptgroups import Groups

@@ -24,19 +24,12 @@ from itertools import groupby
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from risala.engine.journal.store.condition import is_doubtful, is_storage_fault
-from risala.engine.model.errors import OutcomeUnknown, Refusal, StorageFailed
+from risala.engine.model.errors import Failed, OutcomeUnknown, Refusal, StorageFailed
 
 T = TypeVar("T")
 Item = TypeVar("Item")
 Unit: TypeAlias = Callable[[sqlite3.Connection], T]
 """Reads, decides and writes in one transaction; pure otherwise, because it may run twice."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """How a unit went wrong."""
-
-    error: BaseException
 
 
 @dataclass(frozen=True, slots=True)

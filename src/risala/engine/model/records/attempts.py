@@ -1,0 +1,117 @@
+"""Attempts as they are written down: what leaves, what came of it, and what was heard later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from risala.engine.model.lines import SENT, Line
+from risala.engine.model.records.messages import Change, DueRow, Stamp
+from risala.engine.model.states import SegmentState
+from risala.sms.receipt import Receipt
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a carrier at one segment."""
+
+    message_id: str
+    segment: int
+    """Its number within the message, from 1; :data:`~risala.sms.message.WHOLE` where all of it goes
+    by one submit."""
+    number: int
+    """Of the attempt at the message, from 1."""
+    carrier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A segment that a lane is about to submit."""
+
+    message_id: str
+    segment: int
+    carrier: str
+    opens: bool
+    """It is the first of its attempt; else the attempt goes on with a further segment."""
+    from_line: str | None = None
+    """The line's own number (empty: unknown) where that is the sender, whatever was asked for."""
+    row: DueRow | None = None
+    """As the queue had it: where that still holds, it need not be read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """An attempt that is on disk: the segment may go out."""
+
+    attempt: int
+    changes: tuple[Change, ...]
+
+
+class Step(StrEnum):
+    """What the message does next."""
+
+    ADVANCE = "advance"
+    """The segment is taken: on to the next one, or the message is sent."""
+    REQUEUE = "requeue"
+    """Back to pending, to be due at ``due_at``; None: it keeps its old place in the queue."""
+    FAIL = "fail"
+    """The message has failed: refund it, and tell its organization."""
+    AWAIT = "await"
+    """The outcome is uncertain: wait for an answer or receipt until ``resolve_at``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What follows from an outcome, for the message and its timeline."""
+
+    step: Step
+    segment_state: SegmentState
+    line: Line
+    """What the timeline says of the outcome; with ``FAIL`` the line's cause is the message's
+    ``errorCode``."""
+    raw: str | None = None
+    """The carrier's own word."""
+    carrier_id: str | None = None
+    due_at: int | None = None
+    route: str | None = None
+    """The message's new route; None: it keeps the one it has."""
+    counts_as_refusal: bool = False
+    resolve_at: int | None = None
+    resolve_action: str | None = None
+    sent: Line = SENT
+    """What the timeline says where this outcome completes the sending."""
+    lost_link: bool = False
+    """The link was lost during the submit."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubmitAnswer:
+    """What a submit came to, and what follows from it."""
+
+    attempt: Attempt
+    decision: Decision
+    stamp: Stamp
+    live: bool = True
+    """False for an answer that came after its submit was given up: nobody is there to go on with
+    the next segment, so the message is queued again for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A receipt as it came."""
+
+    carrier: str
+    receipt: Receipt
+    stamp: Stamp
+
+
+@dataclass(frozen=True, slots=True)
+class Declining:
+    """What a carrier would not take, and when or where it is tried again."""
+
+    message_id: str
+    carrier: str
+    reason: str
+    due_at: int
+    route: str | None
+    """Another route; None: it waits for this carrier."""
