@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
 from risala.engine.journal.people import members, users
-from risala.engine.journal.people.mails import MailKind
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
 from risala.engine.model.people import Invitation, Language, Membership, SessionKind, User
+from risala.engine.model.people_records.mails import MailKind
 from risala.engine.people.alert_words import catalogue
 from risala.engine.people.letters import words_in
 from risala.engine.rules.alerts.alert import AlertKind

@@ -11,10 +11,7 @@ import re
 import pytest
 
 from risala.engine.journal.pages import users as pages
-from risala.engine.journal.pages.users import UserFilter
 from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
-from risala.engine.journal.people.mails import MailKind, NewMail
-from risala.engine.journal.people.sign_in_tokens import CodeRequest, LinkRow
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Role
 from risala.engine.model.people import (
@@ -25,6 +22,9 @@ from risala.engine.model.people import (
     SessionKind,
     User,
 )
+from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
+from risala.engine.model.people_records.users import UserFilter
 
 GROWING = ("users", "members", "invitations", "web_sessions", "sign_in_requests", "mails")
 KIND = SessionKind.CUSTOMER
@@ -56,7 +56,7 @@ def a_day_of_people(book) -> None:
         lambda conn: web_sessions.touch(conn, {device.id: now_ms}),
         lambda conn: sign_in_tokens.ask(conn, asked),
         lambda conn: sign_in_tokens.change_request(conn, asked.id, {"attempts": 1}),
-        lambda conn: sign_in_tokens.add_link(conn, b"l", LinkRow(owner.id, KIND, now_ms + 10)),
+        lambda conn: sign_in_tokens.add_link(conn, b"l", SignInLink(owner.id, KIND, now_ms + 10)),
         lambda conn: mails.owe(
             conn, NewMail(MailKind.LOW_BALANCE, "a", Language.FRENCH, {}), now_ms
         ),

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from risala.config.model import MailSection
 from risala.drivers.mail.outbox import OutboxMailer
-from risala.engine.journal.people.mails import MailKind, queue_status
+from risala.engine.journal.people.mails import queue_status
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.people import Language
+from risala.engine.model.people_records.mails import MailKind
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.people.letters import words_in

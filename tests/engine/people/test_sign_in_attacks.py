@@ -8,15 +8,12 @@ import pytest
 import trio
 
 from risala.engine.journal.people import sign_in_failures
-from risala.engine.journal.people.sign_in_failures import (
-    AUDITED_PER_HOUR,
-    FailureReason,
-    SignInFailure,
-)
+from risala.engine.journal.people.sign_in_failures import AUDITED_PER_HOUR
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.limits.people import GUESSES_PER_KNOWN_BROWSER
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn
+from risala.engine.model.people_records.sign_in import FailureReason, SignInFailure
 from risala.engine.rules.people.lifetimes import (
     ATTEMPTS_MAX,
     CODE_MS,

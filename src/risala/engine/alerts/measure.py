@@ -19,10 +19,10 @@ import trio
 from risala.config.alerts import AlertsSection
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import sign_in_failures
-from risala.engine.journal.people.sign_in_failures import FailureReason
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
+from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.alerts import LowBalance
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
@@ -243,7 +243,7 @@ class Measuring:
 
     def sign_ins(self, raised: Open) -> Iterator[Reading]:
         failed = sign_in_failures.counted(self._have.reader, self._now_ms - readings.HOUR_MS)
-        for kind, site in sign_in_failures.SITES.items():
+        for kind, site in SITES.items():
             is_raised = (AlertKind.SIGN_IN_FAILING, site) in raised
             wrong = sum(failed.get((kind, reason), 0) for reason in _GUESSES)
             limited = failed.get((kind, FailureReason.LIMITED), 0)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from risala.engine.journal.people import mails, sign_in_tokens, users, web_sessions
-from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.people import AccessEnded, Device, EmailChange, Language, User
+from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources

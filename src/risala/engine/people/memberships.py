@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 from risala.engine.journal.accounts import accounts as organization_rows
 from risala.engine.journal.people import mails, members, users, web_sessions
-from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep.audit_log import version_of
@@ -25,6 +24,7 @@ from risala.engine.model.people import (
     ReachableOrganization,
     User,
 )
+from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources

@@ -16,10 +16,10 @@ import trio
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.people import mails, sign_in_tokens, web_sessions
-from risala.engine.journal.people.mails import MailOutcome, OwedMail
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.people_records.mails import MailOutcome, OwedMail
 from risala.engine.people.letters import Letters
 from risala.plugins.mail import Mail, Mailer, MailNotSentError
 

@@ -13,9 +13,6 @@ from typing import Final, TypeGuard
 
 from risala.config.people import SignUp
 from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
-from risala.engine.journal.people.mails import MailKind, MailOutcome, NewMail
-from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
-from risala.engine.journal.people.sign_in_tokens import CodeRequest
 from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -31,6 +28,8 @@ from risala.engine.model.people import (
     SignedIn,
     User,
 )
+from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
+from risala.engine.model.people_records.sign_in import CodeRequest, FailureReason, SignInFailure
 from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits

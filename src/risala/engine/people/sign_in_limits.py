@@ -13,13 +13,13 @@ from typing import Final
 import structlog
 
 from risala.engine.journal.people import sign_in_failures, users
-from risala.engine.journal.people.sign_in_failures import FailureReason, SignInFailure
 from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Browser, SessionKind
+from risala.engine.model.people_records.sign_in import SITES, FailureReason, SignInFailure
 from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.people.lifetimes import (
     DAY_MS,
@@ -168,7 +168,7 @@ def say(failure: SignInFailure) -> None:
     """Log what is written down; without the e-mail address, which anybody may have typed."""
     log.warning(
         "sign_in.failed",
-        site=sign_in_failures.SITES[failure.kind],
+        site=SITES[failure.kind],
         reason=failure.reason.value,
         client=failure.address,
         known_browser=failure.known_browser,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from risala.engine.journal.people import sign_in_tokens, users, web_sessions
-from risala.engine.journal.people.sign_in_tokens import LinkRow
 from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
+from risala.engine.model.people_records.sign_in import SignInLink
 from risala.engine.people.account import name_of
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
@@ -132,7 +132,7 @@ class Users:
         if kind is SessionKind.OPERATOR and not user.operator:
             raise Conflict(f"{user.email} is no operator.")
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
-        row = LinkRow(user.id, kind, expires_at)
+        row = SignInLink(user.id, kind, expires_at)
         await self._have.recorder.journal.commit(
             signed(by, lambda conn: sign_in_tokens.add_link(conn, digest(token), row))
         )

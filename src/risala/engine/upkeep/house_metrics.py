@@ -12,10 +12,10 @@ from prometheus_client.core import Metric
 from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
 from risala.engine.journal.people import sign_in_failures
-from risala.engine.journal.people.sign_in_failures import FailureReason
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.upkeep import backup_note
+from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.payments import PaymentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
@@ -57,7 +57,7 @@ def of_journal(
         text,
         [
             ({"site": site, "reason": reason.value}, failed.get((kind, reason), 0))
-            for kind, site in sign_in_failures.SITES.items()
+            for kind, site in SITES.items()
             for reason in FailureReason
         ],
     )

@@ -15,12 +15,12 @@ import structlog
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks.endpoints import DisabledNotice
 from risala.engine.model.people import Language
+from risala.engine.model.people_records.mails import MailKind, NewMail
 
 log = structlog.get_logger(__name__)
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from risala.engine.journal.alerts import alerts, calls
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.people.mails import MailKind, NewMail
 from risala.engine.model.people import Language
+from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.rules.alerts.alert import Alert
 from risala.engine.rules.alerts.holding import AlertTurn
 from risala.engine.rules.alerts.turning import AlertAudience, Turning

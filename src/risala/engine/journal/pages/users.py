@@ -3,53 +3,36 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.people.users import USERS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.people import User
+from risala.engine.model.people_records.users import UserFilter, UsersFound
 from risala.engine.model.records.paging import Place, Steps
 
 
-@dataclass(frozen=True, slots=True)
-class UserFilter:
-    """Which users a list is of; None: whichever."""
-
-    search: str | None = None
-    """Part of the address or of the name."""
-    operators: bool | None = None
-
-    def hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that a user is wanted."""
-        conditions: list[str] = []
-        given: list[object] = []
-        if self.operators is not None:
-            conditions.append("operator = ?")
-            given.append(self.operators)
-        if self.search is not None:
-            names = spellings(self.search)
-            ways = ["email LIKE ? ESCAPE '\\'", *["name LIKE ? ESCAPE '\\'"] * len(names)]
-            given += [part(self.search), *map(part, names)]
-            conditions.append(f"({' OR '.join(ways)})")
-        return " AND ".join(conditions) or "1", tuple(given)
-
-
-@dataclass(frozen=True, slots=True)
-class UsersFound:
-    users: tuple[User, ...]
-    next: str | None
-    """The address to go on after; None: these are the last."""
-    previous: str | None
-    """The address to go back before; None: these are the first."""
+def _hit(wanted: UserFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that a user is wanted."""
+    conditions: list[str] = []
+    given: list[object] = []
+    if wanted.operators is not None:
+        conditions.append("operator = ?")
+        given.append(wanted.operators)
+    if wanted.search is not None:
+        names = spellings(wanted.search)
+        ways = ["email LIKE ? ESCAPE '\\'", *["name LIKE ? ESCAPE '\\'"] * len(names)]
+        given += [part(wanted.search), *map(part, names)]
+        conditions.append(f"({' OR '.join(ways)})")
+    return " AND ".join(conditions) or "1", tuple(given)
 
 
 def page(
     conn: sqlite3.Connection, wanted: UserFilter, *, after: str, before: str | None, limit: int
 ) -> UsersFound:
     """Those after an address, or with ``before`` those right before one."""
-    hit, given = wanted.hit()
+    hit, given = _hit(wanted)
     way = Walk("users", "1", (), hit, given, ("email",))
     if before is not None:
         # A stretch goes down: what it calls older has the lesser addresses.

@@ -9,8 +9,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final
 
 from risala.engine.journal.people import members, users
@@ -18,6 +16,13 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Language
+from risala.engine.model.people_records.mails import (
+    MailKind,
+    MailOutcome,
+    MailQueueStatus,
+    NewMail,
+    OwedMail,
+)
 
 KEPT_MS: Final = 7 * 86_400_000
 """How long it can be seen what became of a mail."""
@@ -28,55 +33,7 @@ LASTS_MS: Final = 3 * 86_400_000
 _TABLE: Final = "mails"
 
 
-class MailKind(StrEnum):
-    SIGN_IN_CODE = "sign_in_code"
-    INVITATION = "invitation"
-    OLD_ADDRESS_CODE = "old_address_code"
-    NEW_ADDRESS_CODE = "new_address_code"
-    ADDRESS_CHANGED = "address_changed"
-    WEBHOOK_DISABLED = "webhook_disabled"
-    LOW_BALANCE = "low_balance"
-    PAYMENT_CONFIRMED = "payment_confirmed"
-    PAYMENT_REFUSED = "payment_refused"
-    ALERT_RAISED = "alert_raised"
-    ALERT_OVER = "alert_over"
-
-
-class MailOutcome(StrEnum):
-    """What became of a mail."""
-
-    SENT = "sent"
-    WITHHELD = "withheld"
-    """It was never to be sent: its row is there so that both cases cost the same."""
-    OVER = "over"
-    """It had no use any more."""
-    GIVEN_UP = "given up"
-    NO_MAILER = "no mailer"
-
-
-@dataclass(frozen=True, slots=True)
-class OwedMail:
-    seq: int
-    kind: MailKind
-    recipient: str
-    language: Language
-    details: Mapping[str, Any]
-    due_at: int
-    tries: int
-    useless_at: int
-    created_at: int
-
-
 _OWED: Final = Rows(OwedMail, kind=MailKind, language=Language, details=json.loads)
-
-
-@dataclass(frozen=True, slots=True)
-class NewMail:
-    kind: MailKind
-    recipient: str
-    language: Language
-    details: Mapping[str, Any]
-    useless_at: int | None = None
 
 
 def owe(
@@ -158,18 +115,6 @@ def _change(conn: sqlite3.Connection, seq: int, values: dict[str, Any]) -> None:
 
 def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
     writable(conn, _TABLE).delete_where("settled_at <= ?", (now_ms - KEPT_MS,))
-
-
-@dataclass(frozen=True, slots=True)
-class MailQueueStatus:
-    """How the queue is."""
-
-    failing: int
-    """Owed, and refused by the mailer at least once."""
-    given_up: int
-    """Of the last week."""
-    no_mailer: int
-    """Of the last week, dropped because nobody sends mails."""
 
 
 def queue_status(conn: sqlite3.Connection) -> MailQueueStatus:

@@ -7,12 +7,11 @@ first one of an address in an hour, and at most :data:`AUDITED_PER_HOUR` in all.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import SessionKind
+from risala.engine.model.people_records.sign_in import FailureReason, SignInFailure
 from risala.engine.rules.people.lifetimes import FAILURES_KEPT_MS, HOUR_MS
 
 FAILURES_MAX: Final = 100_000
@@ -43,42 +42,6 @@ _COUNTED: Final = (
     "SELECT kind, reason, count(*) FROM (SELECT kind, reason, at FROM sign_in_failures"
     " ORDER BY seq DESC LIMIT ?) WHERE at > ? GROUP BY kind, reason"
 )
-
-
-SITES: Final = {SessionKind.CUSTOMER: "dashboard", SessionKind.OPERATOR: "console"}
-"""What operators call the pages of each kind of session."""
-
-
-class FailureReason(StrEnum):
-    WRONG_CODE = "wrong_code"
-    NOT_ALLOWED = "not_allowed"
-    """The code was right, and nobody may come in by it."""
-    EXPIRED = "expired"
-    """The code was too old."""
-    HELD_UP = "held_up"
-    """The code was not judged: strangers tried too many wrong ones at this operator's address."""
-    LINK = "link"
-    """A link was used before, too old or never made; noted once a minute for each site."""
-    LIMITED = "limited"
-    """A limit that strangers share was reached; noted once a minute for each."""
-    SLOWED = "slowed"
-    """A limit of this client alone was reached; noted once a minute for each."""
-
-
-@dataclass(frozen=True, slots=True)
-class SignInFailure:
-    at: int
-    """UTC epoch milliseconds."""
-    kind: SessionKind
-    email: str
-    """A user's address, else the hash of what was typed. Empty: of no address alone."""
-    address: str
-    """Of the client."""
-    reason: FailureReason
-    known_browser: bool = False
-    """Somebody signed in on it with this address before."""
-    is_slow: bool = False
-    """An operator's slow windows count it."""
 
 
 def add(conn: sqlite3.Connection, new: SignInFailure) -> bool:

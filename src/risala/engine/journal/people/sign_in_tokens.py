@@ -3,32 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import EmailChange, Language, LinkView, SessionKind
+from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
 
 _REQUESTS: Final = "sign_in_requests"
 _LINKS: Final = "one_time_links"
 _CHANGES: Final = "email_changes"
-
-
-@dataclass(frozen=True, slots=True)
-class CodeRequest:
-    """A browser that waits for a code; there is one for each browser, or none."""
-
-    id: str
-    browser: bytes
-    """The hash of its pre-session token."""
-    kind: SessionKind
-    email: str
-    language: Language
-    attempts: int
-    mailed_at: int
-    expires_at: int
-    created_at: int
 
 
 _CODE_REQUESTS: Final = Rows(CodeRequest, kind=SessionKind, language=Language)
@@ -75,17 +59,10 @@ def end_request(conn: sqlite3.Connection, request_id: str) -> None:
 # -- links
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    user_id: str
-    kind: SessionKind
-    expires_at: int
+_LINK_ROWS: Final = Rows(SignInLink, kind=SessionKind)
 
 
-_LINK_ROWS: Final = Rows(LinkRow, kind=SessionKind)
-
-
-def add_link(conn: sqlite3.Connection, digest: bytes, new: LinkRow) -> None:
+def add_link(conn: sqlite3.Connection, digest: bytes, new: SignInLink) -> None:
     """Store a link; those made before it for the same user end."""
     stored = writable(conn, _LINKS)
     stored.delete_where("user_id = ?", (new.user_id,))
@@ -104,7 +81,7 @@ def peek_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkView 
     return None if found is None else LinkView(found.kind, found.expires_at)
 
 
-def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkRow | None:
+def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
     """Use a link up; None: it was used, is too old, or never was."""
     found = _link(conn, digest, now_ms)
     if found is not None:
@@ -112,7 +89,7 @@ def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkRow |
     return found
 
 
-def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkRow | None:
+def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
     found = _LINK_ROWS.find(table(conn, _LINKS), "hash = ?", (digest,))
     return found[0] if found and found[0].expires_at > now_ms else None
 

@@ -10,20 +10,13 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.people import Device, SessionKind
+from risala.engine.model.people_records.sign_in import StoredSession
 from risala.engine.rules.people.lifetimes import GRACE_MS, IDLE_MS, is_over
 
 DEVICES_MAX: Final = 30
 """Of one user and kind; the one that was used longest ago ends."""
 
 _TABLE: Final = "web_sessions"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    device: Device
-    stale: bool
-    is_previous: bool
-    """It was found by the token of before its rotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +54,7 @@ _STORED: Final = Rows(_Stored, kind=SessionKind, stale=bool)
 
 def by_hash(
     conn: sqlite3.Connection, digest: bytes, kind: SessionKind, now_ms: int
-) -> SessionRow | None:
+) -> StoredSession | None:
     """Whose token has this hash; None: nobody's, or the session is over."""
     found = _STORED.find(
         table(conn, _TABLE),
@@ -71,7 +64,7 @@ def by_hash(
     if not found or found[0].kind is not kind or found[0].is_over(now_ms):
         return None
     row = found[0]
-    return SessionRow(row.device, row.stale, row.hash != digest)
+    return StoredSession(row.device, row.stale, row.hash != digest)
 
 
 def of_user(conn: sqlite3.Connection, user_id: str, now_ms: int) -> list[Device]:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.journal.pages import users as pages
-from risala.engine.journal.pages.users import UserFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Device, Language, ReachableOrganization, SessionKind
+from risala.engine.model.people_records.users import UserFilter
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     Arguments,

@@ -1,0 +1,70 @@
+"""Mails that are owed: which, to whom, in which language, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from risala.engine.model.people import Language
+
+
+class MailKind(StrEnum):
+    SIGN_IN_CODE = "sign_in_code"
+    INVITATION = "invitation"
+    OLD_ADDRESS_CODE = "old_address_code"
+    NEW_ADDRESS_CODE = "new_address_code"
+    ADDRESS_CHANGED = "address_changed"
+    WEBHOOK_DISABLED = "webhook_disabled"
+    LOW_BALANCE = "low_balance"
+    PAYMENT_CONFIRMED = "payment_confirmed"
+    PAYMENT_REFUSED = "payment_refused"
+    ALERT_RAISED = "alert_raised"
+    ALERT_OVER = "alert_over"
+
+
+class MailOutcome(StrEnum):
+    """What became of a mail."""
+
+    SENT = "sent"
+    WITHHELD = "withheld"
+    """It was never to be sent: its row is there so that both cases cost the same."""
+    OVER = "over"
+    """It had no use any more."""
+    GIVEN_UP = "given up"
+    NO_MAILER = "no mailer"
+
+
+@dataclass(frozen=True, slots=True)
+class OwedMail:
+    seq: int
+    kind: MailKind
+    recipient: str
+    language: Language
+    details: Mapping[str, Any]
+    due_at: int
+    tries: int
+    useless_at: int
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewMail:
+    kind: MailKind
+    recipient: str
+    language: Language
+    details: Mapping[str, Any]
+    useless_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MailQueueStatus:
+    """How the queue is."""
+
+    failing: int
+    """Owed, and refused by the mailer at least once."""
+    given_up: int
+    """Of the last week."""
+    no_mailer: int
+    """Of the last week, dropped because nobody sends mails."""
