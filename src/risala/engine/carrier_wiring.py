@@ -62,8 +62,8 @@ def build_sending(
 ) -> CarrierWiring:
     """Build what sends. Notes and timers come first, because the recorder tells them of changes;
     the lanes come last, because they write through the recorder."""
-    reader, clock, delivery = core.journal.reader(), core.seams.clock, core.settings.delivery
-    notes = Notes(reader, core.settings.engine.buffer_rows_max, router.is_route)
+    rows, clock, delivery = core.repositories.queue, core.seams.clock, core.settings.delivery
+    notes = Notes(rows, core.settings.engine.buffer_rows_max, router.is_route)
     next_look = Alarm(clock)
     recorder = Recorder(
         core.journal,
@@ -105,9 +105,9 @@ def build_sending(
         if each.enabled:
             in_force = overridden(each, over.get(each.name))
             fleet.lanes[each.name] = fleet.build(in_force, drivers[each.name])
-    text = partial(text_of, reader=reader, codes=core.codes)
-    board = Board(notes, fleet.lanes, reader, text)
-    sorter = Sorter(core.journal, clock, router, notes)
+    text = partial(text_of, reader=core.journal.reader(), codes=core.codes)
+    board = Board(notes, fleet.lanes, rows, text)
+    sorter = Sorter(rows, clock, router, notes)
     return CarrierWiring(recorder, scribe, board, fleet, sorter, next_look, Alarm(clock))
 
 
@@ -125,9 +125,7 @@ def build_registry(
         hearing: whom to tell of a carrier's texts that are for payments alone.
     """
     stored = core.repositories.carriers
-    crew = CarrierRuntime(
-        core.supervisor, core.repositories, core.journal.reader(), core.seams.ids, hearing
-    )
+    crew = CarrierRuntime(core.supervisor, core.repositories, core.seams.ids, hearing)
     parts = RegistryParts(
         fleet=sending.fleet,
         crew=crew,

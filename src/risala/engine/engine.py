@@ -155,7 +155,7 @@ async def open_engine(
             anew = build_rereading(core, outside.source, carriers, lineup, obeying)
             return Running(
                 board,
-                core.repositories.carriers,
+                core.repositories,
                 router,
                 scheduler,
                 commands,
@@ -280,9 +280,9 @@ async def _start_services(
     )
     keeper = DeadlineWatch(
         recorder,
-        core.journal.reader(),
+        core.repositories,
         sending.next_look,
-        partial(ask_uncertain, board.lanes, board.reader),
+        partial(ask_uncertain, board.lanes, core.repositories.receipts),
         core.settings.delivery,
     )
     await start("keeper", keeper.run)

@@ -125,10 +125,10 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
     async with open_core(settings, seams or system_seams()) as core:
         owners = await start_owners(core)
         listeners = Listeners(unheard, unheard, partial(tell_entered, owners.billing))
-        clock, reader = core.seams.clock, core.journal.reader()
+        clock = core.seams.clock
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
-        alone = Alone(settings, reader, core.repositories.carriers, clock)
+        alone = Alone(settings, core.repositories, clock)
         people = people_of(core, owners, recorder, NO_OUTSIDE, nobody_hears)
         yield await open_intake(
             core,

@@ -5,7 +5,6 @@ There are two cases: a service that runs, and a command that opened the engine b
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
@@ -35,9 +34,11 @@ from risala.engine.delivery.worker.tile import tile_of
 from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.messages import held, reads, waiting
+from risala.engine.journal.messages import reads
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.carriers import CarrierRepository
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import MessageView, TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
@@ -89,7 +90,7 @@ class Running:
     def __init__(
         self,
         board: Board,
-        carriers: CarrierRepository,
+        repositories: Repositories,
         router: Router,
         scheduler: Ref[SchedulerMessage],
         commands: DriverCommands,
@@ -103,7 +104,7 @@ class Running:
         self._lineup = lineup
         self._rereading = rereading
         self._board = board
-        self._carriers = carriers
+        self._repositories = repositories
         self._router = router
         self._scheduler = scheduler
         self._commands = commands
@@ -128,16 +129,16 @@ class Running:
         return self._statistics()
 
     def carriers(self) -> list[dict[str, Any]]:
-        reader = self._board.reader
-        over = _overrides(self._carriers)
+        stored = self._repositories
+        over = _overrides(stored.carriers)
         return [
             {
                 "name": name,
                 **asdict(statistics_of(lane)),
                 **tile_of(lane),
                 **self._settings_of(lane.carrier, over),
-                **_queue(reader, self._router, name, lane.recorder.clock.now_ms()),
-                "unmatched_receipts": held.unmatched_total(reader, name),
+                **_queue(stored.queue, self._router, name, lane.recorder.clock.now_ms()),
+                "unmatched_receipts": stored.receipts.unmatched_total(name),
             }
             for name, lane in self._board.lanes.items()
             if lane.carrier.serves_numbers
@@ -189,8 +190,8 @@ class Running:
         return tell_route(self._router, self._lineup.in_force, recipient, segments, judge, turn)
 
     def unserved(self) -> dict[str, Any]:
-        judge = judge_lanes(self._board.lanes, self._clock)
-        return _unserved(self._board.reader, self._router, self._lineup.in_force, judge)
+        judge, rows = judge_lanes(self._board.lanes, self._clock), self._repositories.queue
+        return _unserved(rows, self._router, self._lineup.in_force, judge)
 
     @property
     def _clock(self) -> Clock:
@@ -211,16 +212,10 @@ class Running:
 class Alone:
     """The :class:`Delivery` of a command while no service runs."""
 
-    def __init__(
-        self,
-        settings: Settings,
-        reader: sqlite3.Connection,
-        carriers: CarrierRepository,
-        clock: Clock,
-    ) -> None:
+    def __init__(self, settings: Settings, repositories: Repositories, clock: Clock) -> None:
         self._settings = settings
-        self._reader = reader
-        self._carriers = carriers
+        self._queue = repositories.queue
+        self._carriers = repositories.carriers
         self._clock = clock
 
     @property
@@ -240,7 +235,7 @@ class Alone:
         return [
             _idle(each, over.get(each.name))
             | {"gate": said[each.name].gate if each.name in said else Gate.OPEN.value}
-            | _queue(self._reader, router, each.name, self._clock.now_ms())
+            | _queue(self._queue, router, each.name, self._clock.now_ms())
             for each in self._settings.carriers
         ]
 
@@ -286,7 +281,7 @@ class Alone:
 
     def unserved(self) -> dict[str, Any]:
         carriers = self._in_force
-        return _unserved(self._reader, Router(carriers), carriers, judge_nothing)
+        return _unserved(self._queue, Router(carriers), carriers, judge_nothing)
 
     async def reload_organization(self, organization_id: str) -> None:
         """Does nothing: the next start of the service finds who is held, and what waits."""
@@ -348,9 +343,9 @@ def _the_first(names: Sequence[str]) -> str:
 
 
 def _unserved(
-    reader: sqlite3.Connection, router: Router, sections: Sequence[CarrierSection], judge: Judge
+    rows: QueueRepository, router: Router, sections: Sequence[CarrierSection], judge: Judge
 ) -> dict[str, Any]:
-    found = waiting.unserved(reader, QUEUE_COUNTED_MAX + 1)
+    found = rows.unserved(QUEUE_COUNTED_MAX + 1)
     return {
         "numbers": tell_unserved(router, sections, judge),
         "waiting": min(found.count, QUEUE_COUNTED_MAX),
@@ -359,14 +354,14 @@ def _unserved(
     }
 
 
-def _queue(reader: sqlite3.Connection, router: Router, name: str, now_ms: int) -> dict[str, Any]:
+def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dict[str, Any]:
     routes = [
         key for key, route in router.routes.items() if any(name in tier for tier in route.tiers)
     ]
     try:
         routes = routes or [pinned(name)]
-        found = waiting.count(reader, routes, QUEUE_COUNTED_MAX + 1)
-        oldest = waiting.oldest(reader, routes, now_ms) if found else None
+        found = rows.count(routes, QUEUE_COUNTED_MAX + 1)
+        oldest = rows.oldest(routes, now_ms) if found else None
     except StorageFailed:  # the other numbers are in memory, and wanted now more than ever
         return {"queue": None, "queue_is_longer": False, "oldest": None}
     return {

@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter
 
 import pytest
+from tests.support.repositories import queue_of
 
 from risala.engine.delivery.fairqueue import ROWS_MAX, SPARE, FairQueue
 from risala.engine.journal.store import names
@@ -19,7 +20,7 @@ class Line:
     def __init__(self, book, path, rows_max):
         self.book = book
         self._reader = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
-        self.queue = FairQueue(self._reader, rows_max)
+        self.queue = FairQueue(queue_of(self._reader), rows_max)
         self.names: dict[str, str] = {}
 
     def organization(self, name, messages=0, **fields):
@@ -189,7 +190,7 @@ def test_what_a_suspension_finds_at_the_start_is_held(make_line):
     line = make_line()
     line.organization("a", 2)
     line.organization("b", 2)
-    fresh = FairQueue(line._reader, 64)
+    fresh = FairQueue(queue_of(line._reader), 64)
     fresh.load([line.names["a"]])
     taken = [fresh.take((ROUTE,), 1, line.book.now_ms) for _ in range(3)]
     assert [row and row.organization_id for row in taken] == [line.names["b"]] * 2 + [None]
@@ -221,7 +222,7 @@ def test_a_restart_finds_present_and_future_rows(make_line):
     now_ms = line.book.now_ms
     line.organization("a")
     ids = [line.add("a"), line.add("a", due_at=now_ms + 5000)]
-    fresh = FairQueue(line._reader, 64)
+    fresh = FairQueue(queue_of(line._reader), 64)
     fresh.load(())
     assert fresh.take((ROUTE,), 1, now_ms).id == ids[0]
     assert fresh.take((ROUTE,), 1, now_ms) is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -31,34 +30,30 @@ class CarrierRuntime:
         self,
         supervisor: Supervisor,
         repositories: Repositories,
-        reader: sqlite3.Connection,
         ids: IdSource,
         hearing: Hearing,
     ) -> None:
         self._supervisor = supervisor
         self._repositories = repositories
-        self._reader = reader
         self._ids = ids
         self._hearing = hearing
 
     async def start(self, lane: CarrierWorker) -> None:
         """Let a lane live: its driver connects."""
         if lane.driver.capabilities.query:
-            queries = Queries(lane, self._reader)
+            queries = Queries(lane, self._repositories)
             await self._supervisor.start_service(f"queries {lane.name}", queries.run)
         await self._supervisor.start_service(f"lane {lane.name}", lane.run)
         await self._start_driver(lane)
 
     async def _start_driver(self, lane: CarrierWorker) -> None:
-        context = WorkerContext(
-            lane, self._repositories, self._reader, self._ids, self._hearing(lane.name)
-        )
+        context = WorkerContext(lane, self._repositories, self._ids, self._hearing(lane.name))
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY
         )
 
     async def _drive(self, lane: CarrierWorker, context: WorkerContext) -> None:
-        await match_again(lane, self._reader)
+        await match_again(lane, self._repositories.receipts)
         await lane.run_driver(lane.driver, context)
 
     async def end(self, lane: CarrierWorker) -> None:

@@ -5,7 +5,6 @@ One task for all messages: the deadlines are an index in the journal, and only t
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -16,8 +15,8 @@ import trio
 from risala.config.model import DeliverySection
 from risala.engine.actors.alarm import Alarm
 from risala.engine.delivery.matching_again import match_ending
-from risala.engine.journal.messages import deadlines, held
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.store.patient import retry_until_committed
 
 log = structlog.get_logger(__name__)
@@ -35,13 +34,14 @@ class DeadlineWatch:
     def __init__(
         self,
         recorder: Recorder,
-        reader: sqlite3.Connection,
+        repositories: Repositories,
         next_look: Alarm,
         ask: Callable[[int], Awaitable[None]],
         settings: DeliverySection,
     ) -> None:
         self._recorder = recorder
-        self._reader = reader
+        self._queue = repositories.queue
+        self._receipts = repositories.receipts
         self._next_look = next_look
         self._ask = ask
         self._receipts_held_ms = round(settings.receipts_held_s * 1000)
@@ -52,7 +52,7 @@ class DeadlineWatch:
         """Settle what is due, for life."""
         while True:
             await retry_until_committed("keeper", self._settle)
-            await self._next_look.wait(deadlines.next_deadline(self._reader))
+            await self._next_look.wait(self._queue.next_deadline())
 
     async def _settle(self) -> None:
         while self._is_due():
@@ -65,15 +65,13 @@ class DeadlineWatch:
             self._forgot_at_ms = now_ms
 
     def _is_due(self) -> bool:
-        at_ms = deadlines.next_deadline(self._reader)
+        at_ms = self._queue.next_deadline()
         return at_ms is not None and at_ms <= self._recorder.clock.now_ms()
 
     async def _forget_receipts(self, now_ms: int) -> None:
         before_ms = now_ms - self._receipts_held_ms
-        await match_ending(self._recorder, self._reader, before_ms)
-        given_up = await self._recorder.journal.commit(
-            lambda conn: held.forget(conn, before_ms, now_ms)
-        )
+        await match_ending(self._recorder, self._receipts, before_ms)
+        given_up = await self._receipts.forget(before_ms, now_ms)
         latest = {(one.carrier, one.why): one.carrier_id for one in given_up}
         for (carrier, why), count in Counter((one.carrier, one.why) for one in given_up).items():
             example = latest[carrier, why]

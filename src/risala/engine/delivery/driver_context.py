@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,7 +12,6 @@ import structlog
 
 from risala.engine.delivery.worker.calls import checked
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Draining, Failed, Unavailable
@@ -49,14 +47,12 @@ class WorkerContext:
         self,
         lane: CarrierWorker,
         repositories: Repositories,
-        reader: sqlite3.Connection,
         ids: IdSource,
         heard: Callable[[], None] | None = None,
     ) -> None:
         self._lane = lane
         self._heard = heard
         self._repositories = repositories
-        self._reader = reader
         self._ids = ids
         self._unwritten = 0
         self.traffic = lane.traffic.note
@@ -137,10 +133,10 @@ class WorkerContext:
         if checked(self.carrier, outcome) is None:
             return
         self._lane.counts.late += 1
-        row = messages.row(self._reader, segment.message_id)
+        row = self._repositories.queue.message(segment.message_id)
         if row is None:
             return
-        partly = bool(messages.acknowledged_parts(self._reader, row.id))
+        partly = bool(self._repositories.queue.acknowledged_parts(row.id))
         outcome = discreet(outcome, segment, is_code=row.kind == "code")
         answer = self._lane.answer(row, segment, outcome, partly_accepted=partly, live=False)
         try:

@@ -9,13 +9,12 @@ where the last one ended: their cost grows neither with the backlog nor with wha
 from __future__ import annotations
 
 import heapq
-import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.records.messages import START, DueRow, Place
 
 SPARE: Final = 64
@@ -69,8 +68,8 @@ class _InHand:
 class FairQueue:
     """Takes rows from the journal in turn. Lives on the loop thread; nothing here awaits."""
 
-    def __init__(self, reader: sqlite3.Connection, buffer_rows_max: int) -> None:
-        self._reader = reader
+    def __init__(self, rows: QueueRepository, buffer_rows_max: int) -> None:
+        self._rows = rows
         self._buffer_rows_max = buffer_rows_max
         self._rotations: dict[tuple[str, int], _Rotation] = {}
         self._future: list[tuple[int, str, int, str]] = []
@@ -88,7 +87,7 @@ class FairQueue:
     def load(self, suspended: Iterable[str]) -> None:
         """Find every queue that has pending rows: once, at the start."""
         self._suspended.update(suspended)
-        for route, priority, organization_id in messages.queues(self._reader):
+        for route, priority, organization_id in self._rows.queues():
             self.hint(route, priority, organization_id)
 
     def hint(self, route: str, priority: int, organization_id: str, due_at: int = 0) -> None:
@@ -136,7 +135,7 @@ class FairQueue:
     def resume(self, organization_id: str) -> None:
         """Let a held organization take its turns again."""
         self._suspended.discard(organization_id)
-        for route, priority, waiting in messages.queues(self._reader):
+        for route, priority, waiting in self._rows.queues():
             if waiting == organization_id:
                 self.hint(route, priority, organization_id)
 
@@ -187,7 +186,7 @@ class FairQueue:
                 rotation.waiting[organization_id] = rows
                 return row
             queue = (route, priority, organization_id)
-            due_at = messages.next_due(self._reader, *queue, now_ms)
+            due_at = self._rows.next_due(*queue, now_ms)
             if due_at is not None:
                 self._expect(queue, due_at)
         return None
@@ -208,7 +207,7 @@ class FairQueue:
         while more and len(found) < count:
             # Held rows are among these only after a hint that took the cursor back.
             wanted = count - len(found)
-            rows = messages.due(self._reader, *queue, now_ms, in_hand.cursor, wanted)
+            rows = self._rows.due(*queue, now_ms, in_hand.cursor, wanted)
             for row in rows:
                 if row.id in in_hand.ids:
                     in_hand.passed[row.id] = row.cursor

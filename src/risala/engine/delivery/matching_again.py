@@ -9,18 +9,15 @@ first one is matched by the submit that it names, before it is given up.
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import structlog
 import trio
 
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.messages import held
-from risala.engine.journal.messages.matching import is_waited_for
 from risala.engine.journal.recorder import Page, Recorder
+from risala.engine.journal.repositories.receipts import ReceiptRepository
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.records.attempts import Arrival
 from risala.plugins.contract import IdForms
@@ -31,7 +28,7 @@ _AT_ONCE: Final = 50
 """Receipts that are looked up in one go: some milliseconds' worth."""
 
 
-async def match_again(lane: CarrierWorker, reader: sqlite3.Connection) -> None:
+async def match_again(lane: CarrierWorker, receipts: ReceiptRepository) -> None:
     """Use the receipts of a lane's carrier that fit a message by now.
 
     Each is struck off after it was recorded: a crash in between gives a second line in the
@@ -43,15 +40,15 @@ async def match_again(lane: CarrierWorker, reader: sqlite3.Connection) -> None:
     recorder, matched = lane.recorder, 0
     carriers = recorder.groups.of(lane.name)
     try:
-        for number, one in enumerate(held.unused(reader, lane.name), 1):
+        for number, one in enumerate(receipts.unused(lane.name), 1):
             if number % _AT_ONCE == 0:
                 await trio.lowlevel.checkpoint()
             also = driver.other_ids(one.receipt.carrier_id)
             receipt = replace(one.receipt, also_known_as=also)
-            if not is_waited_for(reader, carriers, receipt, one.received_at):
+            if not receipts.is_waited_for(carriers, receipt, one.received_at):
                 continue
             await lane.scribe.received(Arrival(lane.name, receipt, recorder.stamp()))
-            await recorder.journal.commit(partial(held.use, carrier=lane.name, receipt=receipt))
+            await receipts.use(lane.name, receipt)
             matched += 1
     except Unavailable as error:
         log.warning("receipts.storage", carrier=lane.name, reason=str(error))
@@ -59,16 +56,15 @@ async def match_again(lane: CarrierWorker, reader: sqlite3.Connection) -> None:
         log.info("receipts.matched_again", carrier=lane.name, count=matched)
 
 
-async def match_ending(recorder: Recorder, reader: sqlite3.Connection, before_ms: int) -> None:
+async def match_ending(recorder: Recorder, receipts: ReceiptRepository, before_ms: int) -> None:
     """Use the receipts held since before ``before_ms`` that fit a message by now."""
-    for number, one in enumerate(held.ending(reader, before_ms), 1):
+    for number, one in enumerate(receipts.ending(before_ms), 1):
         if number % _AT_ONCE == 0:
             await trio.lowlevel.checkpoint()
         carriers = recorder.groups.of(one.carrier)
-        if not is_waited_for(reader, carriers, one.receipt, one.received_at):
+        if not receipts.is_waited_for(carriers, one.receipt, one.received_at):
             continue
         arrival = Arrival(one.carrier, one.receipt, recorder.stamp())
         written = await recorder.write(Page((), (arrival,), ()))
         if written.arrivals == [None]:
-            use = partial(held.use, carrier=one.carrier, receipt=one.receipt)
-            await recorder.journal.commit(use)
+            await receipts.use(one.carrier, one.receipt)

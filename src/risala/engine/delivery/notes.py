@@ -6,13 +6,13 @@ two turns of the loop, the scheduler's mailbox holds one ``Pump``.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 
 import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.delivery.fairqueue import FairQueue
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.records.messages import Change, DueRow
 
 
@@ -23,9 +23,9 @@ class Notes:
     """
 
     def __init__(
-        self, reader: sqlite3.Connection, buffer_rows_max: int, is_route: Callable[[str], bool]
+        self, rows: QueueRepository, buffer_rows_max: int, is_route: Callable[[str], bool]
     ) -> None:
-        self.queue = FairQueue(reader, buffer_rows_max)
+        self.queue = FairQueue(rows, buffer_rows_max)
         self.strays = Bell()
         """Rings where a message waits on a route that is none any more."""
         self._is_route = is_route

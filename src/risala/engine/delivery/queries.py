@@ -7,7 +7,6 @@ the id stands in the answer that never came, and a receipt may bring it.
 
 from __future__ import annotations
 
-import sqlite3
 from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Final
@@ -17,8 +16,8 @@ import trio
 
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, AwaitedReceipt
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.messages import awaiting
-from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories.receipts import ReceiptRepository
 from risala.engine.model.errors import Unavailable
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.attempts import Arrival
@@ -36,9 +35,10 @@ UNCERTAIN_BATCH: Final = 64
 class Queries:
     """The questions of one lane."""
 
-    def __init__(self, lane: CarrierWorker, reader: sqlite3.Connection) -> None:
+    def __init__(self, lane: CarrierWorker, repositories: Repositories) -> None:
         self._lane = lane
-        self._reader = reader
+        self._queue = repositories.queue
+        self._receipts = repositories.receipts
 
     async def run(self) -> None:
         """Ask when it is time, one after another, for life."""
@@ -53,7 +53,7 @@ class Queries:
         now_ms, now_s = self._lane.recorder.clock.now_ms(), trio.current_time()
         found = tuple(list[AwaitedReceipt]() for _ in ASK_AFTER_S)
         after = (now_ms - round(RECALLED_MESSAGES_S * 1000)) << KEY_COUNTER_BITS
-        while (page := awaiting.accepted_since(self._reader, after, RECALL_ROWS)).last is not None:
+        while (page := self._receipts.accepted_since(after, RECALL_ROWS)).last is not None:
             for part in page.parts:
                 mine = part.carrier == self._lane.name
                 if not mine or not part.carrier_id or part.changed_at > now_ms:
@@ -72,7 +72,7 @@ class Queries:
     async def _ask(self, step: int, question: AwaitedReceipt) -> None:
         if not self._is_open(question):
             return
-        row = messages.row(self._reader, question.message_id)
+        row = self._queue.message(question.message_id)
         if row is None:
             return
         receipt = await ask(self._lane, question.carrier_id, row.sender)
@@ -87,9 +87,7 @@ class Queries:
 
     def _is_open(self, question: AwaitedReceipt) -> bool:
         """Still without a final receipt, and of the attempt that was asked about."""
-        return awaiting.is_awaited(
-            self._reader, question.message_id, question.number, question.carrier_id
-        )
+        return self._receipts.is_awaited(question.message_id, question.number, question.carrier_id)
 
 
 async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | None:
@@ -106,10 +104,10 @@ async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | No
 
 
 async def ask_uncertain(
-    lanes: Mapping[str, CarrierWorker], reader: sqlite3.Connection, now_ms: int
+    lanes: Mapping[str, CarrierWorker], receipts: ReceiptRepository, now_ms: int
 ) -> None:
     """Ask for uncertain segments whose wait is over, before the carrier's policy decides."""
-    for asked in awaiting.uncertain_due(reader, now_ms, UNCERTAIN_BATCH):
+    for asked in receipts.uncertain_due(now_ms, UNCERTAIN_BATCH):
         lane = lanes.get(asked.carrier)
         if lane is None or not lane.driver.capabilities.query:
             continue

@@ -7,7 +7,6 @@ another, a timer rang. What it decides on is in the journal; losing a ``Pump`` l
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,8 +20,7 @@ from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.parts import Gate, Job
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.journal.accounts.accounts import is_active
-from risala.engine.journal.messages import reads as messages
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import concat_reference
@@ -80,16 +78,16 @@ class Board:
         self,
         notes: Notes,
         lanes: dict[str, CarrierWorker],
-        reader: sqlite3.Connection,
+        rows: QueueRepository,
         text_of: Callable[[DueRow], str],
     ) -> None:
         self.notes = notes
         self.queue = notes.queue
         self.lanes = lanes
-        self.reader = reader
+        self.rows = rows
         self.text_of = text_of
         """What is sent for a row: a code's text exists only from here to the carrier."""
-        self.begun_narrow = messages.begun_narrow(reader)
+        self.begun_narrow = rows.begun_narrow()
         self._leasing = True
         self.pumped_at_s = 0.0
         """When the scheduler looked last, on Trio's clock."""
@@ -146,7 +144,7 @@ class Scheduler(Decider[SchedulerMessage]):
         return None
 
     def _reload_organization(self, organization_id: str) -> None:
-        if not is_active(self._board.reader, organization_id):
+        if not self._board.rows.may_send(organization_id):
             self._board.queue.suspend(organization_id)
             return
         self._board.queue.resume(organization_id)
@@ -209,7 +207,7 @@ class Scheduler(Decider[SchedulerMessage]):
             parts = Parts(split(text, alphabet), 8)
         else:
             parts = cut(text, alphabet)
-        done = messages.acknowledged_parts(self._board.reader, row.id) if row.attempts else ()
+        done = self._board.rows.acknowledged_parts(row.id) if row.attempts else ()
         count = len(parts.texts)
         numbers = (WHOLE,) if goes_whole and count > 1 and not done else range(1, count + 1)
         remaining = deque([n for n in numbers if n not in done] if done else numbers)

@@ -4,18 +4,14 @@ service runs."""
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections import deque
-from functools import partial
 from typing import Final
 
 import trio
 
 from risala.engine.delivery.notes import Notes
-from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.store import meta
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.writer import Journal
 from risala.engine.model.clock import Clock
 from risala.engine.rules.router import TEST_ROUTE, Router
 
@@ -29,9 +25,8 @@ disk, and a lane may still have one in its hands."""
 class Sorter:
     """One for all routes."""
 
-    def __init__(self, journal: Journal, clock: Clock, router: Router, notes: Notes) -> None:
-        self._journal = journal
-        self._reader = journal.reader()
+    def __init__(self, rows: QueueRepository, clock: Clock, router: Router, notes: Notes) -> None:
+        self._rows = rows
         self._clock = clock
         self._router = router
         self._notes = notes
@@ -57,34 +52,22 @@ class Sorter:
             await retry_until_committed("routes", self._sort)
 
     async def _sort(self) -> None:
-        await sort_again(self._journal, self._reader, self._clock, self._router)
+        await sort_again(self._rows, self._clock, self._router)
         self._notes.queue.load(())
         self._notes.wake()
 
 
-async def sort_again(
-    journal: Journal, reader: sqlite3.Connection, clock: Clock, router: Router
-) -> None:
+async def sort_again(rows: QueueRepository, clock: Clock, router: Router) -> None:
     """Sort what waits on routes that are none any more, and what nobody served, into the present
     ones; everything, where these differ from those of the last time."""
     now_ms, fingerprint = clock.now_ms(), router.fingerprint
-    changed = meta.get(reader, "routes") != fingerprint
-    for queue in messages.queues(reader):
+    changed = rows.routes() != fingerprint
+    for queue in rows.queues():
         known = queue[0] in router.routes
         if known and (not changed or queue[0] == TEST_ROUTE or queue[0].startswith("@")):
             continue
         after: tuple[int, int] | None = (-1, 0)
         while after is not None:
-            start = after
-            after = await journal.commit(
-                partial(
-                    messages.reroute,
-                    queue=queue,
-                    after=start,
-                    route_key=router.route_key,
-                    count=ROWS_AT_ONCE,
-                    now_ms=now_ms,
-                )
-            )
+            after = await rows.reroute(queue, after, router.route_key, ROWS_AT_ONCE, now_ms)
     if changed:
-        await journal.commit(lambda conn: meta.put(conn, "routes", fingerprint))
+        await rows.note_routes(fingerprint)

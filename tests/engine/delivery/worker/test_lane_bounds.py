@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import trio
+from tests.support.repositories import queue_of
 
 from risala.engine.delivery.notes import Notes
 from risala.engine.delivery.worker.awaited import ASK_AFTER_S, WAITING_MAX, Awaited
@@ -50,7 +51,7 @@ async def test_questions_that_a_driver_does_not_answer(autojump_clock):
 async def test_a_message_on_a_route_that_is_none_any_more_is_looked_after(book, autojump_clock):
     organization = book.organization()
     message_id = book.accept(organization)
-    notes = Notes(book.conn, 10, lambda route: route == "+2223")
+    notes = Notes(queue_of(book.conn), 10, lambda route: route == "+2223")
     row = book.begin(message_id)
     assert row is not None
     (change,) = row.changes

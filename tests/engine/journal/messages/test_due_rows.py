@@ -6,9 +6,9 @@ import random
 import sqlite3
 
 import pytest
+from tests.support.repositories import queue_of
 
 from risala.engine.delivery.fairqueue import ROWS_MAX, FairQueue, _InHand
-from risala.engine.journal.messages import reads
 from risala.engine.model.records.messages import START
 
 ROUTE = "+222"
@@ -43,7 +43,7 @@ class NaiveQueue(FairQueue):
     def _next(self, queue, now_ms, count):
         rows = [
             row
-            for row in reads.due(self._reader, *queue, now_ms, START, 1_000_000)
+            for row in self._rows.due(*queue, now_ms, START, 1_000_000)
             if row.id not in self._held
         ][:count]
         for row in rows:
@@ -75,7 +75,7 @@ def test_each_row_is_read_once_however_many_are_held(journal):
     organization, count = book.organization(), 5 * ROWS_MAX
     for _ in range(count):
         book.accept(organization)
-    queue = FairQueue(reader, 4 * ROWS_MAX)
+    queue = FairQueue(queue_of(reader), 4 * ROWS_MAX)
     queue.load(())
     taken = take_all(queue, book)  # and nothing is released: all stay held
     assert len({row.id for row in taken}) == len(taken) == count
@@ -89,7 +89,7 @@ def test_a_new_message_behind_many_that_are_held_costs_one_row(journal):
     organization = book.organization()
     for _ in range(2 * ROWS_MAX):
         book.accept(organization)
-    queue = FairQueue(reader, 4 * ROWS_MAX)
+    queue = FairQueue(queue_of(reader), 4 * ROWS_MAX)
     queue.load(())
     assert len(take_all(queue, book)) == 2 * ROWS_MAX
     before = reader.rows
@@ -106,7 +106,7 @@ def test_what_comes_back_earlier_than_the_cursor_is_found(journal):
     book, conn = journal
     organization = book.organization()
     ids = [book.accept(organization, due_at=book.now_ms - 10 + n) for n in range(5)]
-    queue = FairQueue(conn, 64)
+    queue = FairQueue(queue_of(conn), 64)
     queue.load(())
     taken = take_all(queue, book)
     assert [row.id for row in taken] == ids
@@ -121,7 +121,7 @@ def test_a_hint_that_comes_before_the_release_is_not_lost(journal):
     book, conn = journal
     organization = book.organization()
     first, second = book.accept(organization), book.accept(organization)
-    queue = FairQueue(conn, 64)
+    queue = FairQueue(queue_of(conn), 64)
     queue.load(())
     take_all(queue, book)
     queue.hint(ROUTE, PRIORITY, organization, book.now_ms)
@@ -143,7 +143,7 @@ class Both:
     def __init__(self, book, conn, chance):
         self.book, self.chance = book, chance
         rows_max = chance.choice((8, 20, 64))
-        self.queues = (FairQueue(conn, rows_max), NaiveQueue(conn, rows_max))
+        self.queues = (FairQueue(queue_of(conn), rows_max), NaiveQueue(queue_of(conn), rows_max))
         self.organizations = [book.organization() for _ in range(3)]
         self.held = []
 

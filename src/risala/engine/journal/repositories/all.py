@@ -9,6 +9,8 @@ from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.repositories.receipts import ReceiptRepository
 from risala.engine.journal.store.store import Store
 
 
@@ -23,6 +25,8 @@ class Repositories:
     ledger: LedgerRepository
     payments: PaymentRepository
     bank_texts: BankTextRepository
+    queue: QueueRepository
+    receipts: ReceiptRepository
 
     @classmethod
     def open(cls, store: Store) -> Repositories:
@@ -35,4 +39,6 @@ class Repositories:
             ledger=LedgerRepository(store),
             payments=PaymentRepository(store),
             bank_texts=BankTextRepository(store),
+            queue=QueueRepository(store),
+            receipts=ReceiptRepository(store),
         )

@@ -1,0 +1,10 @@
+"""Repositories over a connection that a test has in its hands: for reading alone."""
+
+from __future__ import annotations
+
+from risala.engine.journal.repositories.queue import QueueRepository
+from risala.engine.journal.store.store import Store
+
+
+def queue_of(conn):
+    return QueueRepository(Store(None, conn))
