@@ -146,8 +146,8 @@ class Outward:
             faces=faces,
             credentials=services.credentials,
             cursors=self.cursors,
-            recorder=self.recorder,
-            reader=self.recorder.journal.reader(),
+            calls=services.repositories.callbacks,
+            clock=self.recorder.clock,
             outbound=self.outside.outbound,
             kept_days=services.settings.retention.events_days,
         )
@@ -180,10 +180,14 @@ def build_outward(
     post = Post(recorder, journal.reader(), letters, outside.mailer)
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:
-        notices = Notices(recorder, journal.reader(), settings.mail.operator, post.wake)
+        notices = Notices(repositories.endpoints, recorder.clock, settings.mail.operator, post.wake)
         webhooks = Webhooks(
             WebhookSources(
-                settings.webhooks, recorder, journal.reader(), outside.outbound, notices.wake
+                settings.webhooks,
+                repositories.deliveries,
+                recorder.clock,
+                outside.outbound,
+                notices.wake,
             )
         )
         if settings.alerts.webhook_url:
@@ -196,10 +200,10 @@ def build_outward(
                     outside.alert_secret,
                 )
             )
-    cursors = EventCursors(recorder, journal.reader())
+    cursors = EventCursors(repositories.events, recorder.clock)
     listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
-    feed = Feed(journal.reader(), journal.committed, listeners)
-    live = Live(journal.reader(), recorder.clock, feed.events, recorder.life)
+    feed = Feed(repositories.events, journal.committed, listeners)
+    live = Live(repositories.events, recorder.clock, feed.events, recorder.life)
     rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
     telling = Telling(
         settings.alerts, settings.mail.operator, rings, has_mailer=outside.mailer is not None

@@ -41,7 +41,6 @@ from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.journal.upkeep import set_aside
-from risala.engine.journal.webhooks import deliveries as webhook_log
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.overview import Running, statistics
 from risala.engine.payments.lines import BankLines
@@ -252,7 +251,7 @@ def _look_again(sending: CarrierWiring, services: Services) -> None:
     services.accounts.forget_keys()
     with suppress(MailboxFull, Draining):  # without the hint, deadlines are read anew a bit later
         services.sessions.tell_nowait(Reload())
-    for endpoint_id, _, _ in webhook_log.waiting(services.reader):
+    for endpoint_id, _, _ in services.repositories.deliveries.waiting():
         services.delivery.hint_webhook(endpoint_id)
 
 

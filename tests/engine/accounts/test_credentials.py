@@ -223,7 +223,7 @@ async def test_no_event_is_owed_to_a_credential_that_is_no_more(house, end, auto
     made = await create(house)
     services, organization_id = house.gateway.services, house.principal.organization_id
     consumer = f"{made.credential.face}:{made.id}"
-    cursors = EventCursors(services.recorder, services.reader)
+    cursors = EventCursors(services.repositories.events, services.recorder.clock)
     await cursors.open(consumer, organization_id=organization_id)
     assert event_cursors.one(services.reader, consumer) is not None
     if end == "revoked":

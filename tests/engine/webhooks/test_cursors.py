@@ -86,7 +86,7 @@ async def test_what_is_not_kept_comes_again_after_a_restart(open_house):
 async def test_only_what_is_followed(open_house, quick):
     async with open_house() as house:
         services = house.gateway.services
-        cursors = EventCursors(services.recorder, services.reader, scan_max=2)
+        cursors = EventCursors(services.repositories.events, services.recorder.clock, scan_max=2)
         other = (await house.perform("org.create", name="Other"))["id"]
         failed = (EventType.SMS_FAILED,)
         cursor = await cursors.open(WHO, organization_id=house.organization_id, types=failed)
@@ -106,7 +106,7 @@ async def test_only_what_is_followed(open_house, quick):
 async def test_what_is_passed_by_keeps_nothing_that_was_given_before_it(open_house):
     async with open_house() as house:
         services = house.gateway.services
-        cursors = EventCursors(services.recorder, services.reader, scan_max=2)
+        cursors = EventCursors(services.repositories.events, services.recorder.clock, scan_max=2)
         cursor = await cursors.open(WHO, types=(EventType.SMS_FAILED,))
         given = await house.happen(1, kind="sms.failed")
         assert await ids_of(cursor) == given

@@ -11,7 +11,6 @@ from risala.engine.journal import keys
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import MessageFilter
-from risala.engine.journal.webhooks.compat_calls import Callback, Registered
 from risala.engine.model.commands import (
     Admitted,
     MessageView,
@@ -21,6 +20,7 @@ from risala.engine.model.commands import (
 )
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.numbers import FORGOTTEN
+from risala.engine.model.records.callbacks import Callback
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.services import Services
 from risala.engine.verify.sessions import view_of
@@ -75,7 +75,8 @@ class CompatAccess:
                 parse_target(callback_url, rules_of(self._services.settings.webhooks))
             except UrlRefused as refused:
                 raise Invalid("callback", "invalid_url", str(refused)) from None
-            by = Registered(Callback(principal.key_id, callback_url, told))
+            callback = Callback(principal.key_id, callback_url, told)
+            by = self._services.repositories.callbacks.registered(callback)
         response = await self._services.intake.send(principal, command, by=by)
         message_id: str = json.loads(response)["messageId"]
         return message_id

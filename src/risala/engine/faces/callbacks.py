@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import hmac
 import random
-import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import structlog
 import trio
@@ -22,15 +21,13 @@ import trio
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
 from risala.engine.follow.cursors import EventCursors
-from risala.engine.journal.keys import find_key
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.webhooks import compat_calls
-from risala.engine.journal.webhooks.compat_calls import Callback, CallToMake, OwedCall
+from risala.engine.model.clock import Clock
 from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Draining, NotFound, Unavailable
-from risala.engine.model.events import EventType, MessageEvent
-from risala.engine.model.following import FollowedEvent
+from risala.engine.model.events import EventType
+from risala.engine.model.records.callbacks import CallToMake, OwedCall
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
@@ -63,8 +60,8 @@ class CallbackSources:
     """Those that call back, by name."""
     credentials: Credentials
     cursors: EventCursors
-    recorder: Recorder
-    reader: sqlite3.Connection
+    calls: CallbackRepository
+    clock: Clock
     outbound: Outbound
     kept_days: int
     """How long events are kept; 0: for ever."""
@@ -76,13 +73,13 @@ class CompatCallbacks:
 
     def __init__(self, sources: CallbackSources) -> None:
         self._have = sources
-        self._alarm = Alarm(sources.recorder.clock)
+        self._alarm = Alarm(sources.clock)
         self._lanes = Lanes(WIDTHS)
 
     async def run(self) -> None:
         """Call for life; a stop waits a moment for the answers under way."""
         self._lanes = Lanes(WIDTHS)
-        for credential, due_at in compat_calls.waiting(self._have.reader):
+        for credential, due_at in self._have.calls.waiting():
             self._lanes.expect(credential, due_at)
         over = trio.Event()
         async with trio.open_nursery() as nursery:
@@ -117,13 +114,11 @@ class CompatCallbacks:
         try:
             while True:
                 events = await cursor.next(EVENTS_AT_ONCE)
-                owed = [call for event in events if (call := self._asked(event)) is not None]
+                owed = [call for event in events if (call := self._asked(event.seq)) is not None]
                 if owed:
-                    now_ms = self._have.recorder.clock.now_ms()
-                    unit = partial(compat_calls.owe, calls=owed, now_ms=now_ms)
-                    await retry_until_committed(
-                        "faces", partial(self._have.recorder.journal.commit, unit)
-                    )
+                    now_ms = self._have.clock.now_ms()
+                    owe = partial(self._have.calls.owe, owed, now_ms)
+                    await retry_until_committed("faces", owe)
                     for call in owed:
                         self._lanes.expect(call.credential, now_ms)
                     self._alarm.ring()
@@ -133,32 +128,22 @@ class CompatCallbacks:
         finally:
             self._have.cursors.close(CONSUMER)
 
-    def _asked(self, followed: FollowedEvent) -> OwedCall | None:
+    def _asked(self, event: int) -> OwedCall | None:
         """The call that an event asks for; None: it asks for none."""
-        found = compat_calls.event_at(self._have.reader, followed.seq)
-        if found is None:
+        found = self._have.calls.candidate(event)
+        if found is None or self._call(found, _unsigned) is None:
             return None
-        event, event_id = found
-        message = find_key(self._have.reader, event.subject)
-        callback = None
-        if message is not None:
-            callback = compat_calls.callback_of(self._have.reader, message)
-        if message is None or callback is None:
-            return None
-        if self._call(event, event_id, callback, _unsigned) is None:
-            return None
-        return OwedCall(followed.seq, message, callback.credential)
+        return OwedCall(event, found.message, found.callback.credential)
 
-    def _call(
-        self, event: MessageEvent, event_id: str, callback: Callback, sign: Callable[[bytes], bytes]
-    ) -> FaceCall | None:
+    def _call(self, made: CallToMake, sign: Callable[[bytes], bytes]) -> FaceCall | None:
         """What the face says is to be called; None: nothing, or it cannot be said."""
+        event, callback = made.event, made.callback
         credential = self._credential(callback.credential)
         face = None if credential is None else self._have.faces.get(credential.face)
         if credential is None or face is None:
             return None
         told = FaceEvent(
-            event_id=event_id,
+            event_id=made.event_id,
             at_ms=event.at,
             message_id=event.subject,
             to=event.recipient,
@@ -185,9 +170,9 @@ class CompatCallbacks:
     # -- making them
 
     def _hand_out(self, crew: trio.Nursery) -> None:
-        now_ms = self._have.recorder.clock.now_ms()
+        now_ms = self._have.clock.now_ms()
         while (lane := self._lanes.take(now_ms)) is not None:
-            due = compat_calls.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
+            due = self._have.calls.first_due(lane.endpoint_id, lane.in_flight)
             if due is None or due.due_at > now_ms:
                 self._lanes.rest(lane, None if due is None else due.due_at)
             else:
@@ -196,10 +181,10 @@ class CompatCallbacks:
 
     async def _make(self, lane: EndpointQueue, event: int) -> None:
         """One attempt at one call."""
-        commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
+        clock = self._have.clock
         try:
             begun_at = clock.now_ms()
-            attempt = await commit(lambda conn: compat_calls.begin(conn, event, begun_at))
+            attempt = await self._have.calls.begin(event, begun_at)
             if attempt is None:
                 self._lanes.leave(lane, event, begun_at)
                 return
@@ -226,7 +211,7 @@ class CompatCallbacks:
             return None
         signer = self._have.credentials.signer(credential_id)
         sign = _unsigned if signer is None else partial(_signed, signer)
-        call = self._call(attempt.event, attempt.event_id, attempt.callback, sign)
+        call = self._call(attempt, sign)
         if call is None:
             return ReceiverFault("INTERNAL", "The face does not say whom to call.")
         return await self._have.outbound.post(
@@ -236,21 +221,18 @@ class CompatCallbacks:
     async def _finish(
         self, event: int, attempt: CallToMake, seen: ReceiverAnswer | ReceiverFault | None
     ) -> bool:
-        now_ms = self._have.recorder.clock.now_ms()
-        unit: Callable[[sqlite3.Connection], Any]
+        now_ms = self._have.clock.now_ms()
+        calls, is_done = self._have.calls, True
         if seen is None:
-            unit, is_done = (
-                partial(compat_calls.drop, event=event, why=_REVOKED, now_ms=now_ms),
-                True,
-            )
+            write = partial(calls.drop, event, _REVOKED, now_ms)
         else:
             verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
             is_done = verdict.state == "delivered"
-            unit = partial(compat_calls.finish, event=event, verdict=verdict, now_ms=now_ms)
+            write = partial(calls.finish, event, verdict, now_ms)
             if verdict.state == "failed":
                 log.warning("faces.call_failed", message_id=attempt.event.subject)
         # Written until the disk takes it: otherwise the call would be made once more.
-        await retry_until_committed("faces", partial(self._have.recorder.journal.commit, unit))
+        await retry_until_committed("faces", write)
         return is_done
 
     async def _keep_tidy(self) -> None:
@@ -258,11 +240,9 @@ class CompatCallbacks:
         while True:
             days = self._have.kept_days
             if days:
-                before_ms = self._have.recorder.clock.now_ms() - days * DAY_MS
-                unit = partial(compat_calls.tidy, before_ms=before_ms)
+                before_ms = self._have.clock.now_ms() - days * DAY_MS
                 try:
-                    while await self._have.recorder.journal.commit(unit):
-                        pass
+                    await self._have.calls.tidy(before_ms)
                 except Unavailable as error:
                     log.warning("faces.storage", reason=str(error))
             await trio.sleep(TIDY_S)

@@ -8,7 +8,6 @@ has not asked for stays in the outbox.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -17,12 +16,11 @@ from typing import Final
 import trio
 
 from risala.engine.actors.bell import Bell
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.webhooks import event_cursors
-from risala.engine.journal.webhooks.event_cursors import CursorRow, EventPage
+from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType
-from risala.engine.model.following import FollowedEvent
+from risala.engine.model.following import FollowedEvent, StoredCursor
 
 COUNTED_MAX: Final = 10_000
 """Events that are counted at most to tell how far a consumer is behind: a look must stay cheap."""
@@ -51,22 +49,22 @@ class EventCursor:
     """One consumer's place. One task asks for events; see the module's text."""
 
     def __init__(
-        self, row: CursorRow, recorder: Recorder, reader: sqlite3.Connection, scan_max: int
+        self, stored: StoredCursor, events: EventRepository, clock: Clock, scan_max: int
     ) -> None:
-        self._row = row
+        self._stored = stored
         self._scan_max = scan_max
-        self._recorder = recorder
-        self._reader = reader
-        self._looked = row.seq
+        self._events = events
+        self._clock = clock
+        self._looked = stored.seq
         """Up to here events were given, or passed by."""
-        self._given = row.seq
+        self._given = stored.seq
         """The last that was given."""
-        self._kept = row.seq
+        self._kept = stored.seq
         self._bell = Bell()
 
     @property
     def consumer(self) -> str:
-        return self._row.consumer
+        return self._stored.consumer
 
     def ring(self) -> None:
         """There may be new events."""
@@ -79,7 +77,7 @@ class EventCursor:
         not kept yet: who wants several stretches under way may ask again before it has kept one.
         """
         while True:
-            found = self._next_page(limit)
+            found = self._events.next_events(self._stored, self._looked, limit, self._scan_max)
             self._looked = found.end
             if found.events:
                 self._given = found.events[-1].seq
@@ -91,20 +89,14 @@ class EventCursor:
                 # was given before it, and is not kept yet, must come again.
                 await self.keep(self._looked)
 
-    def _next_page(self, limit: int) -> EventPage:
-        return event_cursors.next_events(
-            self._reader, self._row, self._looked, limit, self._scan_max
-        )
-
     async def keep(self, seq: int) -> None:
         """The consumer has all events up to this one for good; returns once that is on disk.
 
         Raises:
             Draining: the service stops; those since the last that was kept come again.
         """
-        now_ms, consumer = self._recorder.clock.now_ms(), self._row.consumer
-        unit = partial(event_cursors.moved, consumer=consumer, seq=seq, now_ms=now_ms)
-        await retry_until_committed("events.cursor", partial(self._recorder.journal.commit, unit))
+        move = partial(self._events.move_cursor, self.consumer, seq, self._clock.now_ms())
+        await retry_until_committed("events.cursor", move)
         self._kept = max(self._kept, seq)
 
     def rewind(self) -> None:
@@ -113,9 +105,9 @@ class EventCursor:
 
     def status(self) -> CursorStatus:
         """How far the consumer has come; a bounded look."""
-        row = event_cursors.one(self._reader, self._row.consumer) or self._row
-        count, oldest_at = event_cursors.behind(self._reader, row, COUNTED_MAX)
-        return CursorStatus(row.consumer, count, oldest_at, row.missed, row.missed_at)
+        now = self._events.cursor(self.consumer) or self._stored
+        count, oldest_at = self._events.behind(now, COUNTED_MAX)
+        return CursorStatus(now.consumer, count, oldest_at, now.missed, now.missed_at)
 
 
 class EventCursors:
@@ -126,12 +118,10 @@ class EventCursors:
             with the usual number some milliseconds of the loop.
     """
 
-    def __init__(
-        self, recorder: Recorder, reader: sqlite3.Connection, scan_max: int = SCAN_MAX
-    ) -> None:
+    def __init__(self, events: EventRepository, clock: Clock, scan_max: int = SCAN_MAX) -> None:
         self._scan_max = scan_max
-        self._recorder = recorder
-        self._reader = reader
+        self._events = events
+        self._clock = clock
         self._open: dict[str, EventCursor] = {}
 
     def wake(self) -> None:
@@ -158,13 +148,11 @@ class EventCursors:
             NotFound: there is no such organization.
             Unavailable: it could not be written.
         """
-        now_ms = self._recorder.clock.now_ms()
-        row = await self._recorder.journal.commit(
-            lambda conn: event_cursors.opened(
-                conn, consumer, organization_id, types, now_ms, from_start=from_start
-            )
+        now_ms = self._clock.now_ms()
+        stored = await self._events.open_cursor(
+            consumer, organization_id, types, now_ms, from_start=from_start
         )
-        self._open[consumer] = EventCursor(row, self._recorder, self._reader, self._scan_max)
+        self._open[consumer] = EventCursor(stored, self._events, self._clock, self._scan_max)
         return self._open[consumer]
 
     def close(self, consumer: str) -> None:
@@ -178,4 +166,4 @@ class EventCursors:
             Unavailable: it could not be written.
         """
         self.close(consumer)
-        await self._recorder.journal.commit(lambda conn: event_cursors.dropped(conn, consumer))
+        await self._events.drop_cursor(consumer)

@@ -6,7 +6,6 @@ Events come from the rows alone; a commit is only the hint to look.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -14,7 +13,7 @@ import trio
 
 from risala.engine.actors.bell import Bell
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.webhooks import outbox
+from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.following import OutboxEvent
 
 ROWS_AT_ONCE: Final = 500
@@ -32,14 +31,14 @@ class Feed:
 
     def __init__(
         self,
-        reader: sqlite3.Connection,
+        stored: EventRepository,
         committed: Bell,
         listeners: Sequence[Callable[[], None]] = (),
     ) -> None:
-        self._reader = reader
+        self._stored = stored
         self._committed = committed
         self._listeners = listeners
-        self._seq = outbox.last_seq(reader)
+        self._seq = stored.last_seq()
         self.events: Broadcast[OutboxEvent] = Broadcast()
         """Each event, after its commit, in the order of the outbox."""
 
@@ -56,9 +55,9 @@ class Feed:
     def _poll(self) -> bool:
         """Whether there are new events; told to those who hear them."""
         if not self.events.listeners:  # then nobody needs to know what they say
-            before, self._seq = self._seq, outbox.last_seq(self._reader)
+            before, self._seq = self._seq, self._stored.last_seq()
             return self._seq > before
-        rows = outbox.after(self._reader, self._seq, ROWS_AT_ONCE)
+        rows = self._stored.after(self._seq, ROWS_AT_ONCE)
         for event in rows:
             self._seq = event.seq
             self.events.publish(event)

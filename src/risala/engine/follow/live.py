@@ -10,7 +10,6 @@ no reader holds anybody up, and none costs more memory than its queue.
 
 from __future__ import annotations
 
-import sqlite3
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,8 +19,7 @@ from typing import Final
 import trio
 
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.messages import live
-from risala.engine.journal.webhooks import outbox
+from risala.engine.journal.repositories.events import EventRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready, Reset, Told, What
 
@@ -72,13 +70,13 @@ class Follower:
 
     def __init__(
         self,
-        reader: sqlite3.Connection,
+        stored: EventRepository,
         what: What,
         organization_id: str | None,
         position: str | None,
         now_ms: int,
     ) -> None:
-        self._reader = reader
+        self._stored = stored
         self._what = what
         self._organization_id = organization_id
         self._queue: deque[OutboxEvent | LifeEvent] = deque()
@@ -163,7 +161,7 @@ class Follower:
         seq, since_ms = found
         changed: list[str] | None = []
         if What.LIFE in self._what:
-            changed = live.changed_since(self._reader, since_ms, CHANGED_ROWS_MAX)
+            changed = self._stored.changed_since(since_ms, CHANGED_ROWS_MAX)
         if changed is None:
             yield self._give_up()
             return
@@ -177,18 +175,18 @@ class Follower:
         after which messages may have changed; None where the position means nothing here."""
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
             since_ms = int(position) - SLACK_MS
-            return outbox.seq_before(since_ms), since_ms
-        found = outbox.position(self._reader, position)
+            return self._stored.seq_before(since_ms), since_ms
+        found = self._stored.position(position)
         if found is None or self._organization_id not in (None, found.organization_id):
             return None
         return found.seq, found.created_at - SLACK_MS
 
     def _events(self, after_seq: int) -> Iterator[Told | None]:
-        if outbox.is_far(self._reader, after_seq, MISSED_EVENTS_MAX):
+        if self._stored.is_far(after_seq, MISSED_EVENTS_MAX):
             yield self._give_up()
             return
         self._seq = after_seq
-        while rows := outbox.after(self._reader, self._seq, ROWS_AT_ONCE):
+        while rows := self._stored.after(self._seq, ROWS_AT_ONCE):
             for row in rows:
                 self._seq = row.seq
                 if self._organization_id in (None, row.organization_id):
@@ -197,13 +195,13 @@ class Follower:
 
     def _standings(self, message_ids: list[str]) -> Iterator[Told | None]:
         for start in range(0, len(message_ids), MESSAGES_AT_ONCE):
-            for each in live.standings(self._reader, message_ids[start : start + MESSAGES_AT_ONCE]):
+            for each in self._stored.standings(message_ids[start : start + MESSAGES_AT_ONCE]):
                 if self._organization_id in (None, each.organization_id):
                     yield each
             yield None
 
     def _give_up(self) -> Reset:
-        self._seq = max(self._seq, outbox.last_seq(self._reader))
+        self._seq = max(self._seq, self._stored.last_seq())
         return _TOO_MUCH
 
 
@@ -212,12 +210,12 @@ class Live:
 
     def __init__(
         self,
-        reader: sqlite3.Connection,
+        stored: EventRepository,
         clock: Clock,
         events: Broadcast[OutboxEvent],
         life: Broadcast[LifeEvent],
     ) -> None:
-        self._reader = reader
+        self._stored = stored
         self._clock = clock
         self._events = events
         self._life = life
@@ -228,7 +226,7 @@ class Live:
     ) -> Iterator[Follower]:
         """Follow inside the block: one organization, or with None all of them."""
         now_ms = self._clock.now_ms()
-        follower = Follower(self._reader, what, organization_id, position, now_ms)
+        follower = Follower(self._stored, what, organization_id, position, now_ms)
         events = self._events.hear if What.EVENTS in what else _deaf
         life = self._life.hear if What.LIFE in what else _deaf
         with events(follower.push), life(follower.push):

@@ -1,4 +1,5 @@
-"""What those who follow an organization are told: events, changes of messages, and gaps."""
+"""What those who follow an organization are told: events, changes of messages, and gaps; and how
+far they are."""
 
 from __future__ import annotations
 
@@ -8,7 +9,19 @@ from enum import Flag, auto
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.events import EventType
 
-__all__ = ["FollowedEvent", "Lagged", "LifeEvent", "OutboxEvent", "Ready", "Reset", "Told", "What"]
+__all__ = [
+    "EventPage",
+    "EventPosition",
+    "FollowedEvent",
+    "Lagged",
+    "LifeEvent",
+    "OutboxEvent",
+    "Ready",
+    "Reset",
+    "StoredCursor",
+    "Told",
+    "What",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,39 @@ class FollowedEvent:
     is_test: bool
     body: str = field(repr=False)
     """JSON, as webhooks carry it; one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCursor:
+    """A consumer's place, as it is stored."""
+
+    consumer: str
+    seq: int
+    organization: int | None
+    types: int
+    moved_at: int
+    missed: int
+    missed_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """A part of the outbox, as a consumer sees it."""
+
+    events: tuple[FollowedEvent, ...]
+    end: int
+    """The key that it goes to: all events up to it are in :attr:`events`, or are not followed."""
+    is_whole: bool
+    """No event is newer than its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventPosition:
+    """Where an event stands."""
+
+    seq: int
+    organization_id: str
+    created_at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from risala.engine.journal.pages import figures, lists, steps
 from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigures
 from risala.engine.journal.pages.lists import Listed, MessageFilter
 from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
-from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.money import money
 from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso, maybe_iso
@@ -170,7 +169,8 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
         uncertain=tuple(figures.uncertain(reader, mine, mode)),
         waiting_since=figures.waiting_since(reader, mine, call.now_ms - WAITS_TOO_LONG_MS),
         disabled_endpoints=sum(
-            not each.enabled and each.mode == mode for each in endpoints.endpoints(reader, mine)
+            not each.enabled and each.mode == mode
+            for each in call.services.repositories.endpoints.of_organization(mine)
         ),
     )
 

@@ -6,7 +6,6 @@ from typing import Protocol
 
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages import reads, verifications
-from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import NotFound
 from risala.engine.services import Services
 
@@ -107,4 +106,4 @@ def of_payment(services: Services, given: NamesPayment) -> str:
 
 def of_endpoint(services: Services, given: NamesEndpoint) -> str:
     """The organization of a webhook endpoint. Raises ``NotFound``."""
-    return endpoints.endpoint(services.reader, given.endpoint_id).organization_id
+    return services.repositories.endpoints.endpoint(given.endpoint_id).organization_id

@@ -17,7 +17,6 @@ from typing import Any, Final
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import members, sign_in_tokens
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
@@ -125,7 +124,7 @@ class Letters:
         }
 
     def _webhook_disabled(self, owed: OwedMail, words: Words) -> Values:
-        endpoint = endpoints.endpoint(self._reader, owed.details["endpoint"])
+        endpoint = self._repositories.endpoints.endpoint(owed.details["endpoint"])
         organization = accounts.organization(self._reader, endpoint.organization_id)
         reasons = words["reasons"]
         return {

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Final
 
 from risala.config.model import WebhooksSection
-from risala.engine.journal.accounts import accounts
-from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.webhooks import deliveries as webhook_log
-from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks import outbox
-from risala.engine.journal.webhooks.endpoints import Endpoint, packed
+from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
+from risala.engine.journal.store.signature import Signature
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.webhooks import Endpoint, EndpointValue
 from risala.engine.rules.webhooks.signatures import KEY_FORMS, new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
@@ -71,13 +67,15 @@ class Endpoints:
     def __init__(
         self,
         settings: WebhooksSection,
-        recorder: Recorder,
-        reader: sqlite3.Connection,
+        endpoints: EndpointRepository,
+        deliveries: DeliveryRepository,
+        clock: Clock,
         ids: IdSource,
     ) -> None:
         self._rules = rules_of(settings)
-        self._recorder = recorder
-        self._reader = reader
+        self._endpoints = endpoints
+        self._deliveries = deliveries
+        self._clock = clock
         self._ids = ids
 
     async def create(
@@ -87,12 +85,10 @@ class Endpoints:
 
         Raises:
             Invalid: a field is wrong.
-            NotFound: no such organization.
             Conflict: the organization has as many endpoints as it may.
         """
-        accounts.organization(self._reader, organization_id)
         self._check(wish, is_new=True)
-        now_ms, secret = self._recorder.clock.now_ms(), new_secret()
+        now_ms, secret = self._clock.now_ms(), new_secret()
         new = Endpoint(
             id=self._ids.new("whe"),
             organization_id=organization_id,
@@ -111,10 +107,7 @@ class Endpoints:
             signature_header=wish.signature_header or None,
             signature_key=wish.signature_key or KEY_FORMS[0],
         )
-        made = await self._recorder.journal.commit(
-            signed(by, lambda conn: webhooks.add(conn, new, secret))
-        )
-        return made, secret
+        return await self._endpoints.add(new, secret, by=by), secret
 
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: Signature | None = None
@@ -127,30 +120,27 @@ class Endpoints:
             NotFound: there is no such endpoint.
         """
         self._check(wish)
-        old = webhooks.endpoint(self._reader, endpoint_id)
+        old = self._endpoints.endpoint(endpoint_id)
         headers = old.headers if wish.headers is None else wish.headers
         mark = old.signature_header if wish.signature_header is None else wish.signature_header
         if mark and is_among(mark, headers):
             raise Invalid.of([_TWICE])
-        values: dict[str, str | None] = {}
+        values: dict[str, EndpointValue] = {}
         if wish.url is not None:
             values["url"] = wish.url
         if wish.types is not None:
-            values["types"] = packed(tuple(dict.fromkeys(wish.types)))
+            values["types"] = tuple(dict.fromkeys(wish.types))
         if wish.description is not None:
             values["description"] = wish.description
         if wish.headers is not None:
-            values["headers"] = packed(wish.headers)
+            values["headers"] = wish.headers
         if wish.notify is not None:
             values["notify"] = wish.notify or None
         if wish.signature_header is not None:
             values["signature_header"] = wish.signature_header or None
         if wish.signature_key is not None:
             values["signature_key"] = wish.signature_key
-        now_ms = self._recorder.clock.now_ms()
-        return await self._recorder.journal.commit(
-            signed(by, lambda conn: webhooks.change(conn, endpoint_id, values, now_ms))
-        )
+        return await self._endpoints.change(endpoint_id, values, self._clock.now_ms(), by=by)
 
     async def set_enabled(
         self, endpoint_id: str, *, enabled: bool, by: Signature | None = None
@@ -160,14 +150,10 @@ class Endpoints:
         Raises:
             NotFound: there is no such endpoint.
         """
-        now_ms = self._recorder.clock.now_ms()
-        found = await self._recorder.journal.commit(
-            signed(
-                by, lambda conn: webhooks.set_enabled(conn, endpoint_id, now_ms, enabled=enabled)
-            )
-        )
+        now_ms = self._clock.now_ms()
+        found = await self._endpoints.set_enabled(endpoint_id, now_ms, enabled=enabled, by=by)
         if not enabled:
-            await end_pending(self._recorder, endpoint_id)
+            await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
 
     async def rotate(
@@ -180,12 +166,8 @@ class Endpoints:
             NotFound: there is no such endpoint.
             Conflict: the secret before the present one still signs.
         """
-        now_ms, secret = self._recorder.clock.now_ms(), new_secret()
-        found = await self._recorder.journal.commit(
-            signed(
-                by, lambda conn: webhooks.rotate(conn, endpoint_id, secret, now_ms, at_once=at_once)
-            )
-        )
+        now_ms, secret = self._clock.now_ms(), new_secret()
+        found = await self._endpoints.rotate(endpoint_id, secret, now_ms, at_once=at_once, by=by)
         return found, secret
 
     async def delete(self, endpoint_id: str, *, by: Signature | None = None) -> Endpoint:
@@ -194,11 +176,8 @@ class Endpoints:
         Raises:
             NotFound: there is no such endpoint.
         """
-        now_ms = self._recorder.clock.now_ms()
-        found = await self._recorder.journal.commit(
-            signed(by, lambda conn: webhooks.delete(conn, endpoint_id, now_ms))
-        )
-        await end_pending(self._recorder, endpoint_id)
+        found = await self._endpoints.delete(endpoint_id, self._clock.now_ms(), by=by)
+        await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
 
     async def test(self, endpoint_id: str, *, by: Signature | None = None) -> str:
@@ -208,13 +187,10 @@ class Endpoints:
             NotFound: there is no such endpoint.
             Conflict: it is disabled.
         """
-        found = webhooks.endpoint(self._reader, endpoint_id)
+        found = self._endpoints.endpoint(endpoint_id)
         if not found.enabled:
             raise Conflict("The endpoint is disabled; enable it first.", "ENDPOINT_DISABLED")
-        now_ms = self._recorder.clock.now_ms()
-        return await self._recorder.journal.commit(
-            signed(by, lambda conn: outbox.trial_event(conn, found, now_ms))
-        )
+        return await self._endpoints.owe_test(found, self._clock.now_ms(), by=by)
 
     def _check(self, wish: Wish, *, is_new: bool = False) -> None:
         if faults := self.faults(wish, is_new=is_new):
@@ -292,15 +268,3 @@ def is_free_header(name: str) -> bool:
     folded = name.lower()
     is_ours = folded in _OURS or folded.startswith("webhook-")
     return _TOKEN.fullmatch(name) is not None and not is_ours
-
-
-async def end_pending(recorder: Recorder, endpoint_id: str) -> None:
-    """End all that is owed to an endpoint that is disabled or deleted.
-
-    Deliveries that a crash or a full disk leaves over end when their turn comes.
-    """
-    now_ms = recorder.clock.now_ms()
-    while await recorder.journal.commit(
-        lambda conn: webhook_log.end_pending(conn, endpoint_id, now_ms)
-    ):
-        pass

@@ -8,7 +8,6 @@ that is killed meanwhile delivers again, under the same ``webhook-id``.
 from __future__ import annotations
 
 import random
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -20,16 +19,15 @@ import trio
 from risala import __version__
 from risala.config.model import WebhooksSection
 from risala.engine.actors.alarm import Alarm
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.webhooks import DeliveryRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.webhooks import deliveries as webhook_log
-from risala.engine.journal.webhooks.deliveries import WebhookAttempt
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
+from risala.engine.model.records.webhooks import WebhookAttempt
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.signatures import signed, stamped, with_sms_id
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
-from risala.engine.webhooks.endpoints import end_pending
 
 log = structlog.get_logger(__name__)
 
@@ -46,8 +44,8 @@ AGENT: Final = f"Risala/{__version__}"
 @dataclass(frozen=True, slots=True)
 class WebhookSources:
     settings: WebhooksSection
-    recorder: Recorder
-    reader: sqlite3.Connection
+    deliveries: DeliveryRepository
+    clock: Clock
     outbound: Outbound
     disabled: Callable[[], None]
     """Called when an endpoint was disabled, so that its owner is told."""
@@ -59,7 +57,7 @@ class Webhooks:
 
     def __init__(self, sources: WebhookSources) -> None:
         self._have = sources
-        self._alarm = Alarm(sources.recorder.clock)
+        self._alarm = Alarm(sources.clock)
         self._lanes = self._new_lanes()
         self._seq = 0
         self._crew: trio.Nursery | None = None
@@ -77,7 +75,7 @@ class Webhooks:
 
     def hint(self, endpoint_id: str) -> None:
         """Look at this endpoint's deliveries now: one became due by a replay."""
-        self._lanes.expect(endpoint_id, self._have.recorder.clock.now_ms())
+        self._lanes.expect(endpoint_id, self._have.clock.now_ms())
         self._alarm.ring()
 
     @property
@@ -109,22 +107,22 @@ class Webhooks:
 
     def _load(self) -> None:
         self._lanes = self._new_lanes()
-        self._seq = webhook_log.last_seq(self._have.reader)
-        for endpoint_id, due_at, failing in webhook_log.waiting(self._have.reader):
+        self._seq = self._have.deliveries.last_seq()
+        for endpoint_id, due_at, failing in self._have.deliveries.waiting():
             self._lanes.expect(endpoint_id, due_at, prompt=not failing)
 
     def _follow(self) -> None:
         """Hear of deliveries that are new in the journal."""
-        while rows := webhook_log.after(self._have.reader, self._seq, ROWS_AT_ONCE):
+        while rows := self._have.deliveries.after(self._seq, ROWS_AT_ONCE):
             self._seq = rows[-1][0]
             for _, endpoint_id, due_at in rows:
                 self._lanes.expect(endpoint_id, due_at)
 
     def _hand_out(self) -> None:
-        now_ms = self._have.recorder.clock.now_ms()
+        now_ms = self._have.clock.now_ms()
         assert self._crew is not None
         while (lane := self._lanes.take(now_ms)) is not None:
-            due = webhook_log.first_due(self._have.reader, lane.endpoint_id, lane.in_flight)
+            due = self._have.deliveries.first_due(lane.endpoint_id, lane.in_flight)
             if due is None or due.due_at > now_ms:
                 self._lanes.rest(lane, None if due is None else due.due_at)
             else:
@@ -133,10 +131,10 @@ class Webhooks:
 
     async def _deliver(self, lane: EndpointQueue, seq: int) -> None:
         """One attempt at one delivery."""
-        commit, clock = self._have.recorder.journal.commit, self._have.recorder.clock
+        clock = self._have.clock
         try:
             begun_at = clock.now_ms()
-            attempt = await commit(lambda conn: webhook_log.begin(conn, seq, begun_at))
+            attempt = await self._have.deliveries.begin(seq, begun_at)
             if attempt is None:
                 self._lanes.leave(lane, seq, begun_at)
                 return
@@ -156,7 +154,7 @@ class Webhooks:
 
     async def _post(self, attempt: WebhookAttempt) -> ReceiverAnswer | ReceiverFault:
         try:
-            now_ms = self._have.recorder.clock.now_ms()
+            now_ms = self._have.clock.now_ms()
             body, headers = attempt.body, attempt.headers
             if attempt.signature_header is not None:
                 body = with_sms_id(body)
@@ -176,16 +174,13 @@ class Webhooks:
             return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 
     async def _finish(self, attempt: WebhookAttempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
-        now_ms = self._have.recorder.clock.now_ms()
+        now_ms = self._have.clock.now_ms()
         verdict = decide(seen, attempt.tries, now_ms, self._have.jitter())
-        commit = partial(
-            self._have.recorder.journal.commit,
-            lambda conn: webhook_log.finish(conn, attempt, verdict, now_ms),
-        )
+        finish = partial(self._have.deliveries.finish, attempt, verdict, now_ms)
         # Written until the disk takes it: otherwise the endpoint would get the event again.
-        reason = await retry_until_committed("webhooks", commit)
+        reason = await retry_until_committed("webhooks", finish)
         if reason is not None:
             log.warning("webhooks.disabled", endpoint=attempt.endpoint_id, reason=reason)
             self._have.disabled()
-            await end_pending(self._have.recorder, attempt.endpoint_id)
+            await self._have.deliveries.end_pending(attempt.endpoint_id, self._have.clock.now_ms())
         return verdict.state == "delivered"

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from risala.engine.journal.pages import deliveries
-from risala.engine.journal.pages.deliveries import DeliverySum
 from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.webhooks import DeliverySum
 
 STATES = ("delivered", "failed", "delivered", "pending")
 

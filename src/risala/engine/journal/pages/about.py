@@ -13,9 +13,9 @@ from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.webhooks import event_rows, history
-from risala.engine.journal.webhooks.history import WebhookDelivery
 from risala.engine.model.commands import MessageView
 from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.records.webhooks import WebhookDelivery
 
 AFTER_MS: Final = 1000
 """Keys run on where the clock is set back, or more happens in a millisecond than it has keys."""

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.webhooks.history import DELIVERIES, DeliveryRow
 from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.webhooks import DeliverySum
 
 SUMMED_MAX: Final = 2000
 """Deliveries that one sum is made of, the latest: a few milliseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliverySum:
-    """What became of deliveries that came to an end."""
-
-    delivered: int
-    failed: int
-    median_ms: int | None
-    """From the event to the answer that accepts it; None: none was accepted."""
-    is_cut: bool
-    """There were more: these are the latest."""
 
 
 def page(

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
+from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.repositories.receipts import ReceiptRepository
+from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.journal.store.store import Store
 
 
@@ -27,6 +29,10 @@ class Repositories:
     bank_texts: BankTextRepository
     queue: QueueRepository
     receipts: ReceiptRepository
+    endpoints: EndpointRepository
+    deliveries: DeliveryRepository
+    events: EventRepository
+    callbacks: CallbackRepository
 
     @classmethod
     def open(cls, store: Store) -> Repositories:
@@ -41,4 +47,8 @@ class Repositories:
             bank_texts=BankTextRepository(store),
             queue=QueueRepository(store),
             receipts=ReceiptRepository(store),
+            endpoints=EndpointRepository(store),
+            deliveries=DeliveryRepository(store),
+            events=EventRepository(store),
+            callbacks=CallbackRepository(store),
         )

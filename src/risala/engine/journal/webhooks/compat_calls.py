@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from risala.engine.journal.keys import find_key
@@ -15,6 +15,7 @@ from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
 from risala.engine.model.events import MessageEvent
 from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.records.callbacks import Callback, CallToMake, DueCall, OwedCall
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 T = TypeVar("T")
@@ -25,15 +26,6 @@ ROWS_AT_ONCE: Final = 500
 
 def _body(text: str) -> Mapping[str, Any]:
     return dict(json.loads(text))
-
-
-@dataclass(frozen=True, slots=True)
-class Callback:
-    """Who is called as a message goes on."""
-
-    credential: str
-    url: str = field(repr=False)
-    told: Mapping[str, Any] = field(repr=False)
 
 
 _CALLBACKS: Final = Rows(Callback, told=_body)
@@ -76,15 +68,6 @@ def callback_of(conn: sqlite3.Connection, message: int) -> Callback | None:
     return None if row is None else _CALLBACKS.of(row)
 
 
-@dataclass(frozen=True, slots=True)
-class OwedCall:
-    """A call for one event of a message."""
-
-    event: int
-    message: int
-    credential: str
-
-
 def owe(conn: sqlite3.Connection, calls: Iterable[OwedCall], now_ms: int) -> None:
     """Owe calls, each once however often its event is given."""
     conn.executemany(
@@ -92,12 +75,6 @@ def owe(conn: sqlite3.Connection, calls: Iterable[OwedCall], now_ms: int) -> Non
         " VALUES (?, ?, ?, 'pending', ?, ?)",
         [(each.event, each.message, each.credential, now_ms, now_ms) for each in calls],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class DueCall:
-    event: int
-    due_at: int
 
 
 _DUE: Final = Rows(DueCall)
@@ -123,17 +100,6 @@ def waiting(conn: sqlite3.Connection) -> list[tuple[str, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class CallToMake:
-    """Everything that one attempt needs."""
-
-    event: MessageEvent
-    event_id: str
-    callback: Callback
-    tries: int
-    """With this one."""
-
-
-@dataclass(frozen=True, slots=True)
 class _CallRow:
     message: int
     state: str
@@ -156,14 +122,18 @@ def begin(conn: sqlite3.Connection, event: int, now_ms: int) -> CallToMake | Non
         drop(conn, event, "The event is no longer kept.", now_ms)
         return None
     conn.execute("UPDATE face_call SET tries = tries + 1 WHERE event = ?", (event,))
-    return CallToMake(told, row.event_id, callback, call.tries + 1)
+    return CallToMake(call.message, told, row.event_id, callback, call.tries + 1)
 
 
-def event_at(conn: sqlite3.Connection, event: int) -> tuple[MessageEvent, str] | None:
-    """The event of a key and its id, where it is one of a message."""
+def candidate(conn: sqlite3.Connection, event: int) -> CallToMake | None:
+    """The call that the event of a key may ask for; None: nobody is called about it."""
     row = event_rows.by_key(conn, event)
     told = None if row is None else _message_event(row)
-    return None if row is None or told is None else (told, row.event_id)
+    message = None if told is None else find_key(conn, told.subject)
+    callback = None if message is None else callback_of(conn, message)
+    if row is None or told is None or message is None or callback is None:
+        return None
+    return CallToMake(message, told, row.event_id, callback)
 
 
 def _message_event(row: EventRow) -> MessageEvent | None:

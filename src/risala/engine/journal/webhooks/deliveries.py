@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
+from risala.engine.model.records.webhooks import DueDelivery, WebhookAttempt
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
@@ -19,36 +20,12 @@ ROWS_AT_ONCE: Final = 200
 """Deliveries that one unit ends, or makes due again: a small one, between those of the sends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Due:
-    seq: int
-    due_at: int
+_DUE: Final = Rows(DueDelivery)
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookAttempt:
-    """Everything that one attempt needs, as it was when it began."""
-
-    seq: int
-    number: int
-    tries: int
-    endpoint_id: str
-    event_id: str
-    body: str
-    url: str
-    headers: Mapping[str, str]
-    secrets: tuple[str, ...]
-    signature_header: str | None = None
-    signature_key: str = "text"
-
-    def __repr__(self) -> str:
-        return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
-
-
-_DUE: Final = Rows(Due)
-
-
-def first_due(conn: sqlite3.Connection, endpoint_id: str, in_flight: Collection[int]) -> Due | None:
+def first_due(
+    conn: sqlite3.Connection, endpoint_id: str, in_flight: Collection[int]
+) -> DueDelivery | None:
     """The endpoint's next pending delivery that is not being attempted."""
     rows = conn.execute(
         "SELECT seq, due_at FROM webhook_delivery WHERE endpoint_id = ? AND state = 'pending'"

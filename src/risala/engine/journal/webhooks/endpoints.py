@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Protocol
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
+from risala.engine.model.records.webhooks import DisabledNotice, Endpoint, EndpointValue
 
 ENDPOINTS_MAX: Final = 20
 """Of one organization: each event is written down once for each that asks for it."""
@@ -26,31 +26,6 @@ _CHANGEABLE: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Where an organization's events go. Its secrets stay in the journal."""
-
-    id: str
-    organization_id: str
-    mode: str
-    url: str
-    description: str
-    types: tuple[str, ...]
-    headers: Mapping[str, str]
-    notify: str | None
-    enabled: bool
-    disabled_reason: str | None
-    failing_since: int | None
-    previous_until: int | None
-    created_at: int
-    updated_at: int
-    signature_header: str | None = None
-    """The header of a second signature, ``t=…,v1=…``; None: there is only the scheme's own."""
-    signature_key: str = "text"
-    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, the octets
-    that its base64 stands for."""
-
-
 def _types(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
@@ -58,7 +33,7 @@ def _types(text: str) -> tuple[str, ...]:
 _ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=json.loads, enabled=bool)
 
 
-def packed(value: Sequence[str] | Mapping[str, str]) -> str:
+def _packed(value: Sequence[str] | Mapping[str, str]) -> str:
     """Types or headers as they stand in their column; the fan-out looks for ``"type"`` in it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -143,8 +118,8 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
             "mode": new.mode,
             "url": new.url,
             "description": new.description,
-            "types": packed(new.types),
-            "headers": packed(new.headers),
+            "types": _packed(new.types),
+            "headers": _packed(new.headers),
             "notify": new.notify,
             "signature_header": new.signature_header,
             "signature_key": new.signature_key,
@@ -157,16 +132,20 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
 
 
 def change(
-    conn: sqlite3.Connection, endpoint_id: str, values: Mapping[str, str | None], now_ms: int
+    conn: sqlite3.Connection, endpoint_id: str, values: Mapping[str, EndpointValue], now_ms: int
 ) -> Endpoint:
-    """Set columns of an endpoint.
+    """Set fields of an endpoint.
 
     Raises:
         NotFound: there is none of this id.
     """
     endpoint(conn, endpoint_id)
     assert values.keys() <= _CHANGEABLE
-    writable(conn, _TABLE).update(endpoint_id, {**values, "updated_at": now_ms})
+    columns = {
+        name: value if value is None or isinstance(value, str) else _packed(value)
+        for name, value in values.items()
+    }
+    writable(conn, _TABLE).update(endpoint_id, {**columns, "updated_at": now_ms})
     return endpoint(conn, endpoint_id)
 
 
@@ -254,21 +233,12 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
             "deleted_at": now_ms,
             "secret": "",
             "previous_secret": None,
-            "headers": packed({}),
+            "headers": _packed({}),
             "notice_due_at": None,
             "updated_at": now_ms,
         },
     )
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class DisabledNotice:
-    """An owner who is to be told that an endpoint was disabled."""
-
-    endpoint: Endpoint
-    due_at: int
-    tries: int
 
 
 def next_notice(conn: sqlite3.Connection) -> DisabledNotice | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
@@ -17,35 +16,10 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_rows, outbox
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.following import FollowedEvent
+from risala.engine.model.following import EventPage, FollowedEvent, StoredCursor
 from risala.engine.model.numbers import EVENT_TYPES
 
-
-@dataclass(frozen=True, slots=True)
-class CursorRow:
-    """A consumer's place, as it is stored."""
-
-    consumer: str
-    seq: int
-    organization: int | None
-    types: int
-    moved_at: int
-    missed: int
-    missed_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class EventPage:
-    """A part of the outbox, as a consumer sees it."""
-
-    events: tuple[FollowedEvent, ...]
-    end: int
-    """The key that it goes to: all events up to it are in :attr:`events`, or are not followed."""
-    is_whole: bool
-    """No event is newer than its end."""
-
-
-_CURSORS: Final = Rows(CursorRow)
+_CURSORS: Final = Rows(StoredCursor)
 _ALL: Final = f"SELECT {_CURSORS.columns} FROM event_cursors"  # noqa: S608 -- constants
 
 
@@ -62,7 +36,7 @@ def opened(
     now_ms: int,
     *,
     from_start: bool,
-) -> CursorRow:
+) -> StoredCursor:
     """A consumer's cursor; made where it has none, before the first event or after the last.
 
     One that is there stays where it is, and follows from now on what is said here.
@@ -88,12 +62,12 @@ def opened(
     return found
 
 
-def one(conn: sqlite3.Connection, consumer: str) -> CursorRow | None:
+def one(conn: sqlite3.Connection, consumer: str) -> StoredCursor | None:
     row = conn.execute(f"{_ALL} WHERE consumer = ?", (consumer,)).fetchone()
     return None if row is None else _CURSORS.of(row)
 
 
-def all_of(conn: sqlite3.Connection) -> list[CursorRow]:
+def all_of(conn: sqlite3.Connection) -> list[StoredCursor]:
     return [_CURSORS.of(row) for row in conn.execute(f"{_ALL} ORDER BY consumer")]
 
 
@@ -121,7 +95,7 @@ def missed(conn: sqlite3.Connection, key: int, now_ms: int) -> None:
 
 
 def next_events(
-    conn: sqlite3.Connection, row: CursorRow, after: int, limit: int, scan_max: int
+    conn: sqlite3.Connection, row: StoredCursor, after: int, limit: int, scan_max: int
 ) -> EventPage:
     """The next events that a consumer follows, after a key.
 
@@ -155,7 +129,7 @@ def next_events(
     return EventPage(events, end, is_whole)
 
 
-def behind(conn: sqlite3.Connection, row: CursorRow, count_max: int) -> tuple[int, int | None]:
+def behind(conn: sqlite3.Connection, row: StoredCursor, count_max: int) -> tuple[int, int | None]:
     """How many events a consumer has not got, up to ``count_max``; when the oldest of them was.
 
     Events are looked at up to ``count_max`` as well: beyond that many, the count is too low where

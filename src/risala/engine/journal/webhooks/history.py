@@ -12,26 +12,11 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.events import EventType
+from risala.engine.model.records.webhooks import WebhookDelivery
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not hold the loop."""
-
-
-@dataclass(frozen=True, slots=True)
-class WebhookDelivery:
-    seq: int
-    endpoint_id: str
-    event_id: str
-    type: str | None
-    state: str
-    attempts: int
-    due_at: int
-    status: int | None
-    error: str | None
-    excerpt: str | None
-    created_at: int
-    updated_at: int
-    delivered_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +84,15 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
     if row is None:
         raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
     return shown(conn, DELIVERIES.of(row))
+
+
+def body(conn: sqlite3.Connection, event_id: str) -> str | None:
+    """What is sent of an event; None where it is no longer kept, or has a text that somebody
+    wrote."""
+    event = event_rows.by_id(conn, event_id)
+    if event is None or event.type is EventType.SMS_RECEIVED:
+        return None
+    return event.sent_body
 
 
 def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:

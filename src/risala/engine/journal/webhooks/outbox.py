@@ -26,9 +26,10 @@ from risala.engine.model.events import (
     VerificationEvent,
     event_body,
 )
-from risala.engine.model.following import OutboxEvent
+from risala.engine.model.following import EventPosition, OutboxEvent
 from risala.engine.model.numbers import EVENT_TYPES, MODES
 from risala.engine.model.records.messages import NewMessage, Stamp
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
@@ -231,7 +232,7 @@ def received_event(
     write(conn, event)
 
 
-def trial_event(conn: sqlite3.Connection, endpoint: webhooks.Endpoint, now_ms: int) -> str:
+def trial_event(conn: sqlite3.Connection, endpoint: Endpoint, now_ms: int) -> str:
     """Owe a test event to one endpoint, whatever it asked for; the event's id."""
     whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
     key = ids.next_key(last_seq(conn), now_ms)
@@ -277,16 +278,7 @@ def seq_before(at_ms: int) -> int:
     return max(0, (at_ms << ids.KEY_COUNTER_BITS) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Where an event stands."""
-
-    seq: int
-    organization_id: str
-    created_at: int
-
-
-def position(conn: sqlite3.Connection, event_id: str) -> Position | None:
+def position(conn: sqlite3.Connection, event_id: str) -> EventPosition | None:
     """Where an event stands; None for one that is unknown, or no longer kept."""
     row = event_rows.by_id(conn, event_id)
-    return None if row is None else Position(row.key, row.organization_id, row.at)
+    return None if row is None else EventPosition(row.key, row.organization_id, row.at)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,14 +9,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import deliveries as pages
-from risala.engine.journal.webhooks import deliveries as webhook_log
-from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks import event_rows, history
-from risala.engine.journal.webhooks.history import WebhookDelivery
+from risala.engine.journal.repositories.webhooks import EndpointRepository
 from risala.engine.model.errors import NotFound
-from risala.engine.model.events import EventType
 from risala.engine.model.records.paging import Steps
+from risala.engine.model.records.webhooks import WebhookDelivery
 from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -164,48 +159,44 @@ async def _test(call: Call[OfEndpoint]) -> TestOwed:
     services, endpoint_id = call.services, meant(call)
     by = call.audit(audit_images.endpoint, endpoint_id)
     event_id = await endpoints_of(services).test(endpoint_id, by=by)
-    found = history.delivery(services.reader, endpoint_id, event_id)
+    found = services.repositories.deliveries.delivery(endpoint_id, event_id)
     return TestOwed(found, services.delivery.running)
 
 
 async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
-    given, reader, endpoint_id = call.given, call.services.reader, meant(call)
-    webhooks.endpoint(reader, endpoint_id)
+    given, stored, endpoint_id = call.given, call.services.repositories, meant(call)
+    stored.endpoints.endpoint(endpoint_id)
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     before, after = ((None if seq is None else (seq,)) for seq in (given.before, given.after))
     steps = Steps(limit, before=before, after=after)
-    found = pages.page(reader, endpoint_id, given.state, steps)
+    found = stored.deliveries.page(endpoint_id, given.state, steps)
     older, newer = (
         (None if place is None else int(place[0])) for place in (found.older, found.newer)
     )
-    return DeliveryPage(tuple(history.shown(reader, row) for row in found.found), older, newer)
+    return DeliveryPage(found.found, older, newer)
 
 
-def _has_sms_ids(reader: sqlite3.Connection, endpoint_id: str) -> bool:
+def _has_sms_ids(endpoints: EndpointRepository, endpoint_id: str) -> bool:
     """Whether what goes to an endpoint has ``smsId``; of one that is deleted nobody knows."""
     with suppress(NotFound):
-        return webhooks.endpoint(reader, endpoint_id).signature_header is not None
+        return endpoints.endpoint(endpoint_id).signature_header is not None
     return False
 
 
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
-    reader = call.services.reader
-    found = history.delivery(reader, meant(call), call.given.event_id)
-    event = event_rows.by_id(reader, found.event_id)
-    hidden = event is None or event.type is EventType.SMS_RECEIVED
-    body = None if event is None or hidden else event.sent_body
-    if body is not None and _has_sms_ids(reader, found.endpoint_id):
+    stored = call.services.repositories
+    found = stored.deliveries.delivery(meant(call), call.given.event_id)
+    body = stored.deliveries.body(found.event_id)
+    if body is not None and _has_sms_ids(stored.endpoints, found.endpoint_id):
         body = with_sms_id(body)
-    return DeliveryStory(found, tuple(history.attempts(reader, found.seq)), body)
+    return DeliveryStory(found, tuple(stored.deliveries.attempts(found.seq)), body)
 
 
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
-    found = await call.commit(
-        lambda conn: history.replay(conn, endpoint_id, event_id, now_ms),
-        call.audit(audit_images.endpoint, endpoint_id, said={"event": event_id}),
-    )
+    by = call.audit(audit_images.endpoint, endpoint_id, said={"event": event_id})
+    found = await services.repositories.deliveries.replay(endpoint_id, event_id, now_ms, by=by)
     services.delivery.hint_webhook(endpoint_id)
     return ShownDelivery(found)
 
@@ -216,17 +207,18 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
     ``total`` comes with the first answer only: counting is a walk through the index.
     """
     services, now_ms, since_ms = call.services, call.now_ms, call.given.since
+    deliveries = services.repositories.deliveries
     endpoint_id, until_ms = meant(call), call.given.until
     total: int | None = None
     if until_ms is None:
         until_ms = now_ms
-        total = history.failed_since(services.reader, endpoint_id, since_ms)
-    replayed = await call.commit(
-        lambda conn: history.replay_failed(conn, endpoint_id, since_ms, until_ms, now_ms),
-        call.audit(audit_images.endpoint, endpoint_id),
+        total = deliveries.failed_count(endpoint_id, since_ms)
+    by = call.audit(audit_images.endpoint, endpoint_id)
+    replayed, is_done = await deliveries.replay_failed(
+        endpoint_id, since_ms, until_ms, now_ms, by=by
     )
     services.delivery.hint_webhook(endpoint_id)
-    return Replayed(replayed, total, until_ms, replayed < webhook_log.ROWS_AT_ONCE)
+    return Replayed(replayed, total, until_ms, is_done)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

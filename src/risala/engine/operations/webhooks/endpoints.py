@@ -9,13 +9,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
-from risala.engine.journal.accounts import accounts
-from risala.engine.journal.pages import deliveries as pages
-from risala.engine.journal.pages.deliveries import DeliverySum
-from risala.engine.journal.webhooks import endpoints as webhooks
-from risala.engine.journal.webhooks import history
-from risala.engine.journal.webhooks.endpoints import Endpoint
 from risala.engine.model.errors import FieldFault
+from risala.engine.model.records.webhooks import DeliverySum, Endpoint
 from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -181,6 +176,7 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
 
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
+    call.services.accounts.organization(given.organization_id)
     made, secret = await endpoints_of(call.services).create(
         given.organization_id, given.mode, given.wish, by=call.audit(audit_images.endpoint)
     )
@@ -188,18 +184,18 @@ async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
 
 
 async def _list(call: Call[OfOrganization]) -> EndpointList:
-    reader, organization_id = call.services.reader, call.given.organization_id
-    accounts.organization(reader, organization_id)
-    return EndpointList(tuple(webhooks.endpoints(reader, organization_id)))
+    services, organization_id = call.services, call.given.organization_id
+    services.accounts.organization(organization_id)
+    return EndpointList(tuple(services.repositories.endpoints.of_organization(organization_id)))
 
 
 async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
-    reader, endpoint_id = call.services.reader, meant(call)
+    stored, endpoint_id = call.services.repositories, meant(call)
     return EndpointWithCounts(
-        webhooks.endpoint(reader, endpoint_id),
-        history.pending(reader, endpoint_id),
-        history.failed_since(reader, endpoint_id, 0),
-        pages.summed(reader, endpoint_id, call.now_ms - SUMMED_DAYS * _DAY_MS),
+        stored.endpoints.endpoint(endpoint_id),
+        stored.deliveries.pending_count(endpoint_id),
+        stored.deliveries.failed_count(endpoint_id, 0),
+        stored.deliveries.summed(endpoint_id, call.now_ms - SUMMED_DAYS * _DAY_MS),
     )
 
 

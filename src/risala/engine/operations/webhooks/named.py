@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.errors import NotFound
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -46,8 +45,9 @@ class OfEndpoint(Arguments):
 
 def endpoints_of(services: Services) -> Endpoints:
     """What changes endpoints, with this engine's settings and journal."""
-    have = services
-    return Endpoints(have.settings.webhooks, have.recorder, have.reader, have.ids)
+    have, stored = services, services.repositories
+    clock = have.recorder.clock
+    return Endpoints(have.settings.webhooks, stored.endpoints, stored.deliveries, clock, have.ids)
 
 
 def meant(call: Call[Any]) -> str:
@@ -58,7 +58,7 @@ def meant(call: Call[Any]) -> str:
     """
     given: OfEndpoint = call.given
     if given.organization_id is not None or given.only_mode is not None:
-        found = webhooks.endpoint(call.services.reader, given.endpoint_id)
+        found = call.services.repositories.endpoints.endpoint(given.endpoint_id)
         is_meant = found.organization_id == (given.organization_id or found.organization_id)
         if not is_meant or found.mode != (given.only_mode or found.mode):
             raise NotFound(f"There is no webhook endpoint {given.endpoint_id}.")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from risala.engine.journal.webhooks.endpoints import Endpoint
-from risala.engine.journal.webhooks.history import WebhookDelivery
+from risala.engine.model.records.webhooks import Endpoint, WebhookDelivery
 from risala.engine.model.times import iso, maybe_iso
 
 

@@ -1,0 +1,101 @@
+"""Webhook endpoints, and what was, is and will be sent to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
+"""What a field of an endpoint may be set to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an organization's events go. Its secrets stay in the journal."""
+
+    id: str
+    organization_id: str
+    mode: str
+    url: str
+    description: str
+    types: tuple[str, ...]
+    headers: Mapping[str, str]
+    notify: str | None
+    enabled: bool
+    disabled_reason: str | None
+    failing_since: int | None
+    previous_until: int | None
+    created_at: int
+    updated_at: int
+    signature_header: str | None = None
+    """The header of a second signature, ``t=…,v1=…``; None: there is only the scheme's own."""
+    signature_key: str = "text"
+    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, the octets
+    that its base64 stands for."""
+
+
+@dataclass(frozen=True, slots=True)
+class DisabledNotice:
+    """An owner who is to be told that an endpoint was disabled."""
+
+    endpoint: Endpoint
+    due_at: int
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookDelivery:
+    """The delivery of an event to an endpoint."""
+
+    seq: int
+    endpoint_id: str
+    event_id: str
+    type: str | None
+    """None: the event is no longer kept."""
+    state: str
+    attempts: int
+    due_at: int
+    status: int | None
+    error: str | None
+    excerpt: str | None
+    created_at: int
+    updated_at: int
+    delivered_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySum:
+    """What became of deliveries that came to an end."""
+
+    delivered: int
+    failed: int
+    median_ms: int | None
+    """From the event to the answer that accepts it; None: none was accepted."""
+    is_cut: bool
+    """There were more: these are the latest."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueDelivery:
+    seq: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookAttempt:
+    """Everything that one attempt needs, as it was when it began."""
+
+    seq: int
+    number: int
+    tries: int
+    endpoint_id: str
+    event_id: str
+    body: str
+    url: str
+    headers: Mapping[str, str]
+    secrets: tuple[str, ...]
+    signature_header: str | None = None
+    signature_key: str = "text"
+
+    def __repr__(self) -> str:
+        return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
