@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +17,6 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.supervisor import Supervisor
 from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
-from risala.engine.journal.messages import verifications
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.store.disk import SimulatedDisk
@@ -151,11 +149,11 @@ class Owners:
 
 
 async def start_owners(core: Foundation) -> Owners:
-    reader, mailbox_max = core.journal.reader(), core.settings.engine.mailbox_max
+    mailbox_max = core.settings.engine.mailbox_max
     memory = LimitsMemory(core.settings.limits, core.settings.people)
     limits = await core.supervisor.start(
         "limits",
-        lambda: Limits(memory, partial(verifications.accepted_since, reader)),
+        lambda: Limits(memory, core.repositories.verifications.accepted_since),
         mailbox_max=mailbox_max,
     )
     billing = await core.supervisor.start(

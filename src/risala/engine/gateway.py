@@ -15,8 +15,6 @@ from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
 from risala.engine.faces.access import CompatAccess
 from risala.engine.follow.live import Follower
-from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.messages import verifications
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.commands import (
@@ -39,7 +37,7 @@ from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
-from risala.engine.verify.sessions import Judge, Open, verify_settings, view_of
+from risala.engine.verify.sessions import Judge, Open, view_of
 from risala.plugins.page import ConsolePages
 
 R = TypeVar("R")
@@ -124,8 +122,8 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        view = messages.own_view(
-            self.services.reader, message_id, principal.organization_id, principal.mode
+        view = self.services.repositories.messages.own(
+            message_id, principal.organization_id, principal.mode
         )
         if view is None:
             raise NotFound("There is no message with this id.")
@@ -137,8 +135,8 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        view = messages.own_view_of_key(
-            self.services.reader, key, principal.organization_id, principal.mode
+        view = self.services.repositories.messages.own_of_key(
+            key, principal.organization_id, principal.mode
         )
         if view is None:
             raise NotFound("There is no message with this id.")
@@ -167,7 +165,7 @@ class Gateway:
     ) -> list[FieldFault]:
         """The faults that :meth:`send_code` would refuse these for. Asked for a body that is wrong
         anyway, so that all faults are named at once."""
-        settings = verify_settings(self.services.reader, principal.organization_id)
+        settings = self.services.repositories.verifications.settings(principal.organization_id)
         return settings.faults_of(None, app_hash, origin)
 
     async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
@@ -186,8 +184,8 @@ class Gateway:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        row = verifications.owned(
-            self.services.reader, principal.organization_id, principal.mode.value, verification_id
+        row = self.services.repositories.verifications.owned(
+            principal.organization_id, principal.mode, verification_id
         )
         return view_of(row, self.services.recorder.clock.now_ms())
 

@@ -27,7 +27,6 @@ from risala.engine.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
-from risala.engine.journal import keys
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
 from risala.engine.overview import Alone
@@ -67,9 +66,8 @@ async def open_intake(
     intake = Intake(
         settings,
         recorder,
-        reader,
-        core.repositories.inbound,
-        MessageIds(keys.last_key(reader), ids.random_bytes),
+        core.repositories,
+        MessageIds(core.repositories.messages.last_key(), ids.random_bytes),
         core.accounts,
         senders,
         router,
@@ -78,7 +76,16 @@ async def open_intake(
         ailing,
         Policies(settings.policies.by_name, outside.policies, core.seams.clock),
     )
-    sources = Sources(settings, recorder, reader, ids, core.accounts, intake, core.codes, ends)
+    sources = Sources(
+        settings,
+        recorder,
+        core.repositories.verifications,
+        ids,
+        core.accounts,
+        intake,
+        core.codes,
+        ends,
+    )
     sessions = await core.supervisor.start(
         "sessions",
         lambda: VerificationSessions(sources),
@@ -177,7 +184,7 @@ def payment_service_of(
     owed: Callable[[], None],
     sessions: Ref[SessionsMessage],
 ) -> PaymentService:
-    clock, reader = core.seams.clock, core.journal.reader()
+    clock = core.seams.clock
     house = core.settings.payments.codes_organization
     return PaymentService(
         PaymentSources(
@@ -189,7 +196,7 @@ def payment_service_of(
             accounts=core.accounts,
             billing=owners.billing,
             methods=outside.payments,
-            codes=VerifiedPayers(house, sessions, reader, clock),
+            codes=VerifiedPayers(house, sessions, core.repositories.verifications, clock),
             public_url=public_url(core.settings, outside),
             owed=owed,
             polls=Alarm(clock),

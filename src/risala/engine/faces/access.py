@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from risala.engine.accounts.credentials import Address
-from risala.engine.journal import keys
-from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.lists import MessageFilter
 from risala.engine.model.commands import (
@@ -88,10 +86,9 @@ class CompatAccess:
             NotFound: unknown, or not the caller's: the same words for both. So is one that was
                 deleted.
         """
-        reader = self._services.reader
-        message_id = keys.whole_id(reader, start)
-        whose = (principal.organization_id, principal.mode)
-        view = None if message_id is None else reads.own_view(reader, message_id, *whose)
+        view = self._services.repositories.messages.own_starting(
+            start, principal.organization_id, principal.mode
+        )
         if view is None or view.to == FORGOTTEN:
             raise NotFound(_NO_MESSAGE)
         return view
@@ -118,7 +115,8 @@ class CompatAccess:
             until=until,
         )
         page = lists.page(reader, wanted, before=before, limit=limit)
-        found = [reads.view(reader, each.id) for each in page.messages if each.kind == "sms"]
+        messages = self._services.repositories.messages
+        found = [messages.find(each.id) for each in page.messages if each.kind == "sms"]
         there = [each for each in found if each is not None and each.to != FORGOTTEN]
         return there, page.older
 
@@ -128,8 +126,8 @@ class CompatAccess:
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
         """
-        row = verifications.started(
-            self._services.reader, principal.organization_id, principal.mode.value, start
+        row = self._services.repositories.verifications.starting(
+            principal.organization_id, principal.mode, start
         )
         return view_of(row, self._services.recorder.clock.now_ms())
 
@@ -139,7 +137,7 @@ class CompatAccess:
         Raises:
             NotFound: there is none.
         """
-        row = verifications.latest_to(
-            self._services.reader, principal.organization_id, principal.mode.value, to
+        row = self._services.repositories.verifications.latest_to(
+            principal.organization_id, principal.mode, to
         )
         return view_of(row, self._services.recorder.clock.now_ms())

@@ -16,8 +16,6 @@ from risala.engine.billing.claims import (
     Reserve,
     Settle,
 )
-from risala.engine.journal.messages.acceptance import Acceptance
-from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.limits.claims import (
     CodeSlot,
     DoubtCode,
@@ -36,7 +34,7 @@ from risala.engine.model.errors import (
     RateLimited,
     SpendCapReached,
 )
-from risala.engine.model.records.messages import NewMessage
+from risala.engine.model.records.messages import Acceptance, NewMessage, NewVerification
 
 M = TypeVar("M")
 _PRICELESS: Final = (InsufficientBalance, SpendCapReached)

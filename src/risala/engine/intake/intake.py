@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -22,14 +21,9 @@ from risala.engine.intake.draft import Ailing, Drafts, RequestDrafts
 from risala.engine.intake.holding import Holding
 from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.intake.policies import Policies, Ruled, Ruling
-from risala.engine.journal.messages import acceptance, verifications
-from risala.engine.journal.messages.acceptance import SendRequest
-from risala.engine.journal.messages.answers import known_answer
-from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.repositories.inbound import InboundRepository
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.transaction import Piece
+from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.store.signature import Signature
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
 from risala.engine.model.commands import Organization, Principal, SendMessage
@@ -43,7 +37,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
-from risala.engine.model.records.messages import Change, NewMessage, Stamp
+from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
 
@@ -69,8 +63,7 @@ class Intake:
         self,
         settings: Settings,
         recorder: Recorder,
-        reader: sqlite3.Connection,
-        inbound: InboundRepository,
+        repositories: Repositories,
         ids: MessageIds,
         accounts: Accounts,
         senders: Senders,
@@ -82,7 +75,8 @@ class Intake:
     ) -> None:
         self._settings = settings
         self._recorder = recorder
-        self._reader = reader
+        self._messages = repositories.messages
+        self._verifications = repositories.verifications
         self._accounts = accounts
         self._senders = senders
         self.prices = Prices(settings.pricing)
@@ -90,8 +84,8 @@ class Intake:
         self._limits = limits
         self._billing = billing
         self.drafts = Drafts(settings, self.prices, recorder.clock, ids, senders, router, ailing)
-        self.opt_outs = OptOuts(inbound)
-        self._first_of_key: dict[tuple[str, str, str], trio.Event] = {}
+        self.opt_outs = OptOuts(repositories.inbound)
+        self._first_of_key: dict[tuple[str, Mode, str], trio.Event] = {}
         self._taking = self._peak = self._accepted = 0
         self._draining = False
         self._log = log.bind()
@@ -175,9 +169,9 @@ class Intake:
     ) -> bytes:
         """Accept a message with a key. Of several requests with one key at the same time one goes
         on; the others wait and find its answer in the journal."""
-        slot = (principal.organization_id, principal.mode.value, key)
+        slot = (principal.organization_id, principal.mode, key)
         while True:
-            known = known_answer(self._reader, *slot)
+            known = self._messages.known_answer(*slot)
             if known is not None:
                 return known
             first = self._first_of_key.get(slot)
@@ -209,8 +203,7 @@ class Intake:
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
             key = new.idempotency_key
-            unit = signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
-            accepted = await self._recorder.journal.commit_shielded(unit)
+            accepted = await self._messages.accept(new, stamp, by)
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):
@@ -228,7 +221,7 @@ class Intake:
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[Result]:
         slots = {
-            (principal.organization_id, principal.mode.value, command.idempotency_key)
+            (principal.organization_id, principal.mode, command.idempotency_key)
             for command in commands
             if command.idempotency_key is not None
         }
@@ -260,9 +253,7 @@ class Intake:
             prepared = [item for item in items if isinstance(item, NewMessage)]
             if not prepared:
                 return in_order(keys, items, ())
-            accepted = await self._recorder.journal.commit_shielded(
-                Piece(acceptance.accept_group, SendRequest(prepared, stamp))
-            )
+            accepted = await self._messages.accept_batch(prepared, stamp)
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):
@@ -341,7 +332,7 @@ class Intake:
         return held
 
     def _known(self, principal: Principal, key: str) -> bytes | None:
-        return known_answer(self._reader, principal.organization_id, principal.mode.value, key)
+        return self._messages.known_answer(principal.organization_id, principal.mode, key)
 
     # -- a code
 
@@ -367,9 +358,7 @@ class Intake:
             if mode is Mode.LIVE:
                 await holding.take_hour(new)
                 await holding.reserve((message,))
-            begun = await self._recorder.journal.commit_shielded(
-                signed(by, lambda conn: verifications.begin(conn, new, stamp))
-            )
+            begun = await self._verifications.begin(new, stamp, by)
         except BaseException as error:
             await holding.failed(error)
             raise

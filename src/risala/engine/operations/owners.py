@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from risala.engine.journal.accounts import senders
-from risala.engine.journal.messages import reads, verifications
 from risala.engine.model.errors import NotFound
 from risala.engine.services import Services
 
@@ -88,7 +87,7 @@ def of_sender(services: Services, given: NamesSender) -> str:
 
 def of_message(services: Services, given: NamesMessage) -> str:
     """The organization of a message. Raises ``NotFound``."""
-    found = reads.view(services.reader, given.message_id)
+    found = services.repositories.messages.find(given.message_id)
     if found is None:
         raise NotFound("There is no message with this id.")
     return found.organization_id
@@ -96,7 +95,7 @@ def of_message(services: Services, given: NamesMessage) -> str:
 
 def of_verification(services: Services, given: NamesVerification) -> str:
     """The organization of a verification session. Raises ``NotFound``."""
-    return verifications.of_operator(services.reader, given.verification_id).organization_id
+    return services.repositories.verifications.session(given.verification_id).organization_id
 
 
 def of_payment(services: Services, given: NamesPayment) -> str:

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
-from risala.engine.journal.messages import sessions, verifications
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
@@ -37,7 +36,7 @@ from risala.engine.rules.verify_settings import (
     parse_verify_settings,
 )
 from risala.engine.services import Services
-from risala.engine.verify.sessions import Judge, Open, Withdraw, verify_settings, view_of
+from risala.engine.verify.sessions import Judge, Open, Withdraw, view_of
 
 
 class Configure(OfOrganization):
@@ -160,17 +159,14 @@ async def _config(call: Call[Configure]) -> Configuration:
     """Show an organization's Verify configuration, after changing what was given."""
     services, organization_id = call.services, call.given.organization_id
     services.accounts.fresh_organization(organization_id)
-    current = verify_settings(services.reader, organization_id)
+    current = services.repositories.verifications.settings(organization_id)
     if call.given.changes:
         current = parse_verify_settings({**current.model_dump(), **call.given.changes})
         _check_sender(services, organization_id, current)
-        stored = current.model_dump_json(exclude_defaults=True)
-        await call.commit(
-            lambda conn: verifications.put_settings(conn, organization_id, stored),
-            call.audit(
-                audit_images.verify_settings, organization_id, organization_id=organization_id
-            ),
+        by = call.audit(
+            audit_images.verify_settings, organization_id, organization_id=organization_id
         )
+        await services.repositories.verifications.put_settings(organization_id, current, by=by)
     return _shown(services, organization_id, current)
 
 
@@ -210,14 +206,14 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     verification_id = await services.sessions.ask(
         Open(principal, command, call.audit(audit_images.verification))
     )
-    message_id = verifications.of_operator(services.reader, verification_id).message_id
+    message_id = services.repositories.verifications.session(verification_id).message_id
     return CodeSent(verification_id, unserved_warning(services, message_id))
 
 
 async def _check(call: Call[CheckCode]) -> Judged:
     given = call.given
     by = call.audit(audit_images.verification, given.verification_id)
-    row = sessions.find(call.services.reader, given.verification_id)
+    row = call.services.repositories.verifications.find(given.verification_id)
     mode = Mode.LIVE if row is None else Mode(row.mode)
     principal = _principal(call, given.organization_id, mode)
     approved = await call.services.sessions.ask(
@@ -227,7 +223,7 @@ async def _check(call: Call[CheckCode]) -> Judged:
 
 
 async def _get(call: Call[OfVerification]) -> VerificationView:
-    row = verifications.of_operator(call.services.reader, call.given.verification_id)
+    row = call.services.repositories.verifications.session(call.given.verification_id)
     return view_of(row, call.now_ms)
 
 

@@ -76,6 +76,34 @@ class VerificationSession:
 
 
 @dataclass(frozen=True, slots=True)
+class VerificationRow:
+    """A session as it is stored."""
+
+    id: str
+    organization_id: str
+    mode: str
+    recipient: str
+    status: SessionState
+    reason: str | None
+    attempts: int
+    attempts_max: int
+    code_length: int
+    message_id: str
+    expires_at: int
+    created_at: int
+    updated_at: int
+
+    @property
+    def session(self) -> VerificationSession:
+        return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
+
+    def status_at(self, now_ms: int) -> SessionState:
+        """One whose time is over is never told as pending, though that may not be written yet."""
+        over = self.status is SessionState.PENDING and now_ms >= self.expires_at
+        return SessionState.EXPIRED if over else self.status
+
+
+@dataclass(frozen=True, slots=True)
 class CodeVerdict:
     """What a check comes to."""
 

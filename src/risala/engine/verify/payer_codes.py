@@ -3,12 +3,11 @@ operator's, which pays for them."""
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.actors.actor import Ref
-from risala.engine.journal.messages import sessions
+from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import (
@@ -43,7 +42,7 @@ class VerifiedPayers:
     organization_id: str | None
     """Whose codes they are; None: none are sent."""
     sessions: Ref[SessionsMessage]
-    reader: sqlite3.Connection
+    stored: VerificationRepository
     clock: Clock
 
     @property
@@ -63,7 +62,7 @@ class VerifiedPayers:
         return session_id
 
     async def judge(self, session_id: str, code: str) -> bool:
-        found = sessions.find(self.reader, session_id)
+        found = self.stored.find(session_id)
         if found is None:
             return False
         whose = Principal(found.organization_id, _KEY, KeyType.SECRET, Mode(found.mode))
@@ -71,7 +70,7 @@ class VerifiedPayers:
         return approved
 
     def status(self, session_id: str) -> CodeStatus:
-        found = sessions.find(self.reader, session_id)
+        found = self.stored.find(session_id)
         state = None if found is None else found.status_at(self.clock.now_ms())
         if state is SessionState.PENDING:
             return CodeStatus.PENDING

@@ -11,12 +11,10 @@ The actor also expires sessions: :func:`keep_settling` asks it to, whenever one 
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import trio
 
@@ -25,22 +23,19 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later, Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.messages import sessions, verifications
-from risala.engine.journal.messages.sessions import VerificationRow
-from risala.engine.journal.messages.verifications import NewVerification, Overtaken
 from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
-from risala.engine.model.records.messages import DueRow, Stamp
+from risala.engine.model.records.messages import DueRow, NewVerification, Stamp
 from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
 from risala.engine.rules.template import render
-from risala.engine.rules.verification import SessionState, Trigger, judge
-from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
+from risala.engine.rules.verification import SessionState, Trigger, VerificationRow, judge
 from risala.engine.verify.deadlines import Deadline, Deadlines
 from risala.engine.verify.turns import Turn, Turns
 
@@ -111,7 +106,7 @@ class Sources:
 
     settings: Settings
     recorder: Recorder
-    reader: sqlite3.Connection
+    stored: VerificationRepository
     ids: IdSource
     accounts: Accounts
     intake: Intake
@@ -125,8 +120,7 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     def __init__(self, sources: Sources) -> None:
         self._have = sources
-        read = partial(verifications.nearest_deadlines, sources.reader)
-        self._deadlines = Deadlines(read, DEADLINES_MAX)
+        self._deadlines = Deadlines(sources.stored.nearest_deadlines, DEADLINES_MAX)
         self._loaded_s = 0.0
         self._turns = Turns(LINE_MAX)
 
@@ -170,7 +164,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     def _new(
         self, organization: Organization, principal: Principal, command: SendCode
     ) -> NewVerification:
-        settings = verify_settings(self._have.reader, organization.id)
+        settings = self._have.stored.settings(organization.id)
         if faults := settings.faults_of(command.locale, command.app_hash, command.origin):
             raise Invalid.of(faults)
         frozen = settings.text(command.locale, command.app_hash, command.origin)
@@ -205,9 +199,7 @@ class VerificationSessions(Decider[SessionsMessage]):
 
     def _asked(self, message: Judge) -> VerificationRow:
         asker = message.principal
-        return verifications.owned(
-            self._have.reader, asker.organization_id, asker.mode.value, message.verification_id
-        )
+        return self._have.stored.owned(asker.organization_id, asker.mode, message.verification_id)
 
     async def _check(self, message: Judge, row: VerificationRow, turn: Turn) -> bool:
         codes = self._have.codes
@@ -229,7 +221,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     async def _withdraw(self, message: Withdraw) -> None:
         have = self._have
         while True:
-            row = verifications.of_operator(have.reader, message.verification_id)
+            row = have.stored.session(message.verification_id)
             trigger = Trigger.WITHDRAWN if row.status is SessionState.PENDING else None
             if await self._write(row, trigger, have.recorder.stamp(), message.by):
                 return
@@ -242,11 +234,8 @@ class VerificationSessions(Decider[SessionsMessage]):
         have = self._have
         if trigger is None and by is None:
             return True
-        try:
-            changes = await have.recorder.journal.commit(
-                signed(by, lambda conn: verifications.settle(conn, row, trigger, stamp))
-            )
-        except Overtaken:
+        changes = await have.stored.settle(row, trigger, stamp, by)
+        if changes is None:
             return False
         have.recorder.tell(changes)
         if trigger is not Trigger.CODE_WRONG:
@@ -264,9 +253,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         recorder = self._have.recorder
         ids = [verification_id for _, verification_id in due]
         stamps = [recorder.stamp() for _ in due]
-        changes = await recorder.journal.commit(
-            lambda conn: verifications.expire(conn, ids, stamps)
-        )
+        changes = await self._have.stored.expire(ids, stamps)
         recorder.tell(changes)
         self._deadlines.remove(due)
         return self._deadlines.next_ms()
@@ -292,22 +279,11 @@ async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clo
         await alarm.wait(next_ms)
 
 
-def verify_settings(reader: sqlite3.Connection, organization_id: str) -> VerifySettings:
-    """The organization's Verify configuration, or the defaults."""
-    text = verifications.settings(reader, organization_id)
-    return VerifySettings() if text is None else parse_verify_settings(_loads(text))
-
-
-def _loads(text: str) -> dict[str, Any]:
-    values: dict[str, Any] = json.loads(text)
-    return values
-
-
-def text_of(row: DueRow, reader: sqlite3.Connection, codes: Codes) -> str:
+def text_of(row: DueRow, stored: VerificationRepository, codes: Codes) -> str:
     """The text to send for a queued row; for a code, its template with the code in it."""
     if row.verification_id is None:
         return row.body
-    session = sessions.find(reader, row.verification_id)
+    session = stored.find(row.verification_id)
     assert session is not None
     code = codes.code(session.id, session.code_length, test=session.mode == "test")
     return render(row.body, code)

@@ -6,9 +6,9 @@ import pytest
 
 from risala.engine.journal.messages import deadlines, verifications
 from risala.engine.journal.messages.sessions import find
-from risala.engine.journal.messages.verifications import NewVerification
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
+from risala.engine.model.records.messages import NewVerification
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from risala.engine.journal.messages import verifications
-from risala.engine.journal.messages.verifications import HOUR_MS, NewVerification
+from risala.engine.journal.messages.verifications import HOUR_MS
 from risala.engine.model.errors import RateLimited
+from risala.engine.model.records.messages import NewVerification
 
 
 @pytest.mark.parametrize(

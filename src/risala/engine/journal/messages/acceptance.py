@@ -34,7 +34,7 @@ from risala.engine.model.errors import (
 from risala.engine.model.ids import key_ms
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, recipient_number
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.records.messages import NewMessage, Stamp
+from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
 
 _COLUMNS: Final = (
     *("key", "id", "organization", "api_key", "mode", "kind", "encoding", "priority", "recipient"),
@@ -78,20 +78,6 @@ class SendRequest(NamedTuple):
     items: Sequence[NewMessage]
     stamp: Stamp | None = None
     """Given where the organization has senders that wait for volume."""
-
-
-class Acceptance(NamedTuple):
-    """What became of a request's messages."""
-
-    results: Sequence[bytes | Refusal]
-    """For each, in order, the response to give, its own or the earlier one of the same key; or why
-    it was refused."""
-    entered: Entered | None
-    """The charge; None: nothing was charged."""
-    id: str | None
-    """Of the first message that is new; None: none is."""
-    whole: bool = False
-    """All of them are new."""
 
 
 def accept(

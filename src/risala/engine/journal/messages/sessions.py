@@ -3,40 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.verification import TABLE, SessionState, Trigger, VerificationSession
-
-
-@dataclass(frozen=True, slots=True)
-class VerificationRow:
-    id: str
-    organization_id: str
-    mode: str
-    recipient: str
-    status: SessionState
-    reason: str | None
-    attempts: int
-    attempts_max: int
-    code_length: int
-    message_id: str
-    expires_at: int
-    created_at: int
-    updated_at: int
-
-    @property
-    def session(self) -> VerificationSession:
-        return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
-
-    def status_at(self, now_ms: int) -> SessionState:
-        """One whose time is over is never told as pending, though that may not be written yet."""
-        over = self.status is SessionState.PENDING and now_ms >= self.expires_at
-        return SessionState.EXPIRED if over else self.status
-
+from risala.engine.rules.verification import TABLE, SessionState, Trigger, VerificationRow
 
 SESSIONS: Final = Rows(VerificationRow, status=SessionState)
 _FIND: Final = f"SELECT {SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant

@@ -9,30 +9,16 @@ from typing import Final
 
 from risala.engine.journal.keys import START_CHARACTERS
 from risala.engine.journal.messages import acceptance, endings
-from risala.engine.journal.messages.acceptance import Acceptance
-from risala.engine.journal.messages.sessions import VerificationRow, find, shift
+from risala.engine.journal.messages.sessions import find, shift
 from risala.engine.journal.state import load
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
-from risala.engine.model.records.messages import Change, NewMessage, Stamp
-from risala.engine.rules.verification import SessionState, Trigger
+from risala.engine.model.records.messages import Acceptance, Change, NewVerification, Stamp
+from risala.engine.rules.verification import SessionState, Trigger, VerificationRow
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."
-
-
-@dataclass(frozen=True, slots=True)
-class NewVerification:
-    """A session to be, with the SMS that carries its code."""
-
-    id: str
-    attempts_max: int
-    code_length: int
-    expires_at: int
-    per_phone_per_hour: int
-    per_organization_per_hour: int
-    message: NewMessage
 
 
 def owned(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from risala.engine.journal.messages.sessions import SESSIONS, VerificationRow
+from risala.engine.journal.messages.sessions import SESSIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
-from risala.engine.rules.verification import SessionState
+from risala.engine.rules.verification import SessionState, VerificationRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,11 @@ from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
+from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.repositories.receipts import ReceiptRepository
+from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.journal.store.store import Store
 
@@ -33,6 +35,8 @@ class Repositories:
     deliveries: DeliveryRepository
     events: EventRepository
     callbacks: CallbackRepository
+    messages: MessageRepository
+    verifications: VerificationRepository
 
     @classmethod
     def open(cls, store: Store) -> Repositories:
@@ -51,4 +55,6 @@ class Repositories:
             deliveries=DeliveryRepository(store),
             events=EventRepository(store),
             callbacks=CallbackRepository(store),
+            messages=MessageRepository(store),
+            verifications=VerificationRepository(store),
         )

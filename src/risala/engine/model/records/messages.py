@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from risala.engine.model.errors import Refusal
 from risala.engine.model.lines import Line
 from risala.engine.model.records.accounts import Entered
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
@@ -60,6 +62,33 @@ class NewMessage(NamedTuple):
 
     def __repr__(self) -> str:
         return f"<NewMessage {self.id}>"  # its text is for nobody's log
+
+
+class Acceptance(NamedTuple):
+    """What became of a request's messages."""
+
+    results: Sequence[bytes | Refusal]
+    """For each, in order, the response to give, its own or the earlier one of the same key; or why
+    it was refused."""
+    entered: Entered | None
+    """The charge; None: nothing was charged."""
+    id: str | None
+    """Of the first message that is new; None: none is."""
+    whole: bool = False
+    """All of them are new."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewVerification:
+    """A session to be, with the SMS that carries its code."""
+
+    id: str
+    attempts_max: int
+    code_length: int
+    expires_at: int
+    per_phone_per_hour: int
+    per_organization_per_hour: int
+    message: NewMessage
 
 
 ALONE_AFTER_LOSSES = 2

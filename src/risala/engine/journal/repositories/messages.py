@@ -1,0 +1,87 @@
+"""Messages: taken in, and looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from risala.engine.journal import keys
+from risala.engine.journal.messages import acceptance, answers, reads
+from risala.engine.journal.messages.acceptance import SendRequest
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.store import Store
+from risala.engine.journal.store.transaction import Piece
+from risala.engine.model.commands import MessageView, TimelineEntry
+from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
+from risala.engine.model.states import Mode
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRepository:
+    """Messages of all organizations. All reads are by an index, on the loop's thread.
+
+    A command hands out the commit itself, so that nobody waits for more than that: a cancellation
+    waits for it, and it raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def last_key(self) -> int:
+        """The key of the newest message; 0: there is none."""
+        return keys.last_key(self._store.reader)
+
+    def known_answer(self, organization_id: str, mode: Mode, key: str) -> bytes | None:
+        """The answer of the message that was accepted by this idempotency key."""
+        return answers.known_answer(self._store.reader, organization_id, mode.value, key)
+
+    def find(self, message_id: str) -> MessageView | None:
+        """Any message; None: there is none of this id."""
+        return reads.view(self._store.reader, message_id)
+
+    def own(self, message_id: str, organization_id: str, mode: Mode) -> MessageView | None:
+        """A message of an organization and mode, no code; None: unknown, or another's."""
+        return reads.own_view(self._store.reader, message_id, organization_id, mode)
+
+    def own_of_key(self, key: int, organization_id: str, mode: Mode) -> MessageView | None:
+        """The same by its key."""
+        return reads.own_view_of_key(self._store.reader, key, organization_id, mode)
+
+    def own_starting(self, start: str, organization_id: str, mode: Mode) -> MessageView | None:
+        """The same by its id or the start of that."""
+        message_id = keys.whole_id(self._store.reader, start)
+        return None if message_id is None else self.own(message_id, organization_id, mode)
+
+    def shown(self, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
+        """Any message, with its timeline.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return reads.shown(self._store.reader, message_id)
+
+    # -- commands
+
+    def accept(
+        self, new: NewMessage, stamp: Stamp | None, by: Signature | None
+    ) -> Coroutine[Any, Any, Acceptance]:
+        """Accept a message.
+
+        Args:
+            stamp: given where the organization has senders that wait for volume.
+
+        Raises:
+            InsufficientBalance, SpendCapReached, Forbidden: refused; nothing was written.
+        """
+        unit = signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
+        return self._store.journal.commit_shielded(unit)
+
+    def accept_batch(
+        self, news: Sequence[NewMessage], stamp: Stamp | None
+    ) -> Coroutine[Any, Any, Acceptance]:
+        """Accept what can be accepted of one request, in the given order."""
+        return self._store.journal.commit_shielded(
+            Piece(acceptance.accept_group, SendRequest(news, stamp))
+        )

@@ -1,0 +1,129 @@
+"""Verification sessions and organizations' Verify settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from risala.engine.journal.messages import sessions, verifications
+from risala.engine.journal.messages.verifications import Begun, Overtaken
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.store import Store
+from risala.engine.model.records.messages import Change, NewVerification, Stamp
+from risala.engine.model.states import Mode
+from risala.engine.rules.verification import Trigger, VerificationRow
+from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationRepository:
+    """Sessions, and the settings that they are opened with. All reads are by an index, on the
+    loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def find(self, verification_id: str) -> VerificationRow | None:
+        """Any session; None: there is none of this id."""
+        return sessions.find(self._store.reader, verification_id)
+
+    def session(self, verification_id: str) -> VerificationRow:
+        """Any session.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return verifications.of_operator(self._store.reader, verification_id)
+
+    def owned(self, organization_id: str, mode: Mode, verification_id: str) -> VerificationRow:
+        """A session of this organization and mode.
+
+        Raises:
+            NotFound: unknown, or not theirs: the same words for both.
+        """
+        return verifications.owned(self._store.reader, organization_id, mode.value, verification_id)
+
+    def starting(self, organization_id: str, mode: Mode, start: str) -> VerificationRow:
+        """A session of this organization and mode, by the start of its id.
+
+        Raises:
+            NotFound: unknown, or not theirs: the same words for both.
+        """
+        return verifications.started(self._store.reader, organization_id, mode.value, start)
+
+    def latest_to(self, organization_id: str, mode: Mode, recipient: str) -> VerificationRow:
+        """The latest session of a number.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return verifications.latest_to(self._store.reader, organization_id, mode.value, recipient)
+
+    def nearest_deadlines(self, count_max: int) -> list[tuple[int, str]]:
+        """When the next sessions expire, and which, in order."""
+        return verifications.nearest_deadlines(self._store.reader, count_max)
+
+    def accepted_since(
+        self, organization_id: str, recipient: str | None, since_ms: int
+    ) -> list[int]:
+        """When live codes were accepted after a time; of one number, or of all."""
+        return verifications.accepted_since(
+            self._store.reader, organization_id, recipient, since_ms
+        )
+
+    def settings(self, organization_id: str) -> VerifySettings:
+        """The organization's Verify configuration, or the defaults."""
+        text = verifications.settings(self._store.reader, organization_id)
+        return VerifySettings() if text is None else parse_verify_settings(json.loads(text))
+
+    # -- commands
+
+    def begin(
+        self, new: NewVerification, stamp: Stamp | None, by: Signature | None
+    ) -> Coroutine[Any, Any, Begun]:
+        """Accept a code's SMS and open its session, or neither. A cancellation waits for it.
+
+        Args:
+            stamp: given where the organization has senders that wait for volume.
+
+        Raises:
+            RateLimited: an hour limit.
+            InsufficientBalance, SpendCapReached, Forbidden: as for any message.
+        """
+        unit = signed(by, lambda conn: verifications.begin(conn, new, stamp))
+        return self._store.journal.commit_shielded(unit)
+
+    async def settle(
+        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: Signature | None
+    ) -> tuple[Change, ...] | None:
+        """Write what a session was judged to; None: it is no longer what ``row`` says, and has to
+        be judged again.
+
+        Args:
+            trigger: None where nothing changes.
+        """
+        try:
+            return await self._store.commit(
+                lambda conn: verifications.settle(conn, row, trigger, stamp), by
+            )
+        except Overtaken:
+            return None
+
+    async def expire(self, ids: Sequence[str], stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+        """Expire those of these sessions whose time is over; a stamp for each."""
+        return await self._store.commit(lambda conn: verifications.expire(conn, ids, stamps))
+
+    async def put_settings(
+        self, organization_id: str, settings: VerifySettings, *, by: Signature | None
+    ) -> None:
+        """Give an organization this Verify configuration."""
+        text = settings.model_dump_json(exclude_defaults=True)
+        unit = partial(verifications.put_settings, organization_id=organization_id, text=text)
+        await self._store.commit(unit, by)
