@@ -11,7 +11,6 @@ from pydantic import Field, PlainValidator
 
 from risala.engine import overview
 from risala.engine.journal.messages import waiting
-from risala.engine.journal.pages.about import EventAbout, events_about
 from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
 from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.commands import (
@@ -24,6 +23,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.engine.model.wire import message_wire, timeline_wire
@@ -311,7 +311,7 @@ async def _message_show(call: Call[OfMessage]) -> MessageStory:
 
 async def _message_events(call: Call[OfMessage]) -> EventsAbout:
     view, _ = overview.message(call.services, call.given.message_id)
-    return EventsAbout(events_about(call.services.reader, view))
+    return EventsAbout(call.services.repositories.events.about(view))
 
 
 async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:

@@ -8,27 +8,18 @@ looked for among those of the moments at which the message last changed.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.webhooks import event_rows, history
 from risala.engine.model.commands import MessageView
 from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.records.webhooks import WebhookDelivery
+from risala.engine.model.records.webhooks import EventAbout
 
 AFTER_MS: Final = 1000
 """Keys run on where the clock is set back, or more happens in a millisecond than it has keys."""
 LOOKED_MAX: Final = 5000
 """Events of one moment that are looked at: a few milliseconds, in which nothing else is done."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventAbout:
-    id: str
-    type: str
-    at: int
-    deliveries: tuple[WebhookDelivery, ...]
 
 
 def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventAbout, ...]:

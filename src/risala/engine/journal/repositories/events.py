@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.messages import live
+from risala.engine.journal.pages import about
 from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.store.store import Store
 from risala.engine.journal.webhooks import compat_calls, event_cursors, outbox
-from risala.engine.model.commands import LifeEvent
+from risala.engine.model.commands import LifeEvent, MessageView
 from risala.engine.model.events import EventType
 from risala.engine.model.following import EventPage, EventPosition, OutboxEvent, StoredCursor
 from risala.engine.model.records.callbacks import Callback, CallToMake, DueCall, OwedCall
+from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 
@@ -48,6 +50,10 @@ class EventRepository:
     def position(self, event_id: str) -> EventPosition | None:
         """Where an event stands; None for one that is unknown, or no longer kept."""
         return outbox.position(self._store.reader, event_id)
+
+    def about(self, message: MessageView) -> tuple[EventAbout, ...]:
+        """The events about a message that are still kept, in order, with their deliveries."""
+        return about.events_about(self._store.reader, message)
 
     def changed_since(self, since_ms: int, rows_max: int) -> list[str] | None:
         """Messages that may have changed since then; None where more rows tell of that."""

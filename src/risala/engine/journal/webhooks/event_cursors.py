@@ -20,7 +20,7 @@ from risala.engine.model.following import EventPage, FollowedEvent, StoredCursor
 from risala.engine.model.numbers import EVENT_TYPES
 
 _CURSORS: Final = Rows(StoredCursor)
-_ALL: Final = f"SELECT {_CURSORS.columns} FROM event_cursors"  # noqa: S608 -- constants
+_CURSOR: Final = f"SELECT {_CURSORS.columns} FROM event_cursors WHERE consumer = ?"  # noqa: S608 -- constants
 
 
 def bits(types: Collection[EventType]) -> int:
@@ -63,12 +63,8 @@ def opened(
 
 
 def one(conn: sqlite3.Connection, consumer: str) -> StoredCursor | None:
-    row = conn.execute(f"{_ALL} WHERE consumer = ?", (consumer,)).fetchone()
+    row = conn.execute(_CURSOR, (consumer,)).fetchone()
     return None if row is None else _CURSORS.of(row)
-
-
-def all_of(conn: sqlite3.Connection) -> list[StoredCursor]:
-    return [_CURSORS.of(row) for row in conn.execute(f"{_ALL} ORDER BY consumer")]
 
 
 def moved(conn: sqlite3.Connection, consumer: str, seq: int, now_ms: int) -> None:

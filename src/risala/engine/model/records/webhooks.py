@@ -64,6 +64,16 @@ class WebhookDelivery:
 
 
 @dataclass(frozen=True, slots=True)
+class EventAbout:
+    """An event about a message, and what became of it at each endpoint."""
+
+    id: str
+    type: str
+    at: int
+    deliveries: tuple[WebhookDelivery, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeliverySum:
     """What became of deliveries that came to an end."""
 
