@@ -120,7 +120,9 @@ class Outward:
         """Run all parts for life; those that look for what is wrong obey new settings."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
-        await start("people's upkeep", partial(keep_tidy, self.recorder))
+        await start(
+            "people's upkeep", partial(keep_tidy, services.repositories, self.recorder.clock)
+        )
         if self.notices is not None:
             await start("webhooks' notices", self.notices.run)
         if self.webhooks is not None:
@@ -177,7 +179,7 @@ def build_outward(
     journal = recorder.journal
     pages = (public_url(settings, outside), console_url(settings, outside))
     letters = Letters(journal.reader(), repositories, derived, *pages)
-    post = Post(recorder, journal.reader(), letters, outside.mailer)
+    post = Post(recorder.clock, repositories.mails, letters, outside.mailer)
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:
         notices = Notices(repositories.endpoints, recorder.clock, settings.mail.operator, post.wake)

@@ -141,7 +141,7 @@ async def open_engine(
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
         outward = build_outward(settings, recorder, core.repositories, outside, core.derived)
-        people = people_of(core, owners, recorder, outside, outward.post.wake)
+        people = people_of(core, owners, outside, outward.post.wake)
         commands = DriverCommands(board.lanes)
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs
 

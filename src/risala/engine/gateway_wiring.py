@@ -136,7 +136,7 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
         recorder = Recorder(core.journal, clock, listeners, ReceiptGroups())
         ends, router = Alarm(clock), Router(settings.carriers)
         alone = Alone(settings, core.repositories, clock)
-        people = people_of(core, owners, recorder, NO_OUTSIDE, nobody_hears)
+        people = people_of(core, owners, NO_OUTSIDE, nobody_hears)
         yield await open_intake(
             core,
             owners,
@@ -154,15 +154,18 @@ async def open_gateway(settings: Settings, seams: Seams | None = None) -> AsyncI
 def people_of(
     core: Foundation,
     owners: Owners,
-    recorder: Recorder,
     outside: Connections,
     owed: Callable[[], None],
 ) -> People:
     return People(
         PeopleSources(
             settings=core.settings,
-            recorder=recorder,
+            clock=core.seams.clock,
             reader=core.journal.reader(),
+            users=core.repositories.users,
+            members=core.repositories.members,
+            sign_in=core.repositories.sign_in,
+            web_sessions=core.repositories.web_sessions,
             ids=core.seams.ids,
             accounts=core.accounts,
             limits=owners.limits,

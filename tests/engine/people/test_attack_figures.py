@@ -11,6 +11,7 @@ from ipaddress import ip_address
 import pytest
 import trio
 
+from risala.engine.journal import signing_in
 from risala.engine.limits import people as limits
 from risala.engine.model.errors import Invalid, RateLimited
 from risala.engine.model.people import Denied, SessionKind, SignedIn
@@ -36,7 +37,7 @@ async def test_guesses_at_an_operator_s_code_in_a_year(open_town, monkeypatch, a
     digits = sign_in.SIGN_IN_DIGITS[CONSOLE]
     if era == "before":
         digits = 6
-        monkeypatch.setattr(sign_in_limits, "_SLOW", ())
+        monkeypatch.setattr(signing_in, "SLOW", ())
         monkeypatch.setattr(limits, "CODES_PER_DAY", NO_LIMIT)
         monkeypatch.setattr(limits, "CODES_PER_MONTH", NO_LIMIT)
     hours = 1 if era == "before" else 30

@@ -11,7 +11,14 @@ import re
 import pytest
 
 from risala.engine.journal.pages import users as pages
-from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
+from risala.engine.journal.people import (
+    email_changes,
+    mails,
+    members,
+    sign_in_tokens,
+    users,
+    web_sessions,
+)
 from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Role
 from risala.engine.model.people import (
@@ -78,7 +85,7 @@ def a_day_of_people(book) -> None:
     web_sessions.of_user(conn, owner.id, now_ms)
     sign_in_tokens.request_of(conn, b"b")
     sign_in_tokens.peek_link(conn, b"l", now_ms)
-    sign_in_tokens.change_of(conn, owner.id)
+    email_changes.of_user(conn, owner.id)
     mails.first(conn, 4)
     audit_log.version_of(conn, owner.id, "user")
 

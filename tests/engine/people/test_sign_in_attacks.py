@@ -7,6 +7,7 @@ from ipaddress import ip_address
 import pytest
 import trio
 
+from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.people.sign_in_failures import AUDITED_PER_HOUR
 from risala.engine.journal.upkeep import audit_log
@@ -270,14 +271,14 @@ async def test_who_writes_the_table_full_begins_no_window_anew(town, autojump_cl
 
 async def test_the_trail_and_the_table_are_bounded(town, autojump_clock, monkeypatch):
     journal = town.gateway.services.recorder.journal
-    limits = town.people._sign_in.limits
+    rules = town.people._sign_in._rules
 
     def unit(conn, at):
         for n in range(300):
             new = SignInFailure(
                 at, CONSOLE, f"x{n}@example.org", "192.0.2.1", FailureReason.WRONG_CODE
             )
-            limits.record(conn, new)
+            signing_in.note_failure(conn, new, rules)
 
     at = town.clock.now_ms()
     await journal.commit(lambda conn: unit(conn, at))

@@ -18,7 +18,6 @@ import trio
 
 from risala.config.alerts import AlertsSection
 from risala.engine.journal.messages import waiting
-from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
@@ -242,7 +241,7 @@ class Measuring:
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
 
     def sign_ins(self, raised: Open) -> Iterator[Reading]:
-        failed = sign_in_failures.counted(self._have.reader, self._now_ms - readings.HOUR_MS)
+        failed = self._have.repositories.sign_in.count_failed(self._now_ms - readings.HOUR_MS)
         for kind, site in SITES.items():
             is_raised = (AlertKind.SIGN_IN_FAILING, site) in raised
             wrong = sum(failed.get((kind, reason), 0) for reason in _GUESSES)

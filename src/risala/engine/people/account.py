@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
-from risala.engine.journal.people import mails, sign_in_tokens, users, web_sessions
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.commands import PeopleUse
-from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded, Device, EmailChange, Language, User
-from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.people_records.users import UserFields
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
@@ -22,7 +20,6 @@ from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, CHANGE_MS, CODE_D
 from risala.engine.rules.people.names import name_fault
 
 NAME_MAX = 100
-_OVER = "These codes are over; ask for the change again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class OwnAccount:
 
     def user(self, user_id: str) -> User:
         """Raises ``NotFound``."""
-        return users.user(self._have.reader, user_id)
+        return self._have.users.user(user_id)
 
     def version(self, user_id: str) -> int:
         return version_of(self._have.reader, user_id, "account")
@@ -59,16 +56,14 @@ class OwnAccount:
             Invalid: the name is too long.
             Conflict: somebody changed it meanwhile.
         """
-        values: dict[str, Any] = {}
+        values: UserFields = {}
         if name is not None:
             values["name"] = name_of(name)
         if language is not None:
             values["language"] = language.value
         now_ms = self._have.now_ms()
         try:
-            return await self._have.recorder.journal.commit(
-                signed(by, lambda conn: users.change(conn, user_id, values, now_ms))
-            )
+            return await self._have.users.change(user_id, values, now_ms, by=by)
         finally:
             self._sessions.forget(user_id)
 
@@ -76,19 +71,16 @@ class OwnAccount:
 
     def devices(self, user_id: str) -> Sequence[Device]:
         """Where they are signed in, the newest first."""
-        return web_sessions.of_user(self._have.reader, user_id, self._have.now_ms())
+        return self._have.web_sessions.of_user(user_id, self._have.now_ms())
 
     async def sign_out(
         self, user_id: str, session_id: str | None, but: str | None, by: Signature
     ) -> int:
         """End one session, or all but one; how many there were."""
-
-        def unit(conn: sqlite3.Connection) -> int:
-            return web_sessions.end(conn, user_id, session_id=session_id, but=but)
-
         left = [each.id for each in self.devices(user_id)]
         try:
-            ended = await self._have.recorder.journal.commit(signed(by, unit))
+            end = self._have.web_sessions.end
+            ended = await end(user_id, session_id=session_id, but=but, by=by)
         finally:
             self._sessions.forget(user_id)
         stay = {each.id for each in self.devices(user_id)}
@@ -101,8 +93,7 @@ class OwnAccount:
 
     def pending_change(self, user_id: str) -> EmailChange | None:
         """The change that waits for codes."""
-        found = sign_in_tokens.change_of(self._have.reader, user_id)
-        return None if found is None or _is_over(found, self._have.now_ms()) else found
+        return self._have.users.pending_email_change(user_id, self._have.now_ms())
 
     async def change_email(self, user_id: str, email: str, by: Signature) -> EmailChange:
         """Mail a code to the address that they have, and one to that which they want.
@@ -125,18 +116,7 @@ class OwnAccount:
         await have.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS
         new = EmailChange(have.ids.new("chg"), user_id, address, False, False, 0, over_at)
-
-        def unit(conn: sqlite3.Connection) -> EmailChange:
-            begun = sign_in_tokens.begin_change(conn, new)
-            for kind, to in (
-                (MailKind.OLD_ADDRESS_CODE, users.user(conn, user_id).email),
-                (MailKind.NEW_ADDRESS_CODE, address),
-            ):
-                details = {"change": new.id, "user": user_id}
-                mails.owe(conn, NewMail(kind, to, user.language, details, over_at), now_ms)
-            return begun
-
-        begun = await have.recorder.journal.commit(signed(by, unit))
+        begun = await have.users.begin_email_change(new, now_ms, by=by)
         have.owed()
         return begun
 
@@ -149,41 +129,13 @@ class OwnAccount:
             Conflict: the codes are over, or somebody else has the address.
         """
         have, now_ms = self._have, self._have.now_ms()
-
-        def unit(conn: sqlite3.Connection) -> ChangeAnswer | Conflict:
-            found = sign_in_tokens.change_of(conn, user_id)
-            user = users.user(conn, user_id)
-            if found is None or _is_over(found, now_ms):
-                return Conflict(_OVER)
-            found = self._judged(found, old_code, new_code)
-            if not (found.old_confirmed and found.new_confirmed):
-                values = {
-                    "old_confirmed": found.old_confirmed,
-                    "new_confirmed": found.new_confirmed,
-                    "attempts": found.attempts,
-                }
-                sign_in_tokens.update_change(conn, user_id, values)
-                return ChangeAnswer(user, found)
-            sign_in_tokens.end_change(conn, user_id)
-            holder = users.by_email(conn, found.email)
-            if holder is not None and holder.id != user_id:
-                return Conflict("There is an account with this address already.")
-            email, address = {"email": found.email}, found.email
-            changed = signed(by, lambda conn: users.change(conn, user_id, email, now_ms))(conn)
-            web_sessions.make_stale(conn, user_id)
-            details = {"email": address}
-            told = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)
-            mails.owe(conn, told, now_ms)
-            return ChangeAnswer(changed, None)
-
+        judge = partial(self._judged, old_code=old_code, new_code=new_code)
         try:
-            answer = await have.recorder.journal.commit(unit)
+            answer = await have.users.confirm_email_change(user_id, judge, now_ms, by=by)
         finally:
             self._sessions.forget(user_id)
-        if isinstance(answer, Conflict):
-            raise answer
         have.owed()
-        return answer
+        return ChangeAnswer(*answer)
 
     def _judged(
         self, found: EmailChange, old_code: str | None, new_code: str | None
@@ -219,7 +171,3 @@ def name_of(text: str) -> str:
     if fault := name_fault(line):
         raise Invalid("name", "unsafe_name", fault)
     return line
-
-
-def _is_over(found: EmailChange, now_ms: int) -> bool:
-    return now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX

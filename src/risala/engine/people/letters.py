@@ -15,7 +15,6 @@ from importlib.resources import files
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts
-from risala.engine.journal.people import members, sign_in_tokens
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
@@ -93,7 +92,7 @@ class Letters:
         return Mail(owed.recipient, subject, text.lstrip("\n"))
 
     def _sign_in_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = sign_in_tokens.request(self._reader, owed.details["request"])
+        found = self._repositories.sign_in.request(owed.details["request"])
         if found is None:
             return None
         digits = SIGN_IN_DIGITS[found.kind]
@@ -101,7 +100,7 @@ class Letters:
         return {"code": code, "minutes": str(CODE_MS // MINUTE_MS)}
 
     def _address_code(self, owed: OwedMail, _: Words) -> Values | None:
-        found = sign_in_tokens.change_of(self._reader, owed.details["user"])
+        found = self._repositories.users.email_change(owed.details["user"])
         if found is None or found.id != owed.details["change"]:
             return None
         which = "old" if owed.kind is MailKind.OLD_ADDRESS_CODE else "new"
@@ -113,7 +112,7 @@ class Letters:
         return {"email": owed.details["email"]}
 
     def _invitation(self, owed: OwedMail, words: Words) -> Values:
-        found = members.invitation(self._reader, owed.details["invitation"], owed.due_at)
+        found = self._repositories.members.invitation(owed.details["invitation"], owed.due_at)
         organization = accounts.organization(self._reader, found.organization_id)
         return {
             "organization": _named(organization),

@@ -7,7 +7,6 @@ twice.
 
 from __future__ import annotations
 
-import sqlite3
 from functools import partial
 from typing import Final
 
@@ -15,9 +14,10 @@ import structlog
 import trio
 
 from risala.engine.actors.alarm import Alarm
-from risala.engine.journal.people import mails, sign_in_tokens, web_sessions
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.all import Repositories
+from risala.engine.journal.repositories.mails import MailRepository
 from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.people_records.mails import MailOutcome, OwedMail
 from risala.engine.people.letters import Letters
@@ -42,16 +42,16 @@ class Post:
 
     def __init__(
         self,
-        recorder: Recorder,
-        reader: sqlite3.Connection,
+        clock: Clock,
+        mails: MailRepository,
         letters: Letters,
         mailer: Mailer | None,
     ) -> None:
-        self._recorder = recorder
-        self._reader = reader
+        self._clock = clock
+        self._mails = mails
         self._letters = letters
         self._mailer = mailer
-        self._alarm = Alarm(recorder.clock)
+        self._alarm = Alarm(clock)
         self._in_flight: set[int] = set()
 
     def wake(self) -> None:
@@ -67,8 +67,8 @@ class Post:
 
     def _hand_out(self, crew: trio.Nursery) -> int | None:
         """Start what is due; when to look again."""
-        now_ms = self._recorder.clock.now_ms()
-        for owed in mails.first(self._reader, AT_ONCE + len(self._in_flight)):
+        now_ms = self._clock.now_ms()
+        for owed in self._mails.due(AT_ONCE + len(self._in_flight)):
             if owed.seq in self._in_flight:
                 continue
             if owed.due_at > now_ms:
@@ -82,14 +82,14 @@ class Post:
     async def _deliver(self, owed: OwedMail) -> None:
         try:
             outcome = await self._attempt(owed)
-            now_ms = self._recorder.clock.now_ms()
+            now_ms = self._clock.now_ms()
             if outcome is None:
                 tries = owed.tries + 1
                 due_at = now_ms + wait_ms(owed.tries)
-                unit = partial(mails.put_off, seq=owed.seq, due_at=due_at, tries=tries)
+                note = partial(self._mails.put_off, owed.seq, due_at, tries)
             else:
-                unit = partial(mails.settle, seq=owed.seq, outcome=outcome, now_ms=now_ms)
-            await retry_until_committed("people.mail", partial(self._recorder.journal.commit, unit))
+                note = partial(self._mails.settle, owed.seq, outcome, now_ms)
+            await retry_until_committed("people.mail", note)
         except Draining:
             pass  # it is still owed; the next start finds it
         finally:
@@ -98,7 +98,7 @@ class Post:
 
     async def _attempt(self, owed: OwedMail) -> MailOutcome | None:
         """What became of a mail; None: it is to be tried again."""
-        if self._recorder.clock.now_ms() >= owed.useless_at:
+        if self._clock.now_ms() >= owed.useless_at:
             return MailOutcome.OVER
         mail = self._letters.write(owed)
         if mail is None:
@@ -133,17 +133,17 @@ def wait_ms(tries: int) -> int:
     return int(min(WAIT_S * 2**tries, WAIT_MAX_S)) * 1000
 
 
-async def keep_tidy(recorder: Recorder) -> None:
+async def keep_tidy(repositories: Repositories, clock: Clock) -> None:
     """Forget what time has ended, for life: requests, links, sessions, mails of last week."""
     while True:
-        now_ms = recorder.clock.now_ms()
+        now_ms = clock.now_ms()
         try:
             for forget in (
-                sign_in_tokens.forget_over,
-                web_sessions.forget_over,
-                mails.forget_settled,
+                repositories.sign_in.forget_over,
+                repositories.web_sessions.forget_over,
+                repositories.mails.forget_settled,
             ):
-                await recorder.journal.commit(partial(forget, now_ms=now_ms))
+                await forget(now_ms)
         except Unavailable as error:
             log.warning("people.tidy", reason=str(error))
         await trio.sleep(TIDY_EVERY_S)

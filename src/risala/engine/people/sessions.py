@@ -11,7 +11,6 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.people import members, users, web_sessions
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, NotFound, Unavailable
 from risala.engine.model.people import (
@@ -68,13 +67,13 @@ class WebSessions:
         return self._view(known)
 
     def _load(self, hashed: bytes, kind: SessionKind, now_ms: int) -> _Known | None:
-        reader = self._have.reader
-        row = web_sessions.by_hash(reader, hashed, kind, now_ms)
+        have = self._have
+        row = have.web_sessions.by_hash(hashed, kind, now_ms)
         if row is None:
             return None
         user_id = row.device.user_id
-        memberships = tuple(members.of_user(reader, user_id))
-        known = _Known(row.device, users.user(reader, user_id), memberships, row.stale)
+        memberships = tuple(have.members.of_user(user_id))
+        known = _Known(row.device, have.users.user(user_id), memberships, row.stale)
         if not row.is_previous:  # the old token of a rotation holds for a moment only
             self._known[hashed] = known
             if len(self._known) > CACHED_MAX:
@@ -93,9 +92,9 @@ class WebSessions:
 
     def view(self, device: Device) -> WebSession:
         """Of a session that was just stored."""
-        reader = self._have.reader
-        memberships = tuple(members.of_user(reader, device.user_id))
-        known = _Known(device, users.user(reader, device.user_id), memberships, stale=False)
+        memberships = tuple(self._have.members.of_user(device.user_id))
+        user = self._have.users.user(device.user_id)
+        known = _Known(device, user, memberships, stale=False)
         return self._view(known)
 
     # -- who may no longer
@@ -159,11 +158,8 @@ class WebSessions:
             return None
         new, old = new_token(), digest(token)
         now_ms = self._have.now_ms()
-        commit = self._have.recorder.journal.commit
         try:
-            rotated = await commit(
-                lambda conn: web_sessions.rotate(conn, old, kind, digest(new), now_ms)
-            )
+            rotated = await self._have.web_sessions.rotate(old, kind, digest(new), now_ms)
         finally:
             self.forget(found.user.id)
         return new if rotated else None
@@ -172,10 +168,9 @@ class WebSessions:
         """End the session of a token, wherever it is shown."""
         found = self.find(token, kind)
         if found is not None:
-            commit = self._have.recorder.journal.commit
             user_id, session_id = found.user.id, found.id
             try:
-                await commit(lambda conn: web_sessions.end(conn, user_id, session_id=session_id))
+                await self._have.web_sessions.end(user_id, session_id=session_id)
             finally:
                 self.forget(user_id)
                 self.tell_ended(AccessEnded(user_id, session_id=session_id))
@@ -192,6 +187,6 @@ class WebSessions:
             return
         used, self._used = self._used, {}
         try:
-            await self._have.recorder.journal.commit(lambda conn: web_sessions.touch(conn, used))
+            await self._have.web_sessions.touch(used)
         except Unavailable as error:
             log.warning("people.touch", reason=str(error))

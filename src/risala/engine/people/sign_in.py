@@ -7,17 +7,11 @@ unknown address can meet (sign-up is closed, too many sign-ups) is said after th
 
 from __future__ import annotations
 
-import sqlite3
-from dataclasses import dataclass, replace
-from typing import Final, TypeGuard
+from typing import Final
 
-from risala.config.people import SignUp
-from risala.engine.journal.people import mails, members, sign_in_tokens, users, web_sessions
-from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
-from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import PeopleUse
-from risala.engine.model.errors import Forbidden, Invalid, Refusal
+from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.people import (
     Browser,
     CodeAsked,
@@ -28,19 +22,18 @@ from risala.engine.model.people import (
     SignedIn,
     User,
 )
-from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
-from risala.engine.model.people_records.sign_in import CodeRequest, FailureReason, SignInFailure
+from risala.engine.model.people_records.sign_in import CodeRequest, Entered, Entry, NotEntered
 from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, is_token, new_token
 from risala.engine.rules.people.emails import domain_of, normalised
+from risala.engine.rules.people.entering import SignInRules, goes_on, is_over
 from risala.engine.rules.people.lifetimes import (
     AGAIN_MS,
     ATTEMPTS_MAX,
     CODE_MS,
-    SAME_CODE_MS,
     SIGN_IN_DIGITS,
     TOTAL_MS,
 )
@@ -49,8 +42,6 @@ AGENT_MAX: Final = 200
 """Characters of a browser's name for itself: enough to know it again in a list of devices."""
 GUESS_MAX: Final = 64
 """Characters of what is typed for a code that are looked at."""
-_NO_OPERATOR: Final = "This address is no operator's."
-_NO_SIGN_UP: Final = "Nobody can sign up with this address here; ask whoever runs the service."
 
 
 def address_of(text: str, path: str = "email") -> str:
@@ -65,37 +56,14 @@ def address_of(text: str, path: str = "email") -> str:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """What a right code or link lets in, decided before the unit that writes it."""
-
-    user: User
-    """As it is made where nobody has the address."""
-    device: Device
-    hashed: bytes
-    now_ms: int
-    known_browser: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Let:
-    device: Device
-    is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """What is answered to a code that lets nobody in, and what was written down of it."""
-
-    answer: Denied | Refusal
-    failure: SignInFailure
-
-
 class SignIn:
     def __init__(self, sources: PeopleSources, sessions: WebSessions) -> None:
         self._have = sources
         self._sessions = sessions
-        self.limits = SignInLimits(sources)
+        self._rules = SignInRules(
+            sources.settings.people.sign_up, self._matches, sources.derived.hashed_address
+        )
+        self._limits = SignInLimits(sources, self._rules)
 
     # -- by a code
 
@@ -111,10 +79,10 @@ class SignIn:
         """
         have, hashed = self._have, digest(browser.token)
         address, now_ms = address_of(email), have.now_ms()
-        waiting = sign_in_tokens.request_of(have.reader, hashed)
-        if _goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
+        waiting = have.sign_in.request_of(hashed)
+        if goes_on(waiting, address, kind, now_ms) and now_ms < waiting.mailed_at + AGAIN_MS:
             return _asked(waiting)
-        may_mail = await self.limits.take_code(browser, kind, address)
+        may_mail = await self._limits.take_code(browser, kind, address)
         new = CodeRequest(
             id=have.ids.new("sgn"),
             browser=hashed,
@@ -126,47 +94,14 @@ class SignIn:
             expires_at=now_ms + CODE_MS,
             created_at=now_ms,
         )
-        asked = await have.recorder.journal.commit(lambda conn: self._ask(conn, new, may_mail))
+        asked = await have.sign_in.ask(new, self._rules, may_mail=may_mail)
         have.owed()
-        return asked
-
-    def _ask(self, conn: sqlite3.Connection, new: CodeRequest, may_mail: bool) -> CodeAsked:
-        old = sign_in_tokens.request_of(conn, new.browser)
-        now_ms = new.mailed_at
-        if _goes_on(old, new.email, new.kind, now_ms) and old.expires_at - now_ms >= SAME_CODE_MS:
-            new = replace(old, mailed_at=now_ms)
-        sign_in_tokens.ask(conn, new)
-        known = users.by_email(conn, new.email)
-        mail = NewMail(
-            MailKind.SIGN_IN_CODE,
-            new.email,
-            new.language if known is None else known.language,
-            {"request": new.id},
-            new.expires_at,
-        )
-        may = self._may_come_in(conn, known, new.email, new.kind, now_ms) and may_mail
-        mails.owe(conn, mail, now_ms, outcome=None if may else MailOutcome.WITHHELD)
-        return _asked(new)
-
-    def _may_come_in(
-        self,
-        conn: sqlite3.Connection,
-        known: User | None,
-        email: str,
-        kind: SessionKind,
-        now_ms: int,
-    ) -> bool:
-        invited = bool(members.invitations_to(conn, email, now_ms))  # looked at in any case
-        if kind is SessionKind.OPERATOR:
-            return known is not None and known.operator
-        sign_up = self._have.settings.people.sign_up
-        may_sign_up = invited if sign_up is SignUp.INVITED else sign_up is SignUp.OPEN
-        return known is not None or may_sign_up
+        return _asked(asked)
 
     def pending(self, token: str) -> CodeAsked | None:
         """What a browser waits for."""
-        found = sign_in_tokens.request_of(self._have.reader, digest(token))
-        if found is None or _is_over(found, self._have.now_ms()):
+        found = self._have.sign_in.request_of(digest(token))
+        if found is None or is_over(found, self._have.now_ms()):
             return None
         return _asked(found)
 
@@ -181,11 +116,11 @@ class SignIn:
             Unavailable: not now; nothing was counted.
         """
         have, hashed = self._have, digest(browser.token)
-        waiting = sign_in_tokens.request_of(have.reader, hashed)
-        await self.limits.take_guess(browser, kind, None if waiting is None else waiting.email)
+        waiting = have.sign_in.request_of(hashed)
+        await self._limits.take_guess(browser, kind, None if waiting is None else waiting.email)
         if waiting is None:
             return Denied(0)
-        if self._matches(waiting, code) and users.by_email(have.reader, waiting.email) is None:
+        if self._matches(waiting, code) and have.users.by_email(waiting.email) is None:
             uses = (
                 (PeopleUse.SIGN_UP_IP, browser.bucket),
                 (PeopleUse.SIGN_UP_DOMAIN, domain_of(waiting.email)),
@@ -194,64 +129,7 @@ class SignIn:
             await have.limits.ask(TakePeople(uses))
         token = new_token()
         entry = self._entry(browser, waiting.email, waiting.kind, token)
-        answer = await have.recorder.journal.commit(
-            lambda conn: self._judge(conn, hashed, code, entry)
-        )
-        return self._let_in(answer, token)
-
-    def _judge(
-        self, conn: sqlite3.Connection, hashed: bytes, code: str, entry: _Entry
-    ) -> _Let | Denied | _Failed:
-        """Refusals are answers here: the attempt that met one counts all the same."""
-        found = sign_in_tokens.request_of(conn, hashed)
-        if found is None or found.attempts >= ATTEMPTS_MAX:
-            return Denied(0)
-        if entry.now_ms >= found.expires_at:
-            return self._wrong(conn, entry, found, FailureReason.EXPIRED, Denied(0))
-        if not entry.known_browser:
-            refusal = self.limits.refusal(conn, found.kind, found.email, entry.now_ms)
-            if refusal is not None:
-                return self._wrong(conn, entry, found, FailureReason.HELD_UP, refusal)
-        if not self._matches(found, code):
-            denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
-            return self._wrong(conn, entry, found, FailureReason.WRONG_CODE, denied)
-        sign_in_tokens.end_request(conn, found.id)
-        known = users.by_email(conn, found.email)
-        if not self._may_come_in(conn, known, found.email, found.kind, entry.now_ms):
-            no_operator = found.kind is SessionKind.OPERATOR
-            refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
-            why = FailureReason.NOT_ALLOWED
-            return self._failed(conn, entry, found.kind, found.email, why, refused)
-        if found.email != entry.user.email or found.kind is not entry.device.kind:
-            return Denied(0)  # the browser asked for another code meanwhile
-        return _enter(conn, entry, known, "code")
-
-    def _wrong(
-        self,
-        conn: sqlite3.Connection,
-        entry: _Entry,
-        found: CodeRequest,
-        reason: FailureReason,
-        answer: Denied | Refusal,
-    ) -> _Failed:
-        """Count the attempt, so that each code makes few rows whatever it is refused for."""
-        sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
-        return self._failed(conn, entry, found.kind, found.email, reason, answer)
-
-    def _failed(
-        self,
-        conn: sqlite3.Connection,
-        entry: _Entry,
-        kind: SessionKind,
-        email: str,
-        reason: FailureReason,
-        answer: Denied | Refusal,
-    ) -> _Failed:
-        """Write down, in the unit that judges, that a code or a link let nobody in."""
-        at, address, known = entry.now_ms, entry.device.address, entry.known_browser
-        failure = SignInFailure(at, kind, email, address, reason, known)
-        self.limits.record(conn, failure)
-        return _Failed(answer, failure)
+        return self._let_in(await have.sign_in.judge(hashed, code, entry, self._rules), token)
 
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)
@@ -264,7 +142,7 @@ class SignIn:
         """What a link is good for; None: it was used, is too old, or is none."""
         if not is_token(token):
             return None
-        return sign_in_tokens.peek_link(self._have.reader, digest(token), self._have.now_ms())
+        return self._have.sign_in.peek_link(digest(token), self._have.now_ms())
 
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
@@ -282,29 +160,19 @@ class SignIn:
         have = self._have
         view = self.peek_link(token)
         kind = kind if view is None else view.kind
-        await self.limits.take_guess(browser, kind, None)
+        await self._limits.take_guess(browser, kind, None)
         if view is None:
-            await self.limits.note_link(browser, kind)
+            await self._limits.note_link(browser, kind)
             return None
-        cookie, hashed = new_token(), digest(token)
+        cookie = new_token()
         entry = self._entry(browser, "", view.kind, cookie)
-
-        def unit(conn: sqlite3.Connection) -> _Let | Denied | _Failed:
-            link = sign_in_tokens.take_link(conn, hashed, entry.now_ms)
-            known = None if link is None else users.find(conn, link.user_id)
-            if link is None or known is None:
-                return Denied(0)
-            if link.kind is SessionKind.OPERATOR and not known.operator:
-                refused, why = Forbidden(_NO_OPERATOR), FailureReason.NOT_ALLOWED
-                return self._failed(conn, entry, kind, known.email, why, refused)
-            return _enter(conn, entry, known, "link")
-
-        found = self._let_in(await have.recorder.journal.commit(unit), cookie)
+        answer = await have.sign_in.use_link(digest(token), entry, self._rules)
+        found = self._let_in(answer, cookie)
         return found if isinstance(found, SignedIn) else None
 
     # -- both
 
-    def _entry(self, browser: Browser, email: str, kind: SessionKind, token: str) -> _Entry:
+    def _entry(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entry:
         have = self._have
         now_ms, user_id = have.now_ms(), have.ids.new("usr")
         user = User(user_id, email, "", browser.language, False, now_ms, now_ms, None)
@@ -318,11 +186,11 @@ class SignIn:
             used_at=now_ms,
             expires_at=now_ms + TOTAL_MS[kind],
         )
-        known = bool(email) and self.limits.known_browser(browser, kind, email) is not None
-        return _Entry(user, device, digest(token), now_ms, known)
+        known = bool(email) and self._limits.known_browser(browser, kind, email) is not None
+        return Entry(user, device, digest(token), now_ms, known)
 
-    def _let_in(self, answer: _Let | Denied | _Failed, token: str) -> SignedIn | Denied:
-        if isinstance(answer, _Failed):
+    def _let_in(self, answer: Entered | Denied | NotEntered, token: str) -> SignedIn | Denied:
+        if isinstance(answer, NotEntered):
             sign_in_limits.say(answer.failure)
             if isinstance(answer.answer, Refusal):
                 raise answer.answer
@@ -340,22 +208,6 @@ def code_basis(found: CodeRequest) -> str:
     return f"{found.id} {found.browser.hex()}"
 
 
-def _goes_on(
-    found: CodeRequest | None, email: str, kind: SessionKind, now_ms: int
-) -> TypeGuard[CodeRequest]:
-    """Whether asking again is about the same request."""
-    return (
-        found is not None
-        and found.email == email
-        and found.kind is kind
-        and not _is_over(found, now_ms)
-    )
-
-
-def _is_over(found: CodeRequest, now_ms: int) -> bool:
-    return now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX
-
-
 def _asked(found: CodeRequest) -> CodeAsked:
     return CodeAsked(
         found.email,
@@ -364,28 +216,6 @@ def _asked(found: CodeRequest) -> CodeAsked:
         ATTEMPTS_MAX - found.attempts,
         found.mailed_at + AGAIN_MS,
     )
-
-
-def _enter(conn: sqlite3.Connection, entry: _Entry, known: User | None, by: str) -> _Let:
-    """Open a session, for a new user where there is none; with its line in the audit trail."""
-    user = known or users.add(conn, entry.user)
-    if known is not None and known.seen_at is None:
-        # Somebody else made them, so they have chosen no language before this page's.
-        users.change(conn, user.id, {"language": entry.user.language.value}, entry.now_ms)
-    users.seen(conn, user.id, entry.now_ms)
-    device = replace(entry.device, user_id=user.id)
-    web_sessions.add(conn, device, entry.hashed)
-    face = CallerKind.CONSOLE if device.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
-    hand = AuditEntry(
-        caller=Caller(user.email, face, Role.USER, None, user.id),
-        action="sign_in",
-        at=entry.now_ms,
-        subject=user.id,
-        said={"by": by, "new": known is None},
-        always=True,
-    )
-    write(conn, hand)
-    return _Let(device, known is None)
 
 
 def _cleaned(text: str) -> str:

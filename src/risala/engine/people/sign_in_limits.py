@@ -6,27 +6,18 @@ address has a share of its own for that address, whatever strangers do with thei
 
 from __future__ import annotations
 
-import sqlite3
-from dataclasses import replace
 from typing import Final
 
 import structlog
 
-from risala.engine.journal.people import sign_in_failures, users
-from risala.engine.journal.upkeep.audit_log import AuditEntry, write
 from risala.engine.limits.claims import TakePeople
-from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import RateLimited
 from risala.engine.model.people import Browser, SessionKind
 from risala.engine.model.people_records.sign_in import SITES, FailureReason, SignInFailure
 from risala.engine.people.sources import PeopleSources
-from risala.engine.rules.people.lifetimes import (
-    DAY_MS,
-    FAILURES_PER_DAY,
-    FAILURES_PER_MONTH,
-    MINUTE_MS,
-)
+from risala.engine.rules.people.entering import SignInRules
+from risala.engine.rules.people.lifetimes import MINUTE_MS
 
 log = structlog.get_logger(__name__)
 
@@ -37,12 +28,12 @@ NOTED_MAX: Final = 1000
 """Limits of users that are remembered as written down in this minute; of more, a second row."""
 _OF_ADDRESS: Final = frozenset({"address", "browser"})
 """Limits of one e-mail address."""
-_SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
 
 
 class SignInLimits:
-    def __init__(self, sources: PeopleSources) -> None:
+    def __init__(self, sources: PeopleSources, rules: SignInRules) -> None:
         self._have = sources
+        self._rules = rules
         self._noted: dict[tuple[SessionKind, str, str], int] = {}
 
     def known_browser(self, browser: Browser, kind: SessionKind, email: str) -> str | None:
@@ -68,7 +59,7 @@ class SignInLimits:
         if kind is SessionKind.OPERATOR:
             uses = ((PeopleUse.CODE_DAYS, email), *uses)
         await self._take(uses, browser, kind, email)
-        if users.by_email(self._have.reader, email) is not None:
+        if self._have.users.by_email(email) is not None:
             return True
         try:
             await self._take(((PeopleUse.CODE_UNKNOWN, None),), browser, kind)
@@ -109,7 +100,7 @@ class SignInLimits:
         self, reason: FailureReason, what: str, browser: Browser, kind: SessionKind, email: str
     ) -> None:
         """Once a minute for each limit and user: an attack makes few rows."""
-        if email and users.by_email(self._have.reader, email) is None:
+        if email and self._have.users.by_email(email) is None:
             email = ""
         now_ms, key = self._have.now_ms(), (kind, what, email)
         if key in self._noted and now_ms - self._noted[key] < MINUTE_MS:
@@ -118,50 +109,8 @@ class SignInLimits:
         newest = list(kept.items())[1 - NOTED_MAX :]
         self._noted = {**dict(newest), key: now_ms}
         new = SignInFailure(now_ms, kind, email, browser.address, reason)
-        await self._have.recorder.journal.commit(lambda conn: self.record(conn, new))
+        await self._have.sign_in.note_failure(new, self._rules)
         say(new)
-
-    def refusal(
-        self, conn: sqlite3.Connection, kind: SessionKind, email: str, now_ms: int
-    ) -> RateLimited | None:
-        """Why a stranger's code for an operator's address is not judged; None: it is.
-
-        Asked in the unit that counts, so that guesses side by side are all counted.
-        """
-        if kind is not SessionKind.OPERATOR:
-            return None
-        for span_ms, tries_max in _SLOW:
-            tries = sign_in_failures.strangers_tries(conn, kind, email, now_ms - span_ms)
-            if tries >= tries_max:
-                text = (
-                    "Too many wrong codes were tried with this e-mail address. Sign in from a"
-                    " browser that you signed in on before, or make a link on the machine:"
-                    " risala user sign-in EMAIL --console."
-                )
-                return RateLimited("address", span_ms // 1000, text)
-        return None
-
-    def record(self, conn: sqlite3.Connection, new: SignInFailure) -> None:
-        """Write a failure down, in the middle of a unit; the first one of an address in an hour in
-        the audit trail as well. Either names users alone: what strangers type may be anybody's
-        address, and is hashed."""
-        user = users.by_email(conn, new.email) if new.email else None
-        if new.email and user is None:
-            new = replace(new, email=self._have.derived.hashed_address(new.email))
-        is_wrong = new.reason is FailureReason.WRONG_CODE and not new.known_browser
-        is_operators = user is not None and user.operator and new.kind is SessionKind.OPERATOR
-        if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
-            return
-        face = CallerKind.CONSOLE if new.kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
-        hand = AuditEntry(
-            caller=Caller(new.address, face, Role.SYSTEM),
-            action="sign_in.failed",
-            at=new.at,
-            subject=None if user is None else user.id,
-            said={"reason": new.reason.value},
-            always=True,
-        )
-        write(conn, hand)
 
 
 def say(failure: SignInFailure) -> None:

@@ -10,8 +10,12 @@ from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.members import MembershipRepository
+from risala.engine.journal.repositories.sign_in import SignInRepository
+from risala.engine.journal.repositories.users import UserRepository
+from risala.engine.journal.repositories.web_sessions import WebSessionRepository
 from risala.engine.limits.claims import LimitsMessage
+from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.people import AccessEnded
 from risala.engine.people.tokens import Derived
@@ -20,8 +24,12 @@ from risala.engine.people.tokens import Derived
 @dataclass(frozen=True, slots=True)
 class PeopleSources:
     settings: Settings
-    recorder: Recorder
+    clock: Clock
     reader: sqlite3.Connection
+    users: UserRepository
+    members: MembershipRepository
+    sign_in: SignInRepository
+    web_sessions: WebSessionRepository
     ids: IdSource
     accounts: Accounts
     limits: Ref[LimitsMessage]
@@ -37,4 +45,4 @@ class PeopleSources:
     has_mailer: bool
 
     def now_ms(self) -> int:
-        return self.recorder.clock.now_ms()
+        return self.clock.now_ms()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass, field
-from typing import Any
 
-from risala.engine.journal.people import sign_in_tokens, users, web_sessions
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.signature import Signature
 from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
 from risala.engine.model.people_records.sign_in import SignInLink
+from risala.engine.model.people_records.users import UserFields
 from risala.engine.people.account import name_of
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
@@ -54,7 +52,7 @@ class Users:
             NotFound: nobody's.
         """
         address = address_of(email)
-        found = users.by_email(self._have.reader, address)
+        found = self._have.users.by_email(address)
         if found is None:
             raise NotFound(f"There is no user {address}.")
         return found
@@ -82,9 +80,7 @@ class Users:
             now_ms,
             None,
         )
-        return await self._have.recorder.journal.commit(
-            signed(by, lambda conn: users.add(conn, new))
-        )
+        return await self._have.users.add(new, by=by)
 
     async def change(self, user_id: str, change: UserChange, by: Signature) -> User:
         """Change what is given. Who gets another address or is no operator any more is signed out.
@@ -93,7 +89,7 @@ class Users:
             Invalid: what is given is no address, or no name.
             Conflict: somebody has the address, or changed the user meanwhile.
         """
-        values: dict[str, Any] = {}
+        values: UserFields = {}
         if change.email is not None:
             values["email"] = address_of(change.email)
         if change.name is not None:
@@ -103,20 +99,9 @@ class Users:
         if change.operator is not None:
             values["operator"] = change.operator
         now_ms = self._have.now_ms()
-
-        def unit(conn: sqlite3.Connection) -> tuple[User, int]:
-            old = users.user(conn, user_id)
-            new = users.change(conn, user_id, values, now_ms)
-            ended = 0
-            if new.email != old.email:
-                sign_in_tokens.end_change(conn, user_id)
-                ended = web_sessions.end(conn, user_id)
-            elif old.operator and not new.operator:
-                ended = web_sessions.end(conn, user_id, kind=SessionKind.OPERATOR)
-            return new, ended
-
         try:
-            new, ended = await self._have.recorder.journal.commit(signed(by, unit))
+            change_by_operator = self._have.users.change_by_operator
+            new, ended = await change_by_operator(user_id, values, now_ms, by=by)
         finally:
             self._sessions.forget(user_id)
         if ended:
@@ -133,9 +118,7 @@ class Users:
             raise Conflict(f"{user.email} is no operator.")
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
         row = SignInLink(user.id, kind, expires_at)
-        await self._have.recorder.journal.commit(
-            signed(by, lambda conn: sign_in_tokens.add_link(conn, digest(token), row))
-        )
+        await self._have.sign_in.add_link(digest(token), row, by=by)
         have = self._have
         root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
         url = f"{root}/sign-in/link/{token}"

@@ -11,7 +11,6 @@ from prometheus_client.core import Metric
 
 from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
-from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.upkeep import backup_note
@@ -50,7 +49,7 @@ def of_journal(
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
     text = "Those of them that the mailer refused at least once."
     yield gauge("mails_failing", text, [({}, mails.failing)])
-    failed = sign_in_failures.counted(reader, now_ms - HOUR_MS)
+    failed = repositories.sign_in.count_failed(now_ms - HOUR_MS)
     text = "Sign-ins that failed in the last hour; not counted beyond 10000."
     yield gauge(
         "sign_ins_failed_last_hour",

@@ -65,6 +65,14 @@ def owners(conn: sqlite3.Connection, organization_id: str) -> list[str]:
     ]
 
 
+def owned_alone(conn: sqlite3.Connection, user_id: str) -> list[str]:
+    """Organizations that would be left without an owner, by their ids."""
+    mine = [each for each in of_user(conn, user_id) if each.role is Role.OWNER]
+    return [
+        each.organization_id for each in mine if owners(conn, each.organization_id) == [user_id]
+    ]
+
+
 def refuse_other_than_owner(
     conn: sqlite3.Connection, organization_id: str, actor_id: str | None
 ) -> None:
@@ -212,3 +220,16 @@ def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
 def withdraw(conn: sqlite3.Connection, invitation_id: str) -> None:
     """An invitation was taken back, declined or accepted."""
     writable(conn, "invitations").delete(invitation_id)
+
+
+def answer(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: int) -> Invitation:
+    """A user accepts or declines an invitation to their own address, as it is at this moment.
+
+    Raises:
+        NotFound: there is none to them.
+    """
+    found = invitation(conn, invitation_id, now_ms)
+    if found.email != users.user(conn, user_id).email:
+        raise NotFound("There is no such invitation.")
+    withdraw(conn, found.id)
+    return found

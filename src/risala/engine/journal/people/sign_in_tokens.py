@@ -1,4 +1,4 @@
-"""What lets somebody in once: a code asked for by a browser, a link, a change of address."""
+"""What lets somebody in once: a code asked for by a browser, or a link."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.people import EmailChange, Language, LinkView, SessionKind
+from risala.engine.model.people import Language, LinkView, SessionKind
 from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
 
 _REQUESTS: Final = "sign_in_requests"
@@ -92,41 +92,6 @@ def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLin
 def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
     found = _LINK_ROWS.find(table(conn, _LINKS), "hash = ?", (digest,))
     return found[0] if found and found[0].expires_at > now_ms else None
-
-
-# -- changes of address
-
-_EMAIL_CHANGES: Final = Rows(EmailChange, old_confirmed=bool, new_confirmed=bool)
-
-
-def change_of(conn: sqlite3.Connection, user_id: str) -> EmailChange | None:
-    """The change that a user began last, also where it is over."""
-    found = _EMAIL_CHANGES.find(table(conn, _CHANGES), "user_id = ?", (user_id,))
-    return found[0] if found else None
-
-
-def begin_change(conn: sqlite3.Connection, new: EmailChange) -> EmailChange:
-    """Store a change in place of the one that was begun before."""
-    writable(conn, _CHANGES).upsert(
-        {
-            "user_id": new.user_id,
-            "id": new.id,
-            "email": new.email,
-            "old_confirmed": False,
-            "new_confirmed": False,
-            "attempts": 0,
-            "expires_at": new.expires_at,
-        }
-    )
-    return new
-
-
-def update_change(conn: sqlite3.Connection, user_id: str, values: dict[str, Any]) -> None:
-    writable(conn, _CHANGES).update(user_id, values)
-
-
-def end_change(conn: sqlite3.Connection, user_id: str) -> None:
-    writable(conn, _CHANGES).delete_where("user_id = ?", (user_id,))
 
 
 def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, User
+from risala.engine.model.people_records.users import UserFields
 
 _TABLE: Final = "users"
 USERS: Final = Rows(User, language=Language, operator=bool)
@@ -69,8 +70,8 @@ def add(conn: sqlite3.Connection, new: User) -> User:
     return new
 
 
-def change(conn: sqlite3.Connection, user_id: str, values: dict[str, Any], now_ms: int) -> User:
-    """Set columns of a user.
+def change(conn: sqlite3.Connection, user_id: str, values: UserFields, now_ms: int) -> User:
+    """Set fields of a user.
 
     Raises:
         NotFound: there is none of this id.

@@ -9,11 +9,16 @@ from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
+from risala.engine.journal.repositories.mails import MailRepository
+from risala.engine.journal.repositories.members import MembershipRepository
 from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.repositories.receipts import ReceiptRepository
+from risala.engine.journal.repositories.sign_in import SignInRepository
+from risala.engine.journal.repositories.users import UserRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
+from risala.engine.journal.repositories.web_sessions import WebSessionRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.journal.store.store import Store
 
@@ -27,6 +32,8 @@ class Repositories:
     carriers: CarrierRepository
     inbound: InboundRepository
     ledger: LedgerRepository
+    mails: MailRepository
+    members: MembershipRepository
     payments: PaymentRepository
     bank_texts: BankTextRepository
     queue: QueueRepository
@@ -37,6 +44,9 @@ class Repositories:
     callbacks: CallbackRepository
     messages: MessageRepository
     verifications: VerificationRepository
+    sign_in: SignInRepository
+    users: UserRepository
+    web_sessions: WebSessionRepository
 
     @classmethod
     def open(cls, store: Store) -> Repositories:
@@ -47,6 +57,8 @@ class Repositories:
             carriers=CarrierRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
+            mails=MailRepository(store),
+            members=MembershipRepository(store),
             payments=PaymentRepository(store),
             bank_texts=BankTextRepository(store),
             queue=QueueRepository(store),
@@ -57,4 +69,7 @@ class Repositories:
             callbacks=CallbackRepository(store),
             messages=MessageRepository(store),
             verifications=VerificationRepository(store),
+            sign_in=SignInRepository(store),
+            users=UserRepository(store),
+            web_sessions=WebSessionRepository(store),
         )

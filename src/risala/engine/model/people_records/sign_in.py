@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.model.people import Device, Language, SessionKind
+from risala.engine.model.errors import Refusal
+from risala.engine.model.people import Denied, Device, Language, SessionKind, User
 
 SITES: Final = {SessionKind.CUSTOMER: "dashboard", SessionKind.OPERATOR: "console"}
 """What operators call the pages of each kind of session."""
@@ -77,3 +78,33 @@ class SignInFailure:
     """Somebody signed in on it with this address before."""
     is_slow: bool = False
     """An operator's slow windows count it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a right code or link lets in, decided before the unit that writes it."""
+
+    user: User
+    """As it is made where nobody has the address."""
+    device: Device
+    hashed: bytes
+    """Of the session's token."""
+    now_ms: int
+    known_browser: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Somebody is signed in."""
+
+    device: Device
+    is_new: bool
+    """The user was made by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotEntered:
+    """What is answered to a code that lets nobody in, and what was written down of it."""
+
+    answer: Denied | Refusal
+    failure: SignInFailure

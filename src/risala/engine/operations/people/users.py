@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.pages import users as pages
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Device, Language, ReachableOrganization, SessionKind
@@ -164,14 +163,13 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
 
 
 async def _list(call: Call[ListUsers]) -> UserPage:
-    given, users, reader = call.given, call.services.people.users, call.services.reader
+    given, users = call.given, call.services.people.users
+    stored = call.services.repositories.users
     limit = PAGE_MAX if given.limit is None else max(1, min(given.limit, PAGE_MAX))
     wanted = UserFilter(given.search, given.operator)
-    found = pages.page(reader, wanted, after=given.after or "", before=given.before, limit=limit)
+    found = stored.page(wanted, after=given.after or "", before=given.before, limit=limit)
     listed = tuple(
-        ListedUser(
-            VersionedUser(each, users.version(each.id)), pages.organizations(reader, each.id)
-        )
+        ListedUser(VersionedUser(each, users.version(each.id)), stored.count_organizations(each.id))
         for each in found.users
     )
     return UserPage(listed, found.next, found.previous)

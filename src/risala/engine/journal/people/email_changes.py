@@ -1,0 +1,101 @@
+"""Changes of a user's e-mail address: a code to the old one and one to the new one confirm it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from risala.engine.journal.people import mails, users, web_sessions
+from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.journal.store.tables import table, writable
+from risala.engine.model.errors import Conflict
+from risala.engine.model.people import EmailChange, User
+from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX
+
+_TABLE: Final = "email_changes"
+_CHANGES: Final = Rows(EmailChange, old_confirmed=bool, new_confirmed=bool)
+
+
+def of_user(conn: sqlite3.Connection, user_id: str) -> EmailChange | None:
+    """The change that a user began last, also where it is over."""
+    found = _CHANGES.find(table(conn, _TABLE), "user_id = ?", (user_id,))
+    return found[0] if found else None
+
+
+def pending(conn: sqlite3.Connection, user_id: str, now_ms: int) -> EmailChange | None:
+    """The change of a user that waits for codes."""
+    found = of_user(conn, user_id)
+    if found is None or now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX:
+        return None
+    return found
+
+
+def begin(conn: sqlite3.Connection, new: EmailChange, now_ms: int) -> EmailChange:
+    """Store a change in place of the one that was begun before, and owe both codes."""
+    writable(conn, _TABLE).upsert(
+        {
+            "user_id": new.user_id,
+            "id": new.id,
+            "email": new.email,
+            "old_confirmed": False,
+            "new_confirmed": False,
+            "attempts": 0,
+            "expires_at": new.expires_at,
+        }
+    )
+    user = users.user(conn, new.user_id)
+    for kind, to in (
+        (MailKind.OLD_ADDRESS_CODE, user.email),
+        (MailKind.NEW_ADDRESS_CODE, new.email),
+    ):
+        details = {"change": new.id, "user": user.id}
+        mails.owe(conn, NewMail(kind, to, user.language, details, new.expires_at), now_ms)
+    return new
+
+
+def confirm(
+    conn: sqlite3.Connection,
+    user_id: str,
+    judge: Callable[[EmailChange], EmailChange],
+    now_ms: int,
+    by: Signature,
+) -> tuple[User, EmailChange | None] | Conflict:
+    """Count what was typed; with the second right code the user has the new address, and no change
+    is left. A refusal is an answer here: the change that met one is over all the same.
+
+    Args:
+        judge: what the codes come to.
+        by: whose hand the new address is.
+    """
+    found, user = pending(conn, user_id, now_ms), users.user(conn, user_id)
+    if found is None:
+        return Conflict("These codes are over; ask for the change again.")
+    found = judge(found)
+    if not (found.old_confirmed and found.new_confirmed):
+        values = {
+            "old_confirmed": found.old_confirmed,
+            "new_confirmed": found.new_confirmed,
+            "attempts": found.attempts,
+        }
+        writable(conn, _TABLE).update(user_id, values)
+        return user, found
+    end(conn, user_id)
+    holder = users.by_email(conn, found.email)
+    if holder is not None and holder.id != user_id:
+        return Conflict("There is an account with this address already.")
+    change = partial(users.change, user_id=user_id, values={"email": found.email}, now_ms=now_ms)
+    changed = signed(by, change)(conn)
+    web_sessions.make_stale(conn, user_id)
+    details = {"email": found.email}
+    told = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)
+    mails.owe(conn, told, now_ms)
+    return changed, None
+
+
+def end(conn: sqlite3.Connection, user_id: str) -> None:
+    """A change was done, or is wanted no more."""
+    writable(conn, _TABLE).delete_where("user_id = ?", (user_id,))

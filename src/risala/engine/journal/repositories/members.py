@@ -1,0 +1,246 @@
+"""Members of organizations, and who is invited to become one."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from risala.engine.journal.accounts import accounts
+from risala.engine.journal.people import mails, members, users, web_sessions
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.callers import Role
+from risala.engine.model.commands import Organization
+from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.people import Invitation, Language, Membership, User
+from risala.engine.model.people_records.mails import MailKind, NewMail
+
+OWNED_MAX: Final = 10
+"""Organizations that one user may own: enough for an agency, too few to hide in."""
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipRepository:
+    """Who may do what in which organization. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    Where an owner asks, it raises ``Forbidden`` if they are none any more.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def member(self, organization_id: str, user_id: str) -> Membership:
+        """One membership.
+
+        Raises:
+            NotFound: the user is no member.
+        """
+        return members.member(self._store.reader, organization_id, user_id)
+
+    def of_organization(self, organization_id: str) -> list[Membership]:
+        """Its members, the first first.
+
+        Raises:
+            NotFound: there is no such organization.
+        """
+        accounts.organization(self._store.reader, organization_id)
+        return members.of_organization(self._store.reader, organization_id)
+
+    def of_user(self, user_id: str) -> list[Membership]:
+        """Memberships of a user, the first first."""
+        return members.of_user(self._store.reader, user_id)
+
+    def invitation(self, invitation_id: str, now_ms: int) -> Invitation:
+        """An invitation that still holds.
+
+        Raises:
+            NotFound: there is none, or it is too old.
+        """
+        return members.invitation(self._store.reader, invitation_id, now_ms)
+
+    def invitations_of(self, organization_id: str, now_ms: int) -> list[Invitation]:
+        """An organization's invitations that nobody has answered yet."""
+        return members.invitations_of(self._store.reader, organization_id, now_ms)
+
+    def invitations_to(self, email: str, now_ms: int) -> list[Invitation]:
+        """Invitations to an address that wait for an answer."""
+        return members.invitations_to(self._store.reader, email, now_ms)
+
+    # -- an organization of one's own
+
+    async def found(
+        self, user_id: str, drafted: Organization, now_ms: int, *, by: Signature
+    ) -> Organization:
+        """Make an organization whose owner the user is.
+
+        Raises:
+            Conflict: they own too many.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Organization:
+            owned = [each for each in members.of_user(conn, user_id) if each.role is Role.OWNER]
+            if len(owned) >= OWNED_MAX:
+                raise Conflict(f"A user owns at most {OWNED_MAX} organizations.")
+            made = accounts.add_organization(conn, drafted)
+            members.add(conn, Membership(made.id, user_id, Role.OWNER, now_ms, now_ms))
+            return made
+
+        return await self._store.commit(unit, by)
+
+    # -- invitations
+
+    async def invite(self, new: Invitation, actor_id: str | None, *, by: Signature) -> Invitation:
+        """Store an invitation in place of an earlier one to the same address, and owe its mail.
+
+        Args:
+            actor_id: the owner who asks; None: the operator.
+
+        Raises:
+            Conflict: they are a member already, or there are too many.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Invitation:
+            members.refuse_other_than_owner(conn, new.organization_id, actor_id)
+            stored = members.invite(conn, new)
+            known = users.by_email(conn, new.email)
+            actor = None if actor_id is None else users.find(conn, actor_id)
+            language = (known or actor or _NOBODY).language
+            details = {"invitation": stored.id}
+            mail = NewMail(MailKind.INVITATION, new.email, language, details, stored.expires_at)
+            mails.owe(conn, mail, new.created_at)
+            return stored
+
+        return await self._store.commit(unit, by)
+
+    async def uninvite(
+        self,
+        organization_id: str,
+        invitation_id: str,
+        actor_id: str | None,
+        now_ms: int,
+        *,
+        by: Signature,
+    ) -> Invitation:
+        """Take an invitation back.
+
+        Raises:
+            NotFound: there is none of this organization's.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Invitation:
+            members.refuse_other_than_owner(conn, organization_id, actor_id)
+            found = members.invitation(conn, invitation_id, now_ms)
+            if found.organization_id != organization_id:
+                raise NotFound("There is no such invitation.")
+            members.withdraw(conn, invitation_id)
+            return found
+
+        return await self._store.commit(unit, by)
+
+    async def accept(
+        self, user_id: str, invitation_id: str, now_ms: int, *, by: Signature
+    ) -> Membership:
+        """Make a user a member by an invitation to their address.
+
+        Raises:
+            NotFound: there is none to them.
+            Conflict: they are a member already, or there are too many.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Membership:
+            found = members.answer(conn, user_id, invitation_id, now_ms)
+            new = Membership(found.organization_id, user_id, found.role, now_ms, now_ms)
+            return members.add(conn, new)
+
+        return await self._store.commit(unit, by)
+
+    async def decline(
+        self, user_id: str, invitation_id: str, now_ms: int, *, by: Signature
+    ) -> Invitation:
+        """End an invitation to the user's address. Raises ``NotFound`` where there is none."""
+        given = (user_id, invitation_id, now_ms)
+        return await self._store.commit(lambda conn: members.answer(conn, *given), by)
+
+    # -- members
+
+    async def add(
+        self, organization_id: str, new: User, role: Role, now_ms: int, *, by: Signature
+    ) -> Membership:
+        """Make somebody a member, and a user where nobody has the address.
+
+        Args:
+            new: as they are stored where there is none.
+
+        Raises:
+            NotFound: there is no such organization.
+            Conflict: they are a member already, or there are too many.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Membership:
+            accounts.organization(conn, organization_id)
+            user = users.by_email(conn, new.email) or users.add(conn, new)
+            for waiting in members.invitations_to(conn, new.email, now_ms):
+                if waiting.organization_id == organization_id:
+                    members.withdraw(conn, waiting.id)
+            return members.add(conn, Membership(organization_id, user.id, role, now_ms, now_ms))
+
+        return await self._store.commit(unit, by)
+
+    async def set_role(
+        self,
+        organization_id: str,
+        user_id: str,
+        role: Role,
+        actor_id: str | None,
+        now_ms: int,
+        *,
+        by: Signature,
+    ) -> None:
+        """Give a member another role; their cookies are to be renewed.
+
+        Raises:
+            NotFound: they are no member.
+            Conflict: there would be no owner left.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Membership:
+            members.refuse_other_than_owner(conn, organization_id, actor_id)
+            changed = members.set_role(conn, organization_id, user_id, role, now_ms)
+            web_sessions.make_stale(conn, user_id)
+            return changed
+
+        await self._store.commit(unit, by)
+
+    async def remove(
+        self, organization_id: str, user_id: str, actor_id: str | None, *, by: Signature
+    ) -> None:
+        """End a membership.
+
+        Raises:
+            NotFound: they are no member.
+            Conflict: there would be no owner left.
+        """
+
+        def unit(conn: sqlite3.Connection) -> Membership:
+            members.refuse_other_than_owner(conn, organization_id, actor_id)
+            return members.remove(conn, organization_id, user_id)
+
+        await self._store.commit(unit, by)
+
+    async def leave(self, organization_id: str, user_id: str, *, by: Signature) -> None:
+        """End one's own membership.
+
+        Raises:
+            NotFound: it is not theirs.
+            Conflict: there would be no owner left.
+        """
+        unit = partial(members.remove, organization_id=organization_id, user_id=user_id)
+        await self._store.commit(unit, by)
+
+
+_NOBODY: Final = User("", "", "", Language.FRENCH, False, 0, 0, None)
+"""Whose language is read where nobody's is known: most people of the country read it."""

@@ -1,0 +1,150 @@
+"""Users, their change of address, and their end."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.carriers import gates, overrides
+from risala.engine.journal.inbound import opt_outs
+from risala.engine.journal.pages import users as lists
+from risala.engine.journal.people import email_changes, ended_users, members, users, web_sessions
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.errors import Conflict
+from risala.engine.model.people import EmailChange, SessionKind, User
+from risala.engine.model.people_records.users import UserFields, UserFilter, UsersFound
+
+
+@dataclass(frozen=True, slots=True)
+class UserRepository:
+    """Who has an account. All reads are by an index, on the loop's thread; a list looks at a
+    bounded part of the table.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def user(self, user_id: str) -> User:
+        """One user.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return users.user(self._store.reader, user_id)
+
+    def by_email(self, email: str) -> User | None:
+        """Whose address this is, in its one form."""
+        return users.by_email(self._store.reader, email)
+
+    def page(self, wanted: UserFilter, *, after: str, before: str | None, limit: int) -> UsersFound:
+        """Those after an address, or with ``before`` those right before one."""
+        return lists.page(self._store.reader, wanted, after=after, before=before, limit=limit)
+
+    def count_organizations(self, user_id: str) -> int:
+        """Of how many a user is a member."""
+        return lists.organizations(self._store.reader, user_id)
+
+    def owned_alone(self, user_id: str) -> list[str]:
+        """Organizations that would be left without an owner, by their ids."""
+        return members.owned_alone(self._store.reader, user_id)
+
+    def email_change(self, user_id: str) -> EmailChange | None:
+        """The change of address that a user began last, also where it is over."""
+        return email_changes.of_user(self._store.reader, user_id)
+
+    def pending_email_change(self, user_id: str, now_ms: int) -> EmailChange | None:
+        """The change of a user that waits for codes."""
+        return email_changes.pending(self._store.reader, user_id, now_ms)
+
+    # -- commands
+
+    async def add(self, new: User, *, by: Signature) -> User:
+        """Store a user.
+
+        Raises:
+            Conflict: somebody has the address.
+        """
+        return await self._store.commit(partial(users.add, new=new), by)
+
+    async def change(self, user_id: str, values: UserFields, now_ms: int, *, by: Signature) -> User:
+        """Change fields of a user who stays signed in."""
+        unit = partial(users.change, user_id=user_id, values=values, now_ms=now_ms)
+        return await self._store.commit(unit, by)
+
+    async def change_by_operator(
+        self, user_id: str, values: UserFields, now_ms: int, *, by: Signature
+    ) -> tuple[User, int]:
+        """Change fields of a user, and sign out who gets another address or is no operator any
+        more; how many sessions that ended.
+
+        Raises:
+            Conflict: somebody else has the address.
+        """
+
+        def unit(conn: sqlite3.Connection) -> tuple[User, int]:
+            old = users.user(conn, user_id)
+            new = users.change(conn, user_id, values, now_ms)
+            ended = 0
+            if new.email != old.email:
+                email_changes.end(conn, user_id)
+                ended = web_sessions.end(conn, user_id)
+            elif old.operator and not new.operator:
+                ended = web_sessions.end(conn, user_id, kind=SessionKind.OPERATOR)
+            return new, ended
+
+        return await self._store.commit(unit, by)
+
+    async def begin_email_change(
+        self, new: EmailChange, now_ms: int, *, by: Signature
+    ) -> EmailChange:
+        """Store a change of address in place of the one begun before, and owe both codes."""
+        return await self._store.commit(partial(email_changes.begin, new=new, now_ms=now_ms), by)
+
+    async def confirm_email_change(
+        self,
+        user_id: str,
+        judge: Callable[[EmailChange], EmailChange],
+        now_ms: int,
+        *,
+        by: Signature,
+    ) -> tuple[User, EmailChange | None]:
+        """Count what was typed; with the second right code the user has the new address, and no
+        change is left.
+
+        Args:
+            judge: what the codes come to.
+            by: whose hand the new address is.
+
+        Raises:
+            Conflict: the codes are over, or somebody else has the address.
+        """
+        unit = partial(email_changes.confirm, user_id=user_id, judge=judge, now_ms=now_ms, by=by)
+        answer = await self._store.commit(unit)
+        if isinstance(answer, Conflict):
+            raise answer
+        return answer
+
+    async def delete(self, user_id: str, *, by: Signature) -> None:
+        """Forget a user: name and address leave, and whatever lets them in.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: an organization would be left without an owner.
+        """
+
+        def unit(conn: sqlite3.Connection) -> None:
+            user = users.user(conn, user_id)
+            if members.owned_alone(conn, user_id):
+                raise Conflict("An organization needs an owner: make somebody else one first.")
+            ended_users.forget(conn, user)
+            opt_outs.forget_user(conn, user.email)
+            overrides.forget_user(conn, user.email)
+            gates.forget_user(conn, user.email)
+
+        await self._store.commit(unit, by)

@@ -1,0 +1,204 @@
+"""Signing in as units of work: a code is asked for and judged, a link is used, failures are noted.
+
+Refusals are answers here: the attempt that met one counts all the same.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from typing import Final
+
+from risala.engine.journal.people import (
+    mails,
+    members,
+    sign_in_failures,
+    sign_in_tokens,
+    users,
+    web_sessions,
+)
+from risala.engine.journal.upkeep.audit_log import AuditEntry, write
+from risala.engine.model.callers import Caller, CallerKind, Role
+from risala.engine.model.errors import Forbidden, RateLimited, Refusal
+from risala.engine.model.people import Denied, SessionKind, User
+from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
+from risala.engine.model.people_records.sign_in import (
+    CodeRequest,
+    Entered,
+    Entry,
+    FailureReason,
+    NotEntered,
+    SignInFailure,
+)
+from risala.engine.rules.people.entering import SLOW, SignInRules, goes_on
+from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, SAME_CODE_MS
+
+_NO_OPERATOR: Final = "This address is no operator's."
+_NO_SIGN_UP: Final = "Nobody can sign up with this address here; ask whoever runs the service."
+_HELD_UP: Final = (
+    "Too many wrong codes were tried with this e-mail address. Sign in from a browser that you"
+    " signed in on before, or make a link on the machine: risala user sign-in EMAIL --console."
+)
+
+
+def ask(
+    conn: sqlite3.Connection, new: CodeRequest, rules: SignInRules, *, may_mail: bool
+) -> CodeRequest:
+    """Store a browser's request, or go on with the one it has, and owe the mail of its code: the
+    work is the same where it is withheld."""
+    old, now_ms = sign_in_tokens.request_of(conn, new.browser), new.mailed_at
+    if goes_on(old, new.email, new.kind, now_ms) and old.expires_at - now_ms >= SAME_CODE_MS:
+        new = replace(old, mailed_at=now_ms)
+    sign_in_tokens.ask(conn, new)
+    known = users.by_email(conn, new.email)
+    mail = NewMail(
+        MailKind.SIGN_IN_CODE,
+        new.email,
+        new.language if known is None else known.language,
+        {"request": new.id},
+        new.expires_at,
+    )
+    may = _may_come_in(conn, known, new, rules, now_ms) and may_mail
+    mails.owe(conn, mail, now_ms, outcome=None if may else MailOutcome.WITHHELD)
+    return new
+
+
+def _may_come_in(
+    conn: sqlite3.Connection,
+    known: User | None,
+    asked: CodeRequest,
+    rules: SignInRules,
+    now_ms: int,
+) -> bool:
+    is_invited = bool(members.invitations_to(conn, asked.email, now_ms))  # looked at in any case
+    return rules.lets_in(known, asked.kind, is_invited=is_invited)
+
+
+def judge(
+    conn: sqlite3.Connection, browser: bytes, code: str, entry: Entry, rules: SignInRules
+) -> Entered | Denied | NotEntered:
+    """Judge a code, and count the attempt."""
+    found = sign_in_tokens.request_of(conn, browser)
+    if found is None or found.attempts >= ATTEMPTS_MAX:
+        return Denied(0)
+    if entry.now_ms >= found.expires_at:
+        return _wrong(conn, entry, found, FailureReason.EXPIRED, Denied(0), rules)
+    if not entry.known_browser:
+        refusal = _held_up(conn, found.kind, found.email, entry.now_ms)
+        if refusal is not None:
+            return _wrong(conn, entry, found, FailureReason.HELD_UP, refusal, rules)
+    if not rules.matches(found, code):
+        denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
+        return _wrong(conn, entry, found, FailureReason.WRONG_CODE, denied, rules)
+    sign_in_tokens.end_request(conn, found.id)
+    known = users.by_email(conn, found.email)
+    if not _may_come_in(conn, known, found, rules, entry.now_ms):
+        no_operator = found.kind is SessionKind.OPERATOR
+        refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
+        failure = _failure(entry, found.kind, found.email, FailureReason.NOT_ALLOWED)
+        return _not_entered(conn, failure, refused, rules)
+    if found.email != entry.user.email or found.kind is not entry.device.kind:
+        return Denied(0)  # the browser asked for another code meanwhile
+    return _enter(conn, entry, known, "code")
+
+
+def use_link(
+    conn: sqlite3.Connection, link: bytes, entry: Entry, rules: SignInRules
+) -> Entered | Denied | NotEntered:
+    """Use a link up, and sign in whoever it was made for."""
+    taken = sign_in_tokens.take_link(conn, link, entry.now_ms)
+    known = None if taken is None else users.find(conn, taken.user_id)
+    if taken is None or known is None:
+        return Denied(0)
+    if taken.kind is SessionKind.OPERATOR and not known.operator:
+        failure = _failure(entry, entry.device.kind, known.email, FailureReason.NOT_ALLOWED)
+        return _not_entered(conn, failure, Forbidden(_NO_OPERATOR), rules)
+    return _enter(conn, entry, known, "link")
+
+
+def _held_up(
+    conn: sqlite3.Connection, kind: SessionKind, email: str, now_ms: int
+) -> RateLimited | None:
+    """Why a stranger's code for an operator's address is not judged; None: it is.
+
+    Asked in the unit that counts, so that guesses side by side are all counted.
+    """
+    if kind is not SessionKind.OPERATOR:
+        return None
+    for span_ms, tries_max in SLOW:
+        tries = sign_in_failures.strangers_tries(conn, kind, email, now_ms - span_ms)
+        if tries >= tries_max:
+            return RateLimited("address", span_ms // 1000, _HELD_UP)
+    return None
+
+
+def _wrong(
+    conn: sqlite3.Connection,
+    entry: Entry,
+    found: CodeRequest,
+    reason: FailureReason,
+    answer: Denied | Refusal,
+    rules: SignInRules,
+) -> NotEntered:
+    """Count the attempt, so that each code makes few rows whatever it is refused for."""
+    sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
+    failure = _failure(entry, found.kind, found.email, reason)
+    return _not_entered(conn, failure, answer, rules)
+
+
+def _failure(entry: Entry, kind: SessionKind, email: str, reason: FailureReason) -> SignInFailure:
+    address, known_browser = entry.device.address, entry.known_browser
+    return SignInFailure(entry.now_ms, kind, email, address, reason, known_browser)
+
+
+def _not_entered(
+    conn: sqlite3.Connection, failure: SignInFailure, answer: Denied | Refusal, rules: SignInRules
+) -> NotEntered:
+    note_failure(conn, failure, rules)
+    return NotEntered(answer, failure)
+
+
+def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRules) -> None:
+    """Write a failure down; the first one of an address in an hour in the audit trail as well.
+    Either names users alone: what strangers type may be anybody's address, and is hashed."""
+    user = users.by_email(conn, new.email) if new.email else None
+    if new.email and user is None:
+        new = replace(new, email=rules.hashed_address(new.email))
+    is_wrong = new.reason is FailureReason.WRONG_CODE and not new.known_browser
+    is_operators = user is not None and user.operator and new.kind is SessionKind.OPERATOR
+    if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
+        return
+    hand = AuditEntry(
+        caller=Caller(new.address, _face(new.kind), Role.SYSTEM),
+        action="sign_in.failed",
+        at=new.at,
+        subject=None if user is None else user.id,
+        said={"reason": new.reason.value},
+        always=True,
+    )
+    write(conn, hand)
+
+
+def _enter(conn: sqlite3.Connection, entry: Entry, known: User | None, by: str) -> Entered:
+    """Open a session, for a new user where there is none; with its line in the audit trail."""
+    user = known or users.add(conn, entry.user)
+    if known is not None and known.seen_at is None:
+        # Somebody else made them, so they have chosen no language before this page's.
+        users.change(conn, user.id, {"language": entry.user.language.value}, entry.now_ms)
+    users.seen(conn, user.id, entry.now_ms)
+    device = replace(entry.device, user_id=user.id)
+    web_sessions.add(conn, device, entry.hashed)
+    hand = AuditEntry(
+        caller=Caller(user.email, _face(device.kind), Role.USER, None, user.id),
+        action="sign_in",
+        at=entry.now_ms,
+        subject=user.id,
+        said={"by": by, "new": known is None},
+        always=True,
+    )
+    write(conn, hand)
+    return Entered(device, known is None)
+
+
+def _face(kind: SessionKind) -> CallerKind:
+    return CallerKind.CONSOLE if kind is SessionKind.OPERATOR else CallerKind.DASHBOARD
