@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from risala.config.model import Settings
+from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.alerts.alerts import Alerts
 from risala.engine.alerts.calls import AlertCalls, AlertCallSources
@@ -172,13 +173,13 @@ def build_outward(
     settings: Settings,
     recorder: Recorder,
     repositories: Repositories,
+    accounts: Accounts,
     outside: Connections,
     derived: Derived,
 ) -> Outward:
     """Build the parts; nothing runs yet."""
-    journal = recorder.journal
     pages = (public_url(settings, outside), console_url(settings, outside))
-    letters = Letters(journal.reader(), repositories, derived, *pages)
+    letters = Letters(repositories, accounts, derived, *pages)
     post = Post(recorder.clock, repositories.mails, letters, outside.mailer)
     webhooks = notices = alert_calls = None
     if outside.outbound is not None:
@@ -204,7 +205,7 @@ def build_outward(
             )
     cursors = EventCursors(repositories.events, recorder.clock)
     listeners = (cursors.wake,) if webhooks is None else (cursors.wake, webhooks.wake)
-    feed = Feed(repositories.events, journal.committed, listeners)
+    feed = Feed(repositories.events, recorder.journal.committed, listeners)
     live = Live(repositories.events, recorder.clock, feed.events, recorder.life)
     rings = (post.wake,) if alert_calls is None else (post.wake, alert_calls.wake)
     telling = Telling(

@@ -140,7 +140,9 @@ async def open_engine(
         waits = Waits(router, board.lanes, lambda: board.leasing, core.seams.clock)
         others = in_words(outside)
         watch = LoopWatch(core.seams.clock, partial(suspicion_of, lanes=board.lanes, others=others))
-        outward = build_outward(settings, recorder, core.repositories, outside, core.derived)
+        outward = build_outward(
+            settings, recorder, core.repositories, core.accounts, outside, core.derived
+        )
         people = people_of(core, owners, outside, outward.post.wake)
         commands = DriverCommands(board.lanes)
         obeying: list[Callable[[Settings], None]] = []  # new settings, while it runs

@@ -24,11 +24,11 @@ from risala.engine.model.people import Denied, SessionKind, User
 from risala.engine.model.people_records.mails import MailKind, MailOutcome, NewMail
 from risala.engine.model.people_records.sign_in import (
     CodeRequest,
-    Entered,
-    Entry,
+    Entrant,
     FailureReason,
-    NotEntered,
+    LetIn,
     SignInFailure,
+    TurnedAway,
 )
 from risala.engine.rules.people.entering import SLOW, SignInRules, goes_on
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, SAME_CODE_MS
@@ -75,45 +75,45 @@ def _may_come_in(
 
 
 def judge(
-    conn: sqlite3.Connection, browser: bytes, code: str, entry: Entry, rules: SignInRules
-) -> Entered | Denied | NotEntered:
+    conn: sqlite3.Connection, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
+) -> LetIn | Denied | TurnedAway:
     """Judge a code, and count the attempt."""
     found = sign_in_tokens.request_of(conn, browser)
     if found is None or found.attempts >= ATTEMPTS_MAX:
         return Denied(0)
-    if entry.now_ms >= found.expires_at:
-        return _wrong(conn, entry, found, FailureReason.EXPIRED, Denied(0), rules)
-    if not entry.known_browser:
-        refusal = _held_up(conn, found.kind, found.email, entry.now_ms)
+    if entrant.now_ms >= found.expires_at:
+        return _wrong(conn, entrant, found, FailureReason.EXPIRED, Denied(0), rules)
+    if not entrant.known_browser:
+        refusal = _held_up(conn, found.kind, found.email, entrant.now_ms)
         if refusal is not None:
-            return _wrong(conn, entry, found, FailureReason.HELD_UP, refusal, rules)
+            return _wrong(conn, entrant, found, FailureReason.HELD_UP, refusal, rules)
     if not rules.matches(found, code):
         denied = Denied(ATTEMPTS_MAX - found.attempts - 1)
-        return _wrong(conn, entry, found, FailureReason.WRONG_CODE, denied, rules)
+        return _wrong(conn, entrant, found, FailureReason.WRONG_CODE, denied, rules)
     sign_in_tokens.end_request(conn, found.id)
     known = users.by_email(conn, found.email)
-    if not _may_come_in(conn, known, found, rules, entry.now_ms):
+    if not _may_come_in(conn, known, found, rules, entrant.now_ms):
         no_operator = found.kind is SessionKind.OPERATOR
         refused = Forbidden(_NO_OPERATOR if no_operator else _NO_SIGN_UP)
-        failure = _failure(entry, found.kind, found.email, FailureReason.NOT_ALLOWED)
-        return _not_entered(conn, failure, refused, rules)
-    if found.email != entry.user.email or found.kind is not entry.device.kind:
+        failure = _failure(entrant, found.kind, found.email, FailureReason.NOT_ALLOWED)
+        return _turn_away(conn, failure, refused, rules)
+    if found.email != entrant.user.email or found.kind is not entrant.device.kind:
         return Denied(0)  # the browser asked for another code meanwhile
-    return _enter(conn, entry, known, "code")
+    return _enter(conn, entrant, known, "code")
 
 
 def use_link(
-    conn: sqlite3.Connection, link: bytes, entry: Entry, rules: SignInRules
-) -> Entered | Denied | NotEntered:
+    conn: sqlite3.Connection, link: bytes, entrant: Entrant, rules: SignInRules
+) -> LetIn | Denied | TurnedAway:
     """Use a link up, and sign in whoever it was made for."""
-    taken = sign_in_tokens.take_link(conn, link, entry.now_ms)
+    taken = sign_in_tokens.take_link(conn, link, entrant.now_ms)
     known = None if taken is None else users.find(conn, taken.user_id)
     if taken is None or known is None:
         return Denied(0)
     if taken.kind is SessionKind.OPERATOR and not known.operator:
-        failure = _failure(entry, entry.device.kind, known.email, FailureReason.NOT_ALLOWED)
-        return _not_entered(conn, failure, Forbidden(_NO_OPERATOR), rules)
-    return _enter(conn, entry, known, "link")
+        failure = _failure(entrant, entrant.device.kind, known.email, FailureReason.NOT_ALLOWED)
+        return _turn_away(conn, failure, Forbidden(_NO_OPERATOR), rules)
+    return _enter(conn, entrant, known, "link")
 
 
 def _held_up(
@@ -134,28 +134,30 @@ def _held_up(
 
 def _wrong(
     conn: sqlite3.Connection,
-    entry: Entry,
+    entrant: Entrant,
     found: CodeRequest,
     reason: FailureReason,
     answer: Denied | Refusal,
     rules: SignInRules,
-) -> NotEntered:
+) -> TurnedAway:
     """Count the attempt, so that each code makes few rows whatever it is refused for."""
     sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
-    failure = _failure(entry, found.kind, found.email, reason)
-    return _not_entered(conn, failure, answer, rules)
+    failure = _failure(entrant, found.kind, found.email, reason)
+    return _turn_away(conn, failure, answer, rules)
 
 
-def _failure(entry: Entry, kind: SessionKind, email: str, reason: FailureReason) -> SignInFailure:
-    address, known_browser = entry.device.address, entry.known_browser
-    return SignInFailure(entry.now_ms, kind, email, address, reason, known_browser)
+def _failure(
+    entrant: Entrant, kind: SessionKind, email: str, reason: FailureReason
+) -> SignInFailure:
+    address, known_browser = entrant.device.address, entrant.known_browser
+    return SignInFailure(entrant.now_ms, kind, email, address, reason, known_browser)
 
 
-def _not_entered(
+def _turn_away(
     conn: sqlite3.Connection, failure: SignInFailure, answer: Denied | Refusal, rules: SignInRules
-) -> NotEntered:
+) -> TurnedAway:
     note_failure(conn, failure, rules)
-    return NotEntered(answer, failure)
+    return TurnedAway(answer, failure)
 
 
 def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRules) -> None:
@@ -169,7 +171,7 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
     if not sign_in_failures.add(conn, replace(new, is_slow=is_wrong and is_operators)):
         return
     hand = AuditEntry(
-        caller=Caller(new.address, _face(new.kind), Role.SYSTEM),
+        caller=Caller(new.address, _caller_kind(new.kind), Role.SYSTEM),
         action="sign_in.failed",
         at=new.at,
         subject=None if user is None else user.id,
@@ -179,26 +181,26 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
     write(conn, hand)
 
 
-def _enter(conn: sqlite3.Connection, entry: Entry, known: User | None, by: str) -> Entered:
+def _enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: str) -> LetIn:
     """Open a session, for a new user where there is none; with its line in the audit trail."""
-    user = known or users.add(conn, entry.user)
+    user = known or users.add(conn, entrant.user)
     if known is not None and known.seen_at is None:
         # Somebody else made them, so they have chosen no language before this page's.
-        users.change(conn, user.id, {"language": entry.user.language.value}, entry.now_ms)
-    users.seen(conn, user.id, entry.now_ms)
-    device = replace(entry.device, user_id=user.id)
-    web_sessions.add(conn, device, entry.hashed)
+        users.change(conn, user.id, {"language": entrant.user.language.value}, entrant.now_ms)
+    users.seen(conn, user.id, entrant.now_ms)
+    device = replace(entrant.device, user_id=user.id)
+    web_sessions.add(conn, device, entrant.hashed)
     hand = AuditEntry(
-        caller=Caller(user.email, _face(device.kind), Role.USER, None, user.id),
+        caller=Caller(user.email, _caller_kind(device.kind), Role.USER, None, user.id),
         action="sign_in",
-        at=entry.now_ms,
+        at=entrant.now_ms,
         subject=user.id,
         said={"by": by, "new": known is None},
         always=True,
     )
     write(conn, hand)
-    return Entered(device, known is None)
+    return LetIn(device, known is None)
 
 
-def _face(kind: SessionKind) -> CallerKind:
+def _caller_kind(kind: SessionKind) -> CallerKind:
     return CallerKind.CONSOLE if kind is SessionKind.OPERATOR else CallerKind.DASHBOARD

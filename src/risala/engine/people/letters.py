@@ -6,7 +6,6 @@ holes.
 
 from __future__ import annotations
 
-import sqlite3
 import tomllib
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from risala.engine.journal.accounts import accounts
+from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
@@ -52,14 +51,14 @@ def words_in(language: Language) -> Words:
 class Letters:
     def __init__(
         self,
-        reader: sqlite3.Connection,
         repositories: Repositories,
+        accounts: Accounts,
         derived: Derived,
         public_url: str,
         console_url: str,
     ) -> None:
-        self._reader = reader
         self._repositories = repositories
+        self._accounts = accounts
         self._derived = derived
         self._url = public_url
         self._console_url = console_url
@@ -113,7 +112,7 @@ class Letters:
 
     def _invitation(self, owed: OwedMail, words: Words) -> Values:
         found = self._repositories.members.invitation(owed.details["invitation"], owed.due_at)
-        organization = accounts.organization(self._reader, found.organization_id)
+        organization = self._accounts.organization(found.organization_id)
         return {
             "organization": _named(organization),
             "who": found.invited_by,
@@ -124,7 +123,7 @@ class Letters:
 
     def _webhook_disabled(self, owed: OwedMail, words: Words) -> Values:
         endpoint = self._repositories.endpoints.endpoint(owed.details["endpoint"])
-        organization = accounts.organization(self._reader, endpoint.organization_id)
+        organization = self._accounts.organization(endpoint.organization_id)
         reasons = words["reasons"]
         return {
             "organization": _named(organization),
@@ -136,7 +135,7 @@ class Letters:
         }
 
     def _low_balance(self, owed: OwedMail, _: Words) -> Values:
-        organization = accounts.organization(self._reader, owed.details["organization"])
+        organization = self._accounts.fresh_organization(owed.details["organization"])
         return {
             "organization": _named(organization),
             "balance": money(owed.details["balance"]),
@@ -146,7 +145,7 @@ class Letters:
 
     def _payment(self, owed: OwedMail, _: Words) -> Values:
         found = self._repositories.payments.payment(owed.details["payment"])
-        organization = accounts.organization(self._reader, found.organization_id)
+        organization = self._accounts.fresh_organization(found.organization_id)
         return {
             "organization": _named(organization),
             "amount": money(found.amount if found.paid is None else found.paid),

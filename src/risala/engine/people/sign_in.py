@@ -22,7 +22,7 @@ from risala.engine.model.people import (
     SignedIn,
     User,
 )
-from risala.engine.model.people_records.sign_in import CodeRequest, Entered, Entry, NotEntered
+from risala.engine.model.people_records.sign_in import CodeRequest, Entrant, LetIn, TurnedAway
 from risala.engine.people import sign_in_limits
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in_limits import SignInLimits
@@ -128,8 +128,8 @@ class SignIn:
             )
             await have.limits.ask(TakePeople(uses))
         token = new_token()
-        entry = self._entry(browser, waiting.email, waiting.kind, token)
-        return self._let_in(await have.sign_in.judge(hashed, code, entry, self._rules), token)
+        entrant = self._entrant(browser, waiting.email, waiting.kind, token)
+        return self._let_in(await have.sign_in.judge(hashed, code, entrant, self._rules), token)
 
     def _matches(self, found: CodeRequest, code: str) -> bool:
         codes, basis = self._have.derived.sign_in_codes, code_basis(found)
@@ -165,14 +165,14 @@ class SignIn:
             await self._limits.note_link(browser, kind)
             return None
         cookie = new_token()
-        entry = self._entry(browser, "", view.kind, cookie)
-        answer = await have.sign_in.use_link(digest(token), entry, self._rules)
+        entrant = self._entrant(browser, "", view.kind, cookie)
+        answer = await have.sign_in.use_link(digest(token), entrant, self._rules)
         found = self._let_in(answer, cookie)
         return found if isinstance(found, SignedIn) else None
 
     # -- both
 
-    def _entry(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entry:
+    def _entrant(self, browser: Browser, email: str, kind: SessionKind, token: str) -> Entrant:
         have = self._have
         now_ms, user_id = have.now_ms(), have.ids.new("usr")
         user = User(user_id, email, "", browser.language, False, now_ms, now_ms, None)
@@ -187,10 +187,10 @@ class SignIn:
             expires_at=now_ms + TOTAL_MS[kind],
         )
         known = bool(email) and self._limits.known_browser(browser, kind, email) is not None
-        return Entry(user, device, digest(token), now_ms, known)
+        return Entrant(user, device, digest(token), now_ms, known)
 
-    def _let_in(self, answer: Entered | Denied | NotEntered, token: str) -> SignedIn | Denied:
-        if isinstance(answer, NotEntered):
+    def _let_in(self, answer: LetIn | Denied | TurnedAway, token: str) -> SignedIn | Denied:
+        if isinstance(answer, TurnedAway):
             sign_in_limits.say(answer.failure)
             if isinstance(answer.answer, Refusal):
                 raise answer.answer

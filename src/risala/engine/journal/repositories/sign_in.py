@@ -13,12 +13,12 @@ from risala.engine.journal.store.store import Store
 from risala.engine.model.people import Denied, LinkView, SessionKind
 from risala.engine.model.people_records.sign_in import (
     CodeRequest,
-    Entered,
-    Entry,
+    Entrant,
     FailureReason,
-    NotEntered,
+    LetIn,
     SignInFailure,
     SignInLink,
+    TurnedAway,
 )
 from risala.engine.rules.people.entering import SignInRules
 
@@ -67,10 +67,10 @@ class SignInRepository:
         return await self._store.commit(unit)
 
     async def judge(
-        self, browser: bytes, code: str, entry: Entry, rules: SignInRules
-    ) -> Entered | Denied | NotEntered:
+        self, browser: bytes, code: str, entrant: Entrant, rules: SignInRules
+    ) -> LetIn | Denied | TurnedAway:
         """Judge the code that a browser waits for, and count the attempt."""
-        given = (browser, code, entry, rules)
+        given = (browser, code, entrant, rules)
         return await self._store.commit(lambda conn: signing_in.judge(conn, *given))
 
     async def add_link(self, digest: bytes, new: SignInLink, *, by: Signature) -> None:
@@ -78,10 +78,10 @@ class SignInRepository:
         await self._store.commit(partial(sign_in_tokens.add_link, digest=digest, new=new), by)
 
     async def use_link(
-        self, link: bytes, entry: Entry, rules: SignInRules
-    ) -> Entered | Denied | NotEntered:
+        self, link: bytes, entrant: Entrant, rules: SignInRules
+    ) -> LetIn | Denied | TurnedAway:
         """Use a link up, and sign in whoever it was made for."""
-        unit = partial(signing_in.use_link, link=link, entry=entry, rules=rules)
+        unit = partial(signing_in.use_link, link=link, entrant=entrant, rules=rules)
         return await self._store.commit(unit)
 
     async def note_failure(self, new: SignInFailure, rules: SignInRules) -> None:

@@ -81,7 +81,7 @@ class SignInFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entrant:
     """What a right code or link lets in, decided before the unit that writes it."""
 
     user: User
@@ -94,7 +94,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class LetIn:
     """Somebody is signed in."""
 
     device: Device
@@ -103,7 +103,7 @@ class Entered:
 
 
 @dataclass(frozen=True, slots=True)
-class NotEntered:
+class TurnedAway:
     """What is answered to a code that lets nobody in, and what was written down of it."""
 
     answer: Denied | Refusal
