@@ -11,9 +11,8 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.members import MembershipRepository
-from risala.engine.journal.repositories.sign_in import SignInRepository
+from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.users import UserRepository
-from risala.engine.journal.repositories.web_sessions import WebSessionRepository
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource

@@ -15,10 +15,9 @@ from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.repositories.receipts import ReceiptRepository
-from risala.engine.journal.repositories.sign_in import SignInRepository
+from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.users import UserRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
-from risala.engine.journal.repositories.web_sessions import WebSessionRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 from risala.engine.journal.store.store import Store
 
