@@ -3,9 +3,10 @@
 import pytest
 
 from risala.engine.journal import minutes
-from risala.engine.journal.minutes import FailureShare, Flow, Minutes
+from risala.engine.journal.minutes import Minutes
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import Change
+from risala.engine.model.records.minutes import FailureShare, Flow
 from risala.engine.model.states import Status
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
@@ -23,8 +24,8 @@ def change(kind, minute=NOW, cause=None, carrier="mattel", raw=None, route="+222
 
 
 @pytest.fixture
-def counted():
-    found = Minutes()
+def counted(book):
+    found = Minutes(book.conn)
     found.accepted(3, NOW * MS)
     found.accepted(2, NOW * MS + 59_999)
     found.accepted(1, (NOW + 1) * MS)
@@ -48,22 +49,21 @@ def test_what_is_written_and_what_is_not_are_one(book, counted, written):
         counted.accepted(1, NOW * MS)
     more = 5 if written == "half" else 0
     first, second = Flow(5 + more), Flow(1, 1, 1, 1, 1)
-    conn = book.conn
-    assert counted.flow(conn, NOW, NOW + 1) == first
-    assert counted.flow(conn, NOW, NOW + 2) == Flow(6 + more, 1, 1, 1, 1)
-    assert counted.flow(conn, NOW + 2, NOW + 9) == Flow()
-    series = counted.series(conn, NOW - 1, NOW + 2, 1)
+    assert counted.flow(NOW, NOW + 1) == first
+    assert counted.flow(NOW, NOW + 2) == Flow(6 + more, 1, 1, 1, 1)
+    assert counted.flow(NOW + 2, NOW + 9) == Flow()
+    series = counted.series(NOW - 1, NOW + 2, 1)
     assert [(each.minute, each.flow) for each in series] == [
         (NOW - 1, Flow()),
         (NOW, first),
         (NOW + 1, second),
     ]
-    (hour,) = counted.series(conn, NOW, NOW + 60, 60)
+    (hour,) = counted.series(NOW, NOW + 60, 60)
     assert (hour.minute, hour.flow) == (NOW, Flow(6 + more, 1, 1, 1, 1))
 
 
 def test_only_the_end_of_a_live_message_counts(book):
-    counts = Minutes()
+    counts = Minutes(book.conn)
     for kind in Kind:
         if kind not in (Kind.DELIVERED, Kind.UNDELIVERED, Kind.FAILED, Kind.CANCELED):
             counts.ended(change(kind))
@@ -73,7 +73,7 @@ def test_only_the_end_of_a_live_message_counts(book):
 
 
 def test_why_messages_failed_is_told_by_cause_carrier_and_word(book):
-    counts = Minutes()
+    counts = Minutes(book.conn)
     for raw in ("err:027", "err:027", "err:011"):
         counts.ended(change(Kind.UNDELIVERED, cause=Cause.ABSENT, raw=raw))
     write(book, counts)
@@ -81,20 +81,20 @@ def test_why_messages_failed_is_told_by_cause_carrier_and_word(book):
     counts.ended(change(Kind.FAILED, cause=Cause.VALIDITY_OVER, carrier=None))
     counts.ended(change(Kind.CANCELED))
     hour = NOW // 60
-    assert counts.failures(book.conn, hour, 9) == [
+    assert counts.failures(hour, 9) == [
         FailureShare("ABSENT", "mattel", "err:027", 3),
         FailureShare("ABSENT", "mattel", "err:011", 1),
         FailureShare("VALIDITY_OVER", "", "", 1),
     ]
-    assert counts.failures(book.conn, hour, 1) == [FailureShare("ABSENT", "mattel", "err:027", 3)]
-    assert counts.failures(book.conn, hour + 1, 9) == []
+    assert counts.failures(hour, 1) == [FailureShare("ABSENT", "mattel", "err:027", 3)]
+    assert counts.failures(hour + 1, 9) == []
 
 
 def test_a_carrier_that_gives_each_failure_a_word_of_its_own_fills_nothing(book):
-    counts = Minutes()
+    counts = Minutes(book.conn)
     for number in range(minutes.WORDS_MAX + 10):
         counts.ended(change(Kind.FAILED, cause=Cause.REJECTED, raw=f"ticket {number}"))
-    found = counts.failures(book.conn, 0, 99)
+    found = counts.failures(0, 99)
     assert found[0] == FailureShare("REJECTED", "mattel", "", 10)
     assert len(found) == minutes.WORDS_MAX + 1
 
@@ -112,15 +112,15 @@ def test_what_could_not_be_written_is_not_lost(book, counted):
     taken = counted.take()
     counted.accepted(1, NOW * MS)
     counted.put_back(*taken)
-    assert counted.flow(book.conn, NOW, NOW + 2) == Flow(7, 1, 1, 1, 1)
+    assert counted.flow(NOW, NOW + 2) == Flow(7, 1, 1, 1, 1)
 
 
 def test_every_look_is_a_range_of_the_key(book, counted):
     run: list[str] = []
     book.conn.set_trace_callback(run.append)
-    counted.flow(book.conn, NOW, NOW + 2)
-    counted.series(book.conn, NOW, NOW + 2, 1)
-    counted.failures(book.conn, 1, 9)
+    counted.flow(NOW, NOW + 2)
+    counted.series(NOW, NOW + 2, 1)
+    counted.failures(1, 9)
     book.conn.set_trace_callback(None)
     steps = [step for sql in run for *_, step in book.conn.execute(f"EXPLAIN QUERY PLAN {sql}")]
     looks = [step for step in steps if "count" in step]

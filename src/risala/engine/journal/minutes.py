@@ -10,18 +10,22 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, UNDELIVERED
 from risala.engine.model.records.messages import Change
+from risala.engine.model.records.minutes import (
+    DAY_MINUTES,
+    HOUR_MINUTES,
+    MINUTE_MS,
+    FailureShare,
+    Flow,
+    FlowAt,
+)
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
 
-MINUTE_MS: Final = 60_000
-HOUR_MINUTES: Final = 60
-DAY_MINUTES: Final = 24 * HOUR_MINUTES
 KEPT_MINUTES: Final = 8 * DAY_MINUTES
 """A week, and the day that its first is compared with."""
 ACCEPTED: Final = 0
@@ -51,42 +55,12 @@ FailureCounts = Counter[tuple[int, str, str, str]]
 """By hour, cause, carrier and the carrier's word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """What happened to live messages within a time."""
-
-    accepted: int = 0
-    delivered: int = 0
-    undelivered: int = 0
-    failed: int = 0
-    canceled: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FlowAt:
-    """The same of the stretch that begins with this minute since 1970-01-01."""
-
-    minute: int
-    flow: Flow
-
-
-@dataclass(frozen=True, slots=True)
-class FailureShare:
-    """How many live messages did not arrive for one reason."""
-
-    cause: str
-    """A word of :class:`risala.sms.cause.Cause`."""
-    carrier: str
-    """Empty: none was asked."""
-    word: str
-    """The carrier's own; empty: it said none, or there are too many."""
-    messages: int
-
-
 class Minutes:
-    """The counts that are not written down yet."""
+    """The counts that are not written down yet, and reads of all of them: ranges of a key, on the
+    loop's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, reader: sqlite3.Connection) -> None:
+        self._reader = reader
         self._counts: MinuteCounts = Counter()
         self._failures: FailureCounts = Counter()
 
@@ -126,9 +100,9 @@ class Minutes:
 
     # -- reading: what is written, and what is not yet
 
-    def flow(self, conn: sqlite3.Connection, since: int, until: int) -> Flow:
+    def flow(self, since: int, until: int) -> Flow:
         """All of a time, from the minute ``since`` until before ``until``."""
-        rows = conn.execute(
+        rows = self._reader.execute(
             "SELECT outcome, sum(n) FROM minute_count WHERE minute >= ? AND minute < ?"
             " GROUP BY outcome",
             (since, until),
@@ -139,9 +113,9 @@ class Minutes:
                 found[outcome] += count
         return _flow(found)
 
-    def series(self, conn: sqlite3.Connection, since: int, until: int, step: int) -> list[FlowAt]:
+    def series(self, since: int, until: int, step: int) -> list[FlowAt]:
         """The same in stretches of ``step`` minutes, also those in which nothing happened."""
-        rows = conn.execute(
+        rows = self._reader.execute(
             "SELECT minute / ?, outcome, sum(n) FROM minute_count"
             " WHERE minute >= ? AND minute < ? GROUP BY 1, 2",
             (step, since, until),
@@ -156,9 +130,9 @@ class Minutes:
                 found[minute // step][outcome] += count
         return [FlowAt(at * step, _flow(counts)) for at, counts in found.items()]
 
-    def failures(self, conn: sqlite3.Connection, since_hour: int, most: int) -> list[FailureShare]:
+    def failures(self, since_hour: int, most: int) -> list[FailureShare]:
         """Why live messages did not arrive since then, the most frequent first."""
-        rows = conn.execute(
+        rows = self._reader.execute(
             "SELECT cause, carrier, word, sum(n) FROM failure_count WHERE hour >= ?"
             " GROUP BY cause, carrier, word",
             (since_hour,),

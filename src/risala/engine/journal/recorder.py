@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.journal import minutes
 from risala.engine.journal.messages import (
     awaiting,
     deadlines,
@@ -106,7 +107,7 @@ class Recorder:
         self.life: Broadcast[LifeEvent] = Broadcast()
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
-        self.minutes = Minutes()
+        self.minutes = Minutes(journal.reader())
         """What happens to live messages, by the minute, as far as that is not written down."""
         self.groups = groups
         self._under_way = UnderWay()
@@ -226,6 +227,22 @@ class Recorder:
         )
         self.tell(changes)
         return len(changes)
+
+    async def write_minutes(self) -> None:
+        """Write down what was counted by the minute so far.
+
+        Raises:
+            Unavailable: it could not be written; it is written with the next.
+        """
+        counts, failures = self.minutes.take()
+        if not counts:
+            return
+        now_ms = self.clock.now_ms()
+        try:
+            await self.journal.commit(lambda conn: minutes.add(conn, counts, failures, now_ms))
+        except Unavailable:
+            self.minutes.put_back(counts, failures)
+            raise
 
     def tell(self, changes: Sequence[Change]) -> None:
         """Count changes that are on disk, and tell of them. A listener's bug is logged: the other

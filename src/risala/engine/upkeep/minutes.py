@@ -1,4 +1,4 @@
-"""Writes down each minute what was counted in it: :mod:`risala.engine.journal.minutes`."""
+"""Writes down each minute what was counted in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import minutes
 from risala.engine.journal.recorder import Recorder
 from risala.engine.model.errors import Unavailable
 
@@ -25,12 +24,7 @@ async def keep_writing(recorder: Recorder) -> None:
 
 async def flush(recorder: Recorder) -> None:
     """Write down what was counted so far; what the disk refuses is written with the next."""
-    counts, failures = recorder.minutes.take()
-    if not counts:
-        return
-    now_ms = recorder.clock.now_ms()
     try:
-        await recorder.journal.commit(lambda conn: minutes.add(conn, counts, failures, now_ms))
+        await recorder.write_minutes()
     except Unavailable as error:
-        recorder.minutes.put_back(counts, failures)
         log.warning("minutes.storage", reason=str(error))

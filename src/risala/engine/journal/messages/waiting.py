@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.state import load
 from risala.engine.journal.store.names import NUMBER
 from risala.engine.model.numbers import recipient_text
+from risala.engine.model.records.messages import Unserved
 from risala.engine.model.states import Status
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 
@@ -53,16 +53,6 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
             if due_at <= now_ms and (found is None or due_at < found):
                 found = due_at
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Unserved:
-    """Messages that wait because no enabled carrier serves their numbers."""
-
-    count: int
-    """No further than was asked for."""
-    prefixes: tuple[str, ...]
-    """Beginnings of their numbers, as long as tells the network and whether it is mobile."""
 
 
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:

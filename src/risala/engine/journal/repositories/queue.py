@@ -9,10 +9,9 @@ from functools import partial
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import deadlines, reads, waiting
 from risala.engine.journal.messages.reads import Queue
-from risala.engine.journal.messages.waiting import Unserved
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.store import Store
-from risala.engine.model.records.messages import DueRow, Place
+from risala.engine.model.records.messages import DueRow, Place, Unserved
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,3 +172,13 @@ class Change(NamedTuple):
     route: str = ""
     entered: Entered | None = None
     """The refund that came with it: billing is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unserved:
+    """Messages that wait because no enabled carrier serves their numbers."""
+
+    count: int
+    """No further than was asked for."""
+    prefixes: tuple[str, ...]
+    """Beginnings of their numbers, as long as tells the network and whether it is mobile."""

@@ -7,9 +7,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.messages import waiting
-from risala.engine.journal.messages.waiting import Unserved
-from risala.engine.journal.minutes import (
+from risala.engine.journal.pages import behind
+from risala.engine.journal.pages.behind import Behind, MailsWaiting
+from risala.engine.journal.pages.deciding import Deciding, deciding
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.commands import TIME_ZONE
+from risala.engine.model.records.messages import Unserved
+from risala.engine.model.records.minutes import (
     DAY_MINUTES,
     HOUR_MINUTES,
     MINUTE_MS,
@@ -17,11 +21,6 @@ from risala.engine.journal.minutes import (
     Flow,
     FlowAt,
 )
-from risala.engine.journal.pages import behind
-from risala.engine.journal.pages.behind import Behind, MailsWaiting
-from risala.engine.journal.pages.deciding import Deciding, deciding
-from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -134,19 +133,19 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
     # Up to the end of the minute, or of the hour, that is not over yet.
     now = now_ms // MINUTE_MS + 1
     end = -(-now // given.by) * given.by
-    series = counts.series(reader, end - _count(given) * given.by, end, given.by)
+    series = counts.series(end - _count(given) * given.by, end, given.by)
     today = midnight(TIME_ZONE, now_ms) // MINUTE_MS
     hour, day = HOUR_MINUTES, DAY_MINUTES
     return ServiceOverview(
         at=now_ms,
         series=tuple(series),
-        last_minute=counts.flow(reader, now - 2, now - 1),  # the last that is over
-        last_hour=counts.flow(reader, now - hour, now),
-        last_hour_yesterday=counts.flow(reader, now - day - hour, now - day),
-        today=counts.flow(reader, today, now),
-        yesterday=counts.flow(reader, today - day, now - day),
-        failures=tuple(counts.failures(reader, now // hour - FAILURES_HOURS, FAILURES_MAX)),
-        unserved=waiting.unserved(reader, UNSERVED_MAX),
+        last_minute=counts.flow(now - 2, now - 1),  # the last that is over
+        last_hour=counts.flow(now - hour, now),
+        last_hour_yesterday=counts.flow(now - day - hour, now - day),
+        today=counts.flow(today, now),
+        yesterday=counts.flow(today - day, now - day),
+        failures=tuple(counts.failures(now // hour - FAILURES_HOURS, FAILURES_MAX)),
+        unserved=services.repositories.queue.unserved(UNSERVED_MAX),
         webhooks=behind.webhooks(reader, now_ms),
         mails=behind.mails(reader),
         decide=deciding(reader),
