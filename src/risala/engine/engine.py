@@ -129,7 +129,7 @@ async def open_engine(
         owners = await start_owners(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
-        await clear_up(core.journal, clock, carriers)
+        await clear_up(core.journal, core.repositories.queue, clock, carriers)
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),

@@ -34,7 +34,6 @@ from risala.engine.delivery.worker.tile import tile_of
 from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
-from risala.engine.journal.messages import reads
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.carriers import CarrierRepository
@@ -65,7 +64,7 @@ def message(services: Services, message_id: str) -> tuple[MessageView, tuple[Tim
     Raises:
         NotFound: there is none of this id.
     """
-    view, entries = reads.shown(services.reader, message_id)
+    view, entries = services.repositories.messages.shown(message_id)
     if view.status != Status.PENDING:
         return view, entries
     return view, (*entries, *_waits(services, view, entries))
@@ -75,7 +74,7 @@ def _waits(
     services: Services, view: MessageView, entries: tuple[TimelineEntry, ...]
 ) -> Iterator[TimelineEntry]:
     """The entry that says what a message waits for now; none where the last stored one says it."""
-    row = reads.row(services.reader, view.id)
+    row = services.repositories.queue.message(view.id)
     assert row is not None
     is_active = services.accounts.organization(view.organization_id).status == "active"
     now_ms = services.recorder.clock.now_ms()

@@ -8,7 +8,7 @@ from typing import Final
 import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
-from risala.engine.journal.messages import deadlines
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import Clock
@@ -19,7 +19,9 @@ ROWS_AT_ONCE: Final = 500
 """Rows that a start clears up in one unit."""
 
 
-async def clear_up(journal: Journal, clock: Clock, carriers: Sequence[CarrierSection]) -> None:
+async def clear_up(
+    journal: Journal, queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection]
+) -> None:
     """Settle the attempts that a crash cut short; from now on the service may send."""
     await journal.commit(set_aside.runs)
     by_name = {carrier.name: carrier for carrier in carriers}
@@ -30,9 +32,7 @@ async def clear_up(journal: Journal, clock: Clock, carriers: Sequence[CarrierSec
 
     now_ms = clock.now_ms()
     total = 0
-    while count := await journal.commit(
-        lambda conn: deadlines.recover(conn, policy, now_ms, ROWS_AT_ONCE)
-    ):
+    while count := await queue.recover(policy, now_ms, ROWS_AT_ONCE):
         total += count
     if total:
         log.warning("engine.recovered", messages=total)

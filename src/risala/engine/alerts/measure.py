@@ -17,7 +17,6 @@ from typing import Any, Final
 import trio
 
 from risala.config.alerts import AlertsSection
-from risala.engine.journal.messages import waiting
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.money import minor_units, money
@@ -152,7 +151,7 @@ class Measuring:
             yield readings.queue_old(route, age_s, self._limits, is_raised=is_raised)
 
     def unserved(self, _: Open) -> Iterator[Reading]:
-        found = waiting.unserved(self._have.reader, UNSERVED_MAX)
+        found = self._have.repositories.queue.unserved(UNSERVED_MAX)
         yield readings.numbers_unserved(found.count, found.prefixes[:UNSERVED_SHOWN_MAX])
 
     def disk(self, raised: Open) -> Iterator[Reading]:

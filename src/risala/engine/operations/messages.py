@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine import overview
-from risala.engine.journal.messages import waiting
 from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
 from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.commands import (
@@ -250,7 +249,7 @@ def _part_wire(story: MessageStory, whole: CutMessage) -> Json:
 
 def unserved_warning(services: Services, message_id: str) -> str | None:
     """A sentence where the message waits because no carrier serves its number; else None."""
-    return UNSERVED if waiting.is_unserved(services.reader, message_id) else None
+    return UNSERVED if services.repositories.queue.is_unserved(message_id) else None
 
 
 def _erased_wire(erased: ErasedMessage) -> Json:

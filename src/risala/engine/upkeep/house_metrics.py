@@ -9,10 +9,10 @@ from pathlib import Path
 
 from prometheus_client.core import Metric
 
-from risala.engine.journal.messages import held, waiting
 from risala.engine.journal.pages import behind
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.payments import PaymentRepository
+from risala.engine.journal.repositories.receipts import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.payments import PaymentState
@@ -31,7 +31,7 @@ def of_journal(
     reader: sqlite3.Connection, repositories: Repositories, now_ms: int
 ) -> Iterator[Metric]:
     """What waits, what is wrong, and how payments stand."""
-    unserved = waiting.unserved(reader, UNSERVED_COUNTED_MAX).count
+    unserved = repositories.queue.unserved(UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
     yield gauge("unserved_messages", text, [({}, unserved)])
     oldest = min(repositories.alert_facts.oldest_due(now_ms).values(), default=now_ms)
@@ -75,8 +75,8 @@ def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:
     )
 
 
-def held_receipts(reader: sqlite3.Connection, carriers: list[str]) -> Metric:
-    rows = [({"carrier": name}, float(held.waiting(reader, name))) for name in carriers]
+def held_receipts(receipts: ReceiptRepository, carriers: list[str]) -> Metric:
+    rows = [({"carrier": name}, float(receipts.waiting(name))) for name in carriers]
     text = "Receipts that wait for the message they are of."
     return gauge("carrier_held_receipts", text, rows, labels=("carrier",))
 

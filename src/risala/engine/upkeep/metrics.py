@@ -92,7 +92,7 @@ class _Engine(Collector):
         try:
             return [
                 *house_metrics.of_journal(reader, parts.repositories, now_ms),
-                house_metrics.held_receipts(reader, carriers),
+                house_metrics.held_receipts(parts.repositories.receipts, carriers),
                 *house_metrics.of_machine(Path(parts.settings.storage.data_dir), now_ms),
             ]
         except StorageFailed:

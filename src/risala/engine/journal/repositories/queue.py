@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from risala.config.model import OnUncertain
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import deadlines, reads, waiting
 from risala.engine.journal.messages.reads import Queue
@@ -89,6 +90,17 @@ class QueueRepository:
         return waiting.is_unserved(self._store.reader, message_id)
 
     # -- commands
+
+    async def recover(
+        self, policy: Callable[[str, str], OnUncertain], now_ms: int, count: int
+    ) -> int:
+        """Clear up attempts that a crash cut short; how many. Call it again until that is 0.
+
+        Args:
+            policy: takes a carrier's name and a message's kind.
+        """
+        unit = partial(deadlines.recover, policy=policy, now_ms=now_ms, count=count)
+        return await self._store.commit(unit)
 
     async def reroute(
         self, queue: Queue, after: Place, route_key: Callable[[str], str], count: int, now_ms: int

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.worker.parts import Gate
-from risala.engine.journal.messages import held
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import CarrierGate, Override
 from risala.engine.model.times import iso
@@ -111,12 +110,12 @@ def _one(call: Call[Any], name: str) -> Mapping[str, Any]:
 
 
 async def _carrier(call: Call[OfCarrier]) -> Carrier:
-    name, reader = call.given.carrier, call.services.reader
+    name, receipts = call.given.carrier, call.services.repositories.receipts
     found = _one(call, name)
     offered = call.services.delivery.offered(name)
     unmatched = {
-        "total": held.unmatched_total(reader, name),
-        "waiting": held.waiting(reader, name),
+        "total": receipts.unmatched_total(name),
+        "waiting": receipts.waiting(name),
         "latest": [
             {
                 "at": iso(each.received_at),
@@ -125,7 +124,7 @@ async def _carrier(call: Call[OfCarrier]) -> Carrier:
                 "recipient": each.recipient,
                 "why": each.why,
             }
-            for each in held.unmatched(reader, name)
+            for each in receipts.unmatched(name)
         ],
     }
     return Carrier(found, tuple(asdict(each) for each in offered), unmatched)

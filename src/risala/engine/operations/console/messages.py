@@ -7,7 +7,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.messages import reads
 from risala.engine.journal.pages import find
 from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought, TooManyNumbersError
 from risala.engine.model.errors import Invalid, NotFound
@@ -133,7 +132,7 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
 
 async def _body(call: Call[ReadBody]) -> MessageBody:
     given = call.given
-    found = reads.view(call.services.reader, given.message_id)
+    found = call.services.repositories.messages.find(given.message_id)
     if found is None:
         raise NotFound(f"There is no message {given.message_id}.")
     by = call.audit(
