@@ -93,6 +93,14 @@ def _constant(path: str, name: str) -> int:
         for node in tree.body
         if isinstance(node, ast.AnnAssign) and node.value is not None
     }
+    taken = {
+        alias.name: (node.module or "").removeprefix("risala.").replace(".", "/")
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    if name in taken:
+        return _constant(f"{taken[name]}.py", name)
     if name not in written:
         raise LookupError(f"{path} has no {name}")
     others = {each.id for each in ast.walk(written[name]) if isinstance(each, ast.Name)}
