@@ -12,7 +12,7 @@ from prometheus_client.core import Metric
 from risala.engine.journal.pages import behind
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.payments import PaymentRepository
-from risala.engine.journal.repositories.receipts import ReceiptRepository
+from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
 from risala.engine.model.records.payments import PaymentState

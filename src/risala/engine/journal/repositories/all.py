@@ -13,8 +13,7 @@ from risala.engine.journal.repositories.mails import MailRepository
 from risala.engine.journal.repositories.members import MembershipRepository
 from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
-from risala.engine.journal.repositories.queue import QueueRepository
-from risala.engine.journal.repositories.receipts import ReceiptRepository
+from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.users import UserRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
