@@ -109,20 +109,20 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
             async with trio.open_nursery() as inner:
                 supervisor = Supervisor()
                 await inner.start(supervisor.run)
-                accounts = Accounts(journal, journal.reader(), seams.clock, seams.ids)
-                credentials = Credentials(
-                    accounts, journal, journal.reader(), seams.clock, seams.ids
-                )
+                stored = Repositories.open(Store.open(journal))
+                clock, ids = seams.clock, seams.ids
+                accounts = Accounts(stored.organizations, stored.keys, clock, ids)
+                credentials = Credentials(accounts, stored.credentials, clock, ids)
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)
-                stored = RequestRepository(data_dir, inline=seams.inline_journal)
-                requests = RequestLog(settings.request_log, stored, seams.clock)
+                told = RequestRepository(data_dir, inline=seams.inline_journal)
+                requests = RequestLog(settings.request_log, told, clock)
                 try:
                     yield Foundation(
                         settings,
                         seams,
                         journal,
-                        Repositories.open(Store.open(journal)),
+                        stored,
                         accounts,
                         credentials,
                         requests,

@@ -62,7 +62,7 @@ async def open_intake(
     """Build the parts that decide what is accepted, and the gateway over them; needed with and
     without carriers."""
     settings, reader, ids = core.settings, core.journal.reader(), core.seams.ids
-    senders = Senders(recorder, reader, ids, settings)
+    senders = Senders(core.repositories.senders, core.accounts, core.seams.clock, ids, settings)
     intake = Intake(
         settings,
         recorder,

@@ -242,7 +242,7 @@ async def test_a_name_that_is_there_takes_no_less_looking_up_than_one_that_is_no
     """How soon a guess is refused must not tell whether there is such a name."""
     made = await create(house, "kannel", "shop")
     await credentials(house).authenticate("kannel", "shop", made.password, HERE)
-    reader, asked = credentials(house)._reader, []
+    reader, asked = credentials(house)._stored._store.reader, []
     reader.set_trace_callback(asked.append)
     counts = []
     for name in ("shop", "nobody", "shop", "nobody"):

@@ -9,7 +9,7 @@ import pytest
 
 from risala.engine.journal.accounts import accounts, credentials, senders
 from risala.engine.journal.accounts.accounts import KEYS_MAX
-from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX, Proof
+from risala.engine.journal.accounts.credentials import CREDENTIALS_MAX
 from risala.engine.journal.accounts.senders import SENDERS_MAX
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.alerts.alerts import MUTES_MAX, OPEN_MAX
@@ -21,6 +21,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.commands import CompatCredential, Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
+from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.states import Mode

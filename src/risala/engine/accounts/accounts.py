@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import sqlite3
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import structlog
 import trio
 
-from risala.engine.journal.accounts import accounts as rows
-from risala.engine.journal.accounts import spending
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.writer import Journal, Unit
+from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
@@ -61,10 +59,10 @@ class _KnownKey(NamedTuple):
 
 class Accounts:
     def __init__(
-        self, journal: Journal, reader: sqlite3.Connection, clock: Clock, ids: IdSource
+        self, stored: OrganizationRepository, keys: KeyRepository, clock: Clock, ids: IdSource
     ) -> None:
-        self._journal = journal
-        self._reader = reader
+        self._stored = stored
+        self._stored_keys = keys
         self._clock = clock
         self._ids = ids
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
@@ -99,9 +97,9 @@ class Accounts:
     def _find(self, digest: bytes) -> _KnownKey:
         """The key of a value that is not remembered; raises ``Unauthorized``."""
         until = None
-        key = rows.key_by_hash(self._reader, digest)
+        key = self._stored_keys.of_digest(digest)
         if key is None:
-            key = rows.key_by_old_hash(self._reader, digest)
+            key = self._stored_keys.of_old_digest(digest)
             if key is None:
                 raise Unauthorized
             until = key.old_until or 0
@@ -128,7 +126,7 @@ class Accounts:
         """
         known = self._organizations.get(organization_id)
         if known is None:
-            known = rows.organization(self._reader, organization_id)
+            known = self._stored.organization(organization_id)
             if len(self._organizations) >= KEYS_CACHED_MAX:
                 self._organizations.clear()
             self._organizations[organization_id] = known
@@ -137,7 +135,7 @@ class Accounts:
     # -- the operator's hand
 
     def list_organizations(self) -> list[Organization]:
-        return rows.organizations(self._reader)
+        return self._stored.all()
 
     def fresh_organization(self, organization_id: str) -> Organization:
         """An organization with its balance of this moment, and what it has spent today.
@@ -145,9 +143,9 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        found = rows.organization(self._reader, organization_id)
+        found = self._stored.organization(organization_id)
         today = day_of(found.time_zone, self._clock.now_ms())
-        return replace(found, spent_today=spending.spent(self._reader, organization_id, today))
+        return replace(found, spent_today=self._stored.spent(organization_id, today))
 
     async def create_organization(
         self,
@@ -163,9 +161,7 @@ class Accounts:
             Invalid: the name is empty or too long.
         """
         organization = self.draft_organization(name, currency, price_per_segment)
-        return await self._journal.commit(
-            signed(by, lambda conn: rows.add_organization(conn, organization))
-        )
+        return await self._stored.add(organization, by=by)
 
     def draft_organization(
         self, name: str, currency: str, price_per_segment: int | None = None
@@ -196,9 +192,7 @@ class Accounts:
             NotFound: there is none of this id.
         """
         try:
-            return await self._journal.commit(
-                signed(by, lambda conn: rows.set_organization_status(conn, organization_id, status))
-            )
+            return await self._stored.set_status(organization_id, status, by=by)
         finally:
             self._organizations.pop(organization_id, None)
 
@@ -221,9 +215,7 @@ class Accounts:
             text = "`time_zone` is the name of a time zone, such as Africa/Nouakchott."
             raise Invalid("time_zone", "invalid_time_zone", text)
         try:
-            await self._journal.commit(
-                signed(by, lambda conn: rows.change_organization(conn, organization_id, change))
-            )
+            await self._stored.change(organization_id, change, by=by)
         finally:
             self._organizations.pop(organization_id, None)
         return self.fresh_organization(organization_id)
@@ -261,9 +253,7 @@ class Accounts:
             last_used_at=None,
             **settings,
         )
-        digest = _digest(value)
-        made = await self._journal.commit(signed(by, lambda conn: rows.add_key(conn, key, digest)))
-        return CreatedKey(made, value)
+        return CreatedKey(await self._stored_keys.add(key, _digest(value), by=by), value)
 
     def list_keys(self, organization_id: str) -> list[ApiKey]:
         """Keys of an organization, oldest first.
@@ -271,8 +261,8 @@ class Accounts:
         Raises:
             NotFound: no such organization.
         """
-        rows.organization(self._reader, organization_id)
-        return [self._of_now(key) for key in rows.keys(self._reader, organization_id)]
+        self._stored.organization(organization_id)
+        return [self._of_now(key) for key in self._stored_keys.of_organization(organization_id)]
 
     def _of_now(self, key: ApiKey) -> ApiKey:
         """A key without the value before, where that is over."""
@@ -288,12 +278,8 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        try:
-            return await self._journal.commit(
-                signed(by, lambda conn: rows.set_key_enabled(conn, key_id, enabled=enabled))
-            )
-        finally:
-            self._forget_key(key_id)
+        with self._forgetting(key_id):
+            return await self._stored_keys.set_enabled(key_id, enabled=enabled, by=by)
 
     def key(self, key_id: str) -> ApiKey:
         """One key.
@@ -301,7 +287,7 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        return self._of_now(rows.key(self._reader, key_id))
+        return self._of_now(self._stored_keys.key(key_id))
 
     async def change_key(
         self, key_id: str, changes: Mapping[str, Any], *, by: Signature | None = None
@@ -313,9 +299,8 @@ class Accounts:
             Invalid: origins for a secret key.
         """
         _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
-        return await self._write_key(
-            key_id, lambda conn: rows.change_key(conn, key_id, changes), by
-        )
+        with self._forgetting(key_id):
+            return await self._stored_keys.change(key_id, changes, by=by)
 
     async def rotate_key(
         self, key_id: str, overlap_s: int, *, by: Signature | None = None
@@ -333,9 +318,8 @@ class Accounts:
         value = _new_value(key.type, key.mode)
         digest, last4 = _digest(value), value[-4:]
         until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
-        made = await self._write_key(
-            key_id, lambda conn: rows.rotate_key(conn, key_id, digest, last4, until), by
-        )
+        with self._forgetting(key_id):
+            made = await self._stored_keys.rotate(key_id, digest, last4, until, by=by)
         return CreatedKey(made, value)
 
     async def end_old_value(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
@@ -344,13 +328,8 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        return await self._write_key(key_id, lambda conn: rows.end_old_value(conn, key_id), by)
-
-    async def _write_key(self, key_id: str, unit: Unit[ApiKey], by: Signature | None) -> ApiKey:
-        try:
-            return await self._journal.commit(signed(by, unit))
-        finally:
-            self._forget_key(key_id)
+        with self._forgetting(key_id):
+            return await self._stored_keys.end_old_value(key_id, by=by)
 
     async def delete_key(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
         """Forget a key for good.
@@ -358,12 +337,8 @@ class Accounts:
         Raises:
             NotFound: there is none of this id.
         """
-        try:
-            return await self._journal.commit(
-                signed(by, lambda conn: rows.delete_key(conn, key_id))
-            )
-        finally:
-            self._forget_key(key_id)
+        with self._forgetting(key_id):
+            return await self._stored_keys.delete(key_id, by=by)
 
     def forget_organization(self, organization_id: str) -> None:
         """It was written elsewhere, with all its keys: know nothing of it any more."""
@@ -373,9 +348,14 @@ class Accounts:
                 del self._keys[digest]
                 self._used.pop(known.key.id, None)
 
-    def _forget_key(self, key_id: str) -> None:
-        for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
-            del self._keys[digest]
+    @contextmanager
+    def _forgetting(self, key_id: str) -> Iterator[None]:
+        """Know nothing of a key any more, whatever comes of writing it."""
+        try:
+            yield
+        finally:
+            for digest in [d for d, known in self._keys.items() if known.key.id == key_id]:
+                del self._keys[digest]
 
     def forget_keys(self) -> None:
         """Read all keys anew: their times have changed."""
@@ -393,7 +373,7 @@ class Accounts:
             return
         used, self._used = self._used, {}
         try:
-            await self._journal.commit(lambda conn: rows.touch_keys(conn, used))
+            await self._stored_keys.touch(used)
         except Unavailable as error:
             log.warning("accounts.touch", reason=str(error))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import sqlite3
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
@@ -19,10 +18,8 @@ import structlog
 import trio
 
 from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
-from risala.engine.journal.accounts import credentials as rows
-from risala.engine.journal.accounts.credentials import Proof
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.writer import Journal
+from risala.engine.journal.repositories.accounts import CredentialRepository
+from risala.engine.journal.store.signature import Signature
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Admitted, CompatCredential, CreatedCredential, Principal
 from risala.engine.model.errors import (
@@ -35,6 +32,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
+from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault
@@ -69,16 +67,10 @@ class Credentials:
     """See the module's text."""
 
     def __init__(
-        self,
-        accounts: Accounts,
-        journal: Journal,
-        reader: sqlite3.Connection,
-        clock: Clock,
-        ids: IdSource,
+        self, accounts: Accounts, stored: CredentialRepository, clock: Clock, ids: IdSource
     ) -> None:
         self._accounts = accounts
-        self._journal = journal
-        self._reader = reader
+        self._stored = stored
         self._clock = clock
         self._ids = ids
         self._known: OrderedDict[str, _Known] = OrderedDict()
@@ -109,7 +101,7 @@ class Credentials:
             if known is not None:
                 # A name that is not there was looked for on disk just now; one that is remembered
                 # was not, and how soon it is refused would tell that there is one.
-                rows.by_username(self._reader, face, "")
+                self._stored.by_username(face, "")
             raise Unauthorized(_REVOKED)
         credential_id = known.admitted.credential.id
         admitted = self.admitted(credential_id)  # it may have been revoked while it was hashed
@@ -168,12 +160,12 @@ class Credentials:
         credential_id = self._by_name.get((face, username))
         if credential_id is not None and (known := self._known.get(credential_id)) is not None:
             return known
-        found = rows.by_username(self._reader, face, username)
+        found = self._stored.by_username(face, username)
         return None if found is None else self._remember(found)
 
     def _read(self, credential_id: str) -> _Known | None:
         try:
-            found = rows.credential(self._reader, credential_id)
+            found = self._stored.credential(credential_id)
         except NotFound:
             return None
         return None if found.revoked_at is not None else self._remember(found)
@@ -188,7 +180,7 @@ class Credentials:
             allowed_addresses=None if allowed is None else ranges_of(allowed),
             face=found.face,
         )
-        known = _Known(Admitted(found, principal), rows.proof(self._reader, found.id))
+        known = _Known(Admitted(found, principal), self._stored.proof(found.id))
         self._known[found.id] = known
         self._by_name[found.face, found.username] = found.id
         if len(self._known) > REMEMBERED_MAX:
@@ -243,10 +235,7 @@ class Credentials:
             hears=hears,
         )
         proof = await self._proof(shape, password)
-        made = await self._journal.commit(
-            signed(by, lambda conn: rows.add(conn, credential, proof))
-        )
-        return CreatedCredential(made, password)
+        return CreatedCredential(await self._stored.add(credential, proof, by=by), password)
 
     async def _proof(self, shape: CredentialShape, password: str) -> Proof:
         given = password.encode()
@@ -264,7 +253,7 @@ class Credentials:
             NotFound: no such organization.
         """
         self._accounts.organization(organization_id)
-        return rows.of_organization(self._reader, organization_id)
+        return self._stored.of_organization(organization_id)
 
     def credential(self, credential_id: str) -> CompatCredential:
         """One credential, revoked or not.
@@ -272,7 +261,7 @@ class Credentials:
         Raises:
             NotFound: there is none of this id.
         """
-        return rows.credential(self._reader, credential_id)
+        return self._stored.credential(credential_id)
 
     async def revoke(self, credential_id: str, *, by: Signature | None = None) -> CompatCredential:
         """Let a credential hold no longer: at once, for good, and for sessions that are open.
@@ -282,9 +271,7 @@ class Credentials:
         """
         now_ms = self._clock.now_ms()
         try:
-            return await self._journal.commit(
-                signed(by, lambda conn: rows.revoke(conn, credential_id, now_ms))
-            )
+            return await self._stored.revoke(credential_id, now_ms, by=by)
         finally:
             if (known := self._known.pop(credential_id, None)) is not None:
                 self._forget_name(known)
@@ -318,7 +305,7 @@ class Credentials:
             return
         used, self._used = self._used, {}
         try:
-            await self._journal.commit(lambda conn: rows.touch(conn, used))
+            await self._stored.touch(used)
         except Unavailable as error:
             log.warning("credentials.touch", reason=str(error))
 

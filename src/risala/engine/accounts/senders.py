@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from risala.config.model import Settings
-from risala.engine.journal.accounts import accounts, senders
-from risala.engine.journal.recorder import Recorder
-from risala.engine.journal.store.signature import Signature, signed
+from risala.engine.accounts.accounts import Accounts
+from risala.engine.journal.repositories.accounts import SenderRepository
+from risala.engine.journal.store.signature import Signature
+from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.sender_marks import Mark, Marker, Owned
 from risala.sms.address import fold_sender, sender_fault, spelled
 
@@ -28,20 +29,26 @@ REASONS: Final = {
 
 class Senders:
     def __init__(
-        self, recorder: Recorder, reader: sqlite3.Connection, ids: IdSource, settings: Settings
+        self,
+        stored: SenderRepository,
+        accounts: Accounts,
+        clock: Clock,
+        ids: IdSource,
+        settings: Settings,
     ) -> None:
-        self._recorder = recorder
-        self._reader = reader
+        self._stored = stored
+        self._accounts = accounts
+        self._clock = clock
         self._ids = ids
         self._default = fold_sender(settings.service.default_sender)
         self._marker = Marker(settings.senders, settings.service.default_sender)
         # The few organizations with a cleared sender that waits for the volume: each of their sends
         # may be the one that approves it.
-        self._waiting = senders.waiting_for_volume(reader)
+        self._waiting = stored.waiting_for_volume()
 
     def by_name(self, organization_id: str, name: str) -> Sender | None:
         """The organization's sender of this name, compared folded."""
-        return senders.by_name(self._reader, organization_id, name)
+        return self._stored.by_name(organization_id, name)
 
     def waits_for_volume(self, organization_id: str) -> bool:
         """True where the organization's next message may approve a sender."""
@@ -49,16 +56,15 @@ class Senders:
 
     def look_again(self, organization_id: str) -> None:
         """Read an organization's senders again: a unit may have approved one."""
-        self._waiting = senders.waiting_for_volume(self._reader)
+        self._waiting = self._stored.waiting_for_volume()
 
     def list(self, organization_id: str | None) -> list[Sender]:
         """Requests and approved senders, of one organization or of all."""
-        return senders.senders(self._reader, organization_id)
+        return self._stored.all(organization_id)
 
     def volume(self, organization_id: str, hours: int) -> int:
         """Messages that the organization sent in the last hours."""
-        now_ms = self._recorder.clock.now_ms()
-        return senders.volume(self._reader, organization_id, now_ms, hours)
+        return self._stored.volume(organization_id, self._clock.now_ms(), hours)
 
     def foresee(self, organization_id: str, name: str) -> tuple[str | None, Sequence[str]]:
         """Why a request for this name would be refused (``rule``, ``default`` or ``taken``), and
@@ -78,7 +84,7 @@ class Senders:
 
     def owned_names(self) -> Sequence[Owned]:
         """What organizations go by, which is what a new name may be taken for."""
-        return senders.owned_names(self._reader)
+        return self._stored.owned_names()
 
     def marks_among(
         self, found: Iterable[Sender], owned: Sequence[Owned]
@@ -105,8 +111,8 @@ class Senders:
         if not description.strip() or len(description) > DESCRIPTION_MAX:
             text = f"Describe the intended use in 1 to {DESCRIPTION_MAX} characters."
             raise Invalid("description", "invalid_length", text)
-        accounts.organization(self._reader, organization_id)
-        now_ms = self._recorder.clock.now_ms()
+        self._accounts.organization(organization_id)
+        now_ms = self._clock.now_ms()
         new = Sender(
             id=self._ids.new("snd"),
             organization_id=organization_id,
@@ -118,7 +124,7 @@ class Senders:
             created_at=now_ms,
             updated_at=now_ms,
         )
-        return await self._recorder.journal.commit(signed(by, lambda conn: senders.add(conn, new)))
+        return await self._stored.add(new, by=by)
 
     async def clear(self, sender_id: str, *, waive: bool, by: Signature | None = None) -> Sender:
         """Clear a name: the operator has nothing against it. With ``waive`` it is approved at once,
@@ -128,13 +134,11 @@ class Senders:
             NotFound: there is none of this id.
             Conflict: it was denied, or another organization has the name.
         """
-        stamp = self._recorder.stamp()
+        stamp = Stamp(self._clock.now_ms())
         try:
-            return await self._recorder.journal.commit(
-                signed(by, lambda conn: senders.clear(conn, sender_id, waive=waive, stamp=stamp))
-            )
+            return await self._stored.clear(sender_id, waive=waive, stamp=stamp, by=by)
         finally:
-            self._waiting = senders.waiting_for_volume(self._reader)
+            self._waiting = self._stored.waiting_for_volume()
 
     async def deny(self, sender_id: str, reason: str, *, by: Signature | None = None) -> Sender:
         """Refuse a name, for one of :data:`REASONS`.
@@ -147,10 +151,8 @@ class Senders:
         if text is None:
             known = ", ".join(REASONS)
             raise Invalid("reason", "invalid_reason", f"A reason is one of: {known}.")
-        stamp = self._recorder.stamp()
+        stamp = Stamp(self._clock.now_ms())
         try:
-            return await self._recorder.journal.commit(
-                signed(by, lambda conn: senders.deny(conn, sender_id, text, stamp))
-            )
+            return await self._stored.deny(sender_id, text, stamp, by=by)
         finally:
-            self._waiting = senders.waiting_for_volume(self._reader)
+            self._waiting = self._stored.waiting_for_volume()

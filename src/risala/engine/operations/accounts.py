@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.model.commands import Organization
-from risala.engine.model.records.accounts import OrganizationChange
+from risala.engine.model.records.accounts import DELETED, OrganizationChange
 from risala.engine.model.wire import organization_wire
 from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (

@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep.audit_log import AuditEntry, Look, Values
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.record import to_json
 from risala.engine.operations.arguments import Arguments, Json

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from risala.engine.journal.accounts import senders
 from risala.engine.model.errors import NotFound
 from risala.engine.services import Services
 
@@ -82,7 +81,7 @@ def of_credential(services: Services, given: NamesCredential) -> str:
 
 def of_sender(services: Services, given: NamesSender) -> str:
     """The organization of a sender. Raises ``NotFound``."""
-    return senders.sender(services.reader, given.sender_id).organization_id
+    return services.repositories.senders.sender(given.sender_id).organization_id
 
 
 def of_message(services: Services, given: NamesMessage) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import figures
 from risala.engine.model.commands import Sender
+from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations import audit_images, owners
 from risala.engine.operations.arguments import (

@@ -11,12 +11,10 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.accounts import OrganizationChange
+from risala.engine.model.records.accounts import DELETED, OrganizationChange
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.record import shallow
 
-DELETED: Final = "deleted"
-"""The status of an organization that is no more; its row stays with the ledger."""
 KEYS_MAX: Final = 200
 """Of an organization: one for each of its programs, and room. They are listed all at once, and a
 member, or a stolen session, could make any number of them."""

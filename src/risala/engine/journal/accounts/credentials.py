@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from dataclasses import dataclass, field
 from typing import Final
 
 from risala.engine.journal.accounts import accounts
@@ -13,6 +12,7 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.accounts import Proof
 from risala.engine.model.states import Mode
 
 CREDENTIALS_MAX: Final = 100
@@ -25,16 +25,6 @@ def _texts(text: str | None) -> tuple[str, ...] | None:
 
 
 _ROWS: Final = Rows(CompatCredential, mode=Mode, allowed_addresses=_texts, hears=bool)
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What a password is compared with."""
-
-    hash: bytes = field(repr=False)
-    salt: bytes | None = field(repr=False)
-    """None: the hash is a plain one."""
-    signer: bytes | None = field(repr=False)
 
 
 _PROOFS: Final = Rows(Proof)

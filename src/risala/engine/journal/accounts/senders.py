@@ -10,13 +10,11 @@ from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.sender_marks import Owned
 from risala.sms.address import fold_sender
 
-WEEKLY_MESSAGES: Final = 2000
-"""Accepted live messages of seven days that approve a cleared sender (specification §3.2)."""
-WEEK_HOURS: Final = 168
 HOUR_MS: Final = 3_600_000
 SENDERS_MAX: Final = 200
 """Of an organization, in whatever state: each is looked at by an operator, and a member could ask

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import spending
-from risala.engine.journal.accounts.accounts import DELETED, ORGANIZATIONS
+from risala.engine.journal.accounts.accounts import ORGANIZATIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Organization
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.rules.days import day_of
 

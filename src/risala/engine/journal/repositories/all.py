@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from risala.engine.journal.repositories.accounts import (
+    CredentialRepository,
+    KeyRepository,
+    OrganizationRepository,
+    SenderRepository,
+)
 from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
@@ -25,6 +31,10 @@ from risala.engine.journal.store.store import Store
 class Repositories:
     """One of each domain; a part is handed those that it needs."""
 
+    organizations: OrganizationRepository
+    keys: KeyRepository
+    senders: SenderRepository
+    credentials: CredentialRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
     carriers: CarrierRepository
@@ -50,6 +60,10 @@ class Repositories:
     def open(cls, store: Store) -> Repositories:
         """All of them, over one store."""
         return cls(
+            organizations=OrganizationRepository(store),
+            keys=KeyRepository(store),
+            senders=SenderRepository(store),
+            credentials=CredentialRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
             carriers=CarrierRepository(store),

@@ -1,9 +1,15 @@
-"""Organizations: what changes their balances and their settings."""
+"""Organizations, their senders and credentials: what changes balances and settings."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+DELETED: Final = "deleted"
+"""The status of an organization that is no more; its row stays with the ledger."""
+WEEKLY_MESSAGES: Final = 2000
+"""Accepted live messages of seven days that approve a cleared sender (specification §3.2)."""
+WEEK_HOURS: Final = 168
 
 
 class Entered(NamedTuple):
@@ -45,3 +51,13 @@ class OrganizationChange:
     owner_spend_cap: int | None = None
     time_zone: str | None = None
     lean_answers: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a password is compared with."""
+
+    hash: bytes = field(repr=False)
+    salt: bytes | None = field(repr=False)
+    """None: the hash is a plain one."""
+    signer: bytes | None = field(repr=False)

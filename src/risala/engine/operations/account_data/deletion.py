@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.upkeep import deletion, erasures
 from risala.engine.journal.upkeep.deletion import DeletionFigures
 from risala.engine.journal.upkeep.erasures import Erasure
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.operations import audit_images, owners
 from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text

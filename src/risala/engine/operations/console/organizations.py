@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.accounts.accounts import DELETED
 from risala.engine.journal.pages import organizations
 from risala.engine.journal.pages.organizations import OrganizationFilter
 from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import organization_wire

@@ -10,11 +10,10 @@ import trio
 from pydantic import PlainValidator
 
 from risala.engine.accounts.senders import REASONS
-from risala.engine.journal.accounts import senders
-from risala.engine.journal.accounts.senders import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.journal.pages import requests
 from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
 from risala.engine.model.commands import Sender
+from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import sender_wire
@@ -104,7 +103,7 @@ async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     wanted = SenderRequestFilter(given.status, given.search)
     undecided = requests.undecided(reader)
     if given.sender_id is not None:
-        one = await _marked(call, [senders.sender(reader, given.sender_id)])
+        one = await _marked(call, [call.services.repositories.senders.sender(given.sender_id)])
         return SenderRequestPage(
             tuple(_request_of(call, *each) for each in one), None, None, undecided
         )

@@ -1,0 +1,277 @@
+"""Organizations, their keys, senders and credentials for other faces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.accounts import accounts, credentials, senders, spending
+from risala.engine.journal.store.signature import Signature
+from risala.engine.journal.store.store import Store
+from risala.engine.model.commands import CompatCredential, Organization, Sender
+from risala.engine.model.records.accounts import OrganizationChange, Proof
+from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.messages import Stamp
+from risala.engine.rules.sender_marks import Owned
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationRepository:
+    """Organizations. All reads are by an index, on the loop's thread; ``all`` reads every one.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def all(self) -> list[Organization]:
+        """Every organization, deleted ones too, by its id."""
+        return accounts.organizations(self._store.reader)
+
+    def organization(self, organization_id: str) -> Organization:
+        """One organization.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return accounts.organization(self._store.reader, organization_id)
+
+    def spent(self, organization_id: str, day: int) -> int:
+        """What an organization was charged on a day of its own, in minor units."""
+        return spending.spent(self._store.reader, organization_id, day)
+
+    async def add(self, new: Organization, *, by: Signature | None) -> Organization:
+        """Store an organization."""
+        return await self._store.commit(partial(accounts.add_organization, organization=new), by)
+
+    async def set_status(
+        self, organization_id: str, status: str, *, by: Signature | None
+    ) -> Organization:
+        """Suspend or resume an organization.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it is deleted.
+        """
+        given = (organization_id, status)
+        return await self._store.commit(
+            lambda conn: accounts.set_organization_status(conn, *given), by
+        )
+
+    async def change(
+        self, organization_id: str, change: OrganizationChange, *, by: Signature | None
+    ) -> None:
+        """Change an organization's own settings.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        given = (organization_id, change)
+        await self._store.commit(lambda conn: accounts.change_organization(conn, *given), by)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRepository:
+    """API keys. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    Each that names a key raises ``NotFound`` where there is none of this id.
+    """
+
+    _store: Store
+
+    def of_digest(self, digest: bytes) -> ApiKey | None:
+        """The key of this value, by the hash of that."""
+        return accounts.key_by_hash(self._store.reader, digest)
+
+    def of_old_digest(self, digest: bytes) -> ApiKey | None:
+        """The key that had this value before it was rotated."""
+        return accounts.key_by_old_hash(self._store.reader, digest)
+
+    def of_organization(self, organization_id: str) -> list[ApiKey]:
+        """The keys of an organization, the oldest first."""
+        return accounts.keys(self._store.reader, organization_id)
+
+    def key(self, key_id: str) -> ApiKey:
+        """One key."""
+        return accounts.key(self._store.reader, key_id)
+
+    async def add(self, new: ApiKey, digest: bytes, *, by: Signature | None) -> ApiKey:
+        """Store a key by the hash of its value.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: it has too many.
+        """
+        return await self._store.commit(partial(accounts.add_key, key=new, digest=digest), by)
+
+    async def set_enabled(self, key_id: str, *, enabled: bool, by: Signature | None) -> ApiKey:
+        """Enable or disable a key."""
+        unit = partial(accounts.set_key_enabled, key_id=key_id, enabled=enabled)
+        return await self._store.commit(unit, by)
+
+    async def change(
+        self, key_id: str, changes: Mapping[str, object], *, by: Signature | None
+    ) -> ApiKey:
+        """Change what can be set of a key: fields by their names."""
+        unit = partial(accounts.change_key, key_id=key_id, changes=changes)
+        return await self._store.commit(unit, by)
+
+    async def rotate(
+        self,
+        key_id: str,
+        digest: bytes,
+        last4: str,
+        old_until: int | None,
+        *,
+        by: Signature | None,
+    ) -> ApiKey:
+        """Give a key another value.
+
+        Args:
+            old_until: until when the value that it has now holds; None: no longer.
+        """
+        given = (key_id, digest, last4, old_until)
+        return await self._store.commit(lambda conn: accounts.rotate_key(conn, *given), by)
+
+    async def end_old_value(self, key_id: str, *, by: Signature | None) -> ApiKey:
+        """Let the value that a key had before hold no longer."""
+        return await self._store.commit(partial(accounts.end_old_value, key_id=key_id), by)
+
+    async def delete(self, key_id: str, *, by: Signature | None) -> ApiKey:
+        """Forget a key for good."""
+        return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
+
+    async def touch(self, used: dict[str, int]) -> None:
+        """Write down when keys were last used."""
+        await self._store.commit(partial(accounts.touch_keys, used=used))
+
+
+@dataclass(frozen=True, slots=True)
+class SenderRepository:
+    """Senders. All reads are on the loop's thread: the number of senders is bounded.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def sender(self, sender_id: str) -> Sender:
+        """One sender.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return senders.sender(self._store.reader, sender_id)
+
+    def by_name(self, organization_id: str, name: str) -> Sender | None:
+        """The organization's sender of this name, compared folded."""
+        return senders.by_name(self._store.reader, organization_id, name)
+
+    def all(self, organization_id: str | None) -> list[Sender]:
+        """Senders of one organization, or with None of all, the oldest request first."""
+        return senders.senders(self._store.reader, organization_id)
+
+    def owned_names(self) -> list[Owned]:
+        """What organizations go by: their own names, and their senders that were not denied."""
+        return senders.owned_names(self._store.reader)
+
+    def waiting_for_volume(self) -> set[str]:
+        """Organizations with a cleared sender that is not approved yet."""
+        return senders.waiting_for_volume(self._store.reader)
+
+    def volume(self, organization_id: str, now_ms: int, hours: int) -> int:
+        """Accepted live messages of the last ``hours``, codes among them."""
+        return senders.volume(self._store.reader, organization_id, now_ms, hours)
+
+    async def add(self, new: Sender, *, by: Signature | None) -> Sender:
+        """Request a name; a denied one may be requested again.
+
+        Raises:
+            Conflict: it is on the account already, or there are too many.
+        """
+        return await self._store.commit(partial(senders.add, new=new), by)
+
+    async def clear(
+        self, sender_id: str, *, waive: bool, stamp: Stamp, by: Signature | None
+    ) -> Sender:
+        """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it is denied, or another organization has the name.
+        """
+        unit = partial(senders.clear, sender_id=sender_id, waive=waive, stamp=stamp)
+        return await self._store.commit(unit, by)
+
+    async def deny(
+        self, sender_id: str, reason: str, stamp: Stamp, *, by: Signature | None
+    ) -> Sender:
+        """Refuse a name, also one that was approved.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        unit = partial(senders.deny, sender_id=sender_id, reason=reason, stamp=stamp)
+        return await self._store.commit(unit, by)
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialRepository:
+    """Credentials for faces other than the API. All reads are by an index, on the loop's thread.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def by_username(self, face: str, username: str) -> CompatCredential | None:
+        """The credential of a name, where it is not revoked."""
+        return credentials.by_username(self._store.reader, face, username)
+
+    def credential(self, credential_id: str) -> CompatCredential:
+        """One credential, revoked or not.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return credentials.credential(self._store.reader, credential_id)
+
+    def proof(self, credential_id: str) -> Proof:
+        """What the password of a credential is compared with.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return credentials.proof(self._store.reader, credential_id)
+
+    def of_organization(self, organization_id: str) -> list[CompatCredential]:
+        """Those of an organization, the oldest first; revoked ones too."""
+        return credentials.of_organization(self._store.reader, organization_id)
+
+    async def add(
+        self, new: CompatCredential, proof: Proof, *, by: Signature | None
+    ) -> CompatCredential:
+        """Store a credential.
+
+        Raises:
+            NotFound: no such organization.
+            Conflict: the username is taken, or the organization has too many.
+        """
+        return await self._store.commit(partial(credentials.add, credential=new, proof=proof), by)
+
+    async def revoke(
+        self, credential_id: str, now_ms: int, *, by: Signature | None
+    ) -> CompatCredential:
+        """Let a credential hold no longer, for good.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        unit = partial(credentials.revoke, credential_id=credential_id, now_ms=now_ms)
+        return await self._store.commit(unit, by)
+
+    async def touch(self, used: dict[str, int]) -> None:
+        """Write down when credentials were last used."""
+        await self._store.commit(partial(credentials.touch, used=used))
