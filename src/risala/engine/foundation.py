@@ -19,10 +19,10 @@ from risala.engine.billing.billing import Billing
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.server_key import ServerKeys
-from risala.engine.journal.store.store import Store
 from risala.engine.journal.store.writer import Journal
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.limits.limits import Limits, LimitsMemory

@@ -161,7 +161,7 @@ def people_of(
         PeopleSources(
             settings=core.settings,
             clock=core.seams.clock,
-            reader=core.journal.reader(),
+            audit=core.repositories.audit,
             users=core.repositories.users,
             members=core.repositories.members,
             sign_in=core.repositories.sign_in,

@@ -18,7 +18,7 @@ import structlog
 import trio
 
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
@@ -153,7 +153,7 @@ class Accounts:
         currency: str,
         price_per_segment: int | None,
         *,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> Organization:
         """Create an active organization with no balance.
 
@@ -184,7 +184,7 @@ class Accounts:
         )
 
     async def set_status(
-        self, organization_id: str, status: str, *, by: Signature | None = None
+        self, organization_id: str, status: str, *, by: AuditEntry | None = None
     ) -> Organization:
         """Suspend or resume.
 
@@ -201,7 +201,7 @@ class Accounts:
         organization_id: str,
         change: OrganizationChange,
         *,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> Organization:
         """Change an organization's own settings.
 
@@ -226,7 +226,7 @@ class Accounts:
         key_type: KeyType,
         mode: Mode,
         *,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
         **settings: Any,  # noqa: ANN401 -- fields of a key
     ) -> CreatedKey:
         """Create a key; its value exists only in the answer.
@@ -271,7 +271,7 @@ class Accounts:
         return replace(key, old_last4=None, old_until=None)
 
     async def set_key_enabled(
-        self, key_id: str, *, enabled: bool, by: Signature | None = None
+        self, key_id: str, *, enabled: bool, by: AuditEntry | None = None
     ) -> ApiKey:
         """Enable or disable a key, at once.
 
@@ -290,7 +290,7 @@ class Accounts:
         return self._of_now(self._stored_keys.key(key_id))
 
     async def change_key(
-        self, key_id: str, changes: Mapping[str, Any], *, by: Signature | None = None
+        self, key_id: str, changes: Mapping[str, Any], *, by: AuditEntry | None = None
     ) -> ApiKey:
         """Change what can be set of a key, at once: fields of :class:`ApiKey` by their names.
 
@@ -303,7 +303,7 @@ class Accounts:
             return await self._stored_keys.change(key_id, changes, by=by)
 
     async def rotate_key(
-        self, key_id: str, overlap_s: int, *, by: Signature | None = None
+        self, key_id: str, overlap_s: int, *, by: AuditEntry | None = None
     ) -> CreatedKey:
         """Give a key another value, which exists only in the answer.
 
@@ -322,7 +322,7 @@ class Accounts:
             made = await self._stored_keys.rotate(key_id, digest, last4, until, by=by)
         return CreatedKey(made, value)
 
-    async def end_old_value(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
+    async def end_old_value(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
         """End the value that a key had before, at once.
 
         Raises:
@@ -331,7 +331,7 @@ class Accounts:
         with self._forgetting(key_id):
             return await self._stored_keys.end_old_value(key_id, by=by)
 
-    async def delete_key(self, key_id: str, *, by: Signature | None = None) -> ApiKey:
+    async def delete_key(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
         """Forget a key for good.
 
         Raises:

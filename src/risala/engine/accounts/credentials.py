@@ -19,7 +19,7 @@ import trio
 
 from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsafe_name
 from risala.engine.journal.repositories.accounts import CredentialRepository
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Admitted, CompatCredential, CreatedCredential, Principal
 from risala.engine.model.errors import (
@@ -202,7 +202,7 @@ class Credentials:
         sender: str | None = None,
         allowed_addresses: tuple[str, ...] | None = None,
         hears: bool = False,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> CreatedCredential:
         """Make a credential; its password exists only in the answer.
 
@@ -263,7 +263,7 @@ class Credentials:
         """
         return self._stored.credential(credential_id)
 
-    async def revoke(self, credential_id: str, *, by: Signature | None = None) -> CompatCredential:
+    async def revoke(self, credential_id: str, *, by: AuditEntry | None = None) -> CompatCredential:
         """Let a credential hold no longer: at once, for good, and for sessions that are open.
 
         Raises:

@@ -8,7 +8,7 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.accounts import SenderRepository
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
@@ -93,7 +93,7 @@ class Senders:
         return [self._marker.marks(each, owned) for each in found]
 
     async def request(
-        self, organization_id: str, name: str, description: str, *, by: Signature | None = None
+        self, organization_id: str, name: str, description: str, *, by: AuditEntry | None = None
     ) -> Sender:
         """Ask for a name.
 
@@ -126,7 +126,7 @@ class Senders:
         )
         return await self._stored.add(new, by=by)
 
-    async def clear(self, sender_id: str, *, waive: bool, by: Signature | None = None) -> Sender:
+    async def clear(self, sender_id: str, *, waive: bool, by: AuditEntry | None = None) -> Sender:
         """Clear a name: the operator has nothing against it. With ``waive`` it is approved at once,
         whatever the organization's volume.
 
@@ -140,7 +140,7 @@ class Senders:
         finally:
             self._waiting = self._stored.waiting_for_volume()
 
-    async def deny(self, sender_id: str, reason: str, *, by: Signature | None = None) -> Sender:
+    async def deny(self, sender_id: str, reason: str, *, by: AuditEntry | None = None) -> Sender:
         """Refuse a name, for one of :data:`REASONS`.
 
         Raises:

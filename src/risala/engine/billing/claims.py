@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import Entered
 from risala.engine.model.records.bank_texts import TextCredit
 from risala.engine.model.records.payments import PaymentCredit
@@ -66,7 +66,7 @@ class TopUp:
     amount: int
     reference: str
     note: str | None = None
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class CreditPayment:
 
     organization_id: str
     credit: PaymentCredit | TextCredit
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Adjust:
     reference: str
     note: str
     """Why."""
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
 
 BillingMessage = Reserve | Settle | Release | Entered | Doubt | TopUp | CreditPayment | Adjust

@@ -67,15 +67,14 @@ class CompatAccess:
             Invalid: the address may not be called.
             Refusal, Unavailable: as for :meth:`risala.engine.gateway.Gateway.send_message`.
         """
-        by = None
+        callback = None
         if callback_url is not None:
             try:
                 parse_target(callback_url, rules_of(self._services.settings.webhooks))
             except UrlRefused as refused:
                 raise Invalid("callback", "invalid_url", str(refused)) from None
             callback = Callback(principal.key_id, callback_url, told)
-            by = self._services.repositories.callbacks.registered(callback)
-        response = await self._services.intake.send(principal, command, by=by)
+        response = await self._services.intake.send(principal, command, callback=callback)
         message_id: str = json.loads(response)["messageId"]
         return message_id
 

@@ -23,9 +23,9 @@ from risala.engine.intake.opt_outs import OptOuts
 from risala.engine.intake.policies import Policies, Ruled, Ruling
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.store.signature import Signature
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import Organization, Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
@@ -37,6 +37,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
+from risala.engine.model.records.callbacks import Callback
 from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
@@ -92,14 +93,24 @@ class Intake:
         """Bound once: each line would bind it anew."""
 
     async def send(
-        self, principal: Principal, command: SendMessage, *, by: Signature | None = None
+        self,
+        principal: Principal,
+        command: SendMessage,
+        *,
+        by: AuditEntry | None = None,
+        callback: Callback | None = None,
     ) -> bytes:
-        """See :meth:`Gateway.send_message`."""
+        """See :meth:`Gateway.send_message`.
+
+        Args:
+            by: leaves its line in the audit trail in the same unit.
+            callback: who is called as the message goes on, stored in the same unit.
+        """
         self._let_in(1)
         try:
             if command.idempotency_key is None:
-                return await self._accept(principal, command, by)
-            return await self._accept_once(principal, command, command.idempotency_key, by)
+                return await self._accept(principal, command, by, callback)
+            return await self._accept_once(principal, command, by, callback)
         finally:
             self._let_out(1)
 
@@ -165,11 +176,15 @@ class Intake:
     # -- one message
 
     async def _accept_once(
-        self, principal: Principal, command: SendMessage, key: str, by: Signature | None
+        self,
+        principal: Principal,
+        command: SendMessage,
+        by: AuditEntry | None,
+        callback: Callback | None,
     ) -> bytes:
         """Accept a message with a key. Of several requests with one key at the same time one goes
         on; the others wait and find its answer in the journal."""
-        slot = (principal.organization_id, principal.mode, key)
+        slot = (principal.organization_id, principal.mode, command.idempotency_key or "")
         while True:
             known = self._messages.known_answer(*slot)
             if known is not None:
@@ -181,13 +196,17 @@ class Intake:
         # There was no await since the look into the journal, so no other request came in between.
         event = self._first_of_key[slot] = trio.Event()
         try:
-            return await self._accept(principal, command, by)
+            return await self._accept(principal, command, by, callback)
         finally:
             del self._first_of_key[slot]
             event.set()
 
     async def _accept(
-        self, principal: Principal, command: SendMessage, by: Signature | None
+        self,
+        principal: Principal,
+        command: SendMessage,
+        by: AuditEntry | None,
+        callback: Callback | None,
     ) -> bytes:
         organization = self._accounts.organization(principal.organization_id)
         ruled: Ruling | None = None
@@ -203,7 +222,7 @@ class Intake:
             if principal.mode is Mode.LIVE:
                 await holding.take((new,))
             key = new.idempotency_key
-            accepted = await self._messages.accept(new, stamp, by)
+            accepted = await self._messages.accept(new, stamp, by, callback)
         except BaseException as error:
             await holding.failed(error)
             if isinstance(error, OutcomeUnknown):
@@ -342,7 +361,7 @@ class Intake:
         mode: Mode,
         new: NewVerification,
         *,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> None:
         """Accept a code's SMS and open its session: durable when this returns, or neither.
 

@@ -16,6 +16,7 @@ import structlog
 
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal import minutes
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import (
     awaiting,
     deadlines,
@@ -27,9 +28,9 @@ from risala.engine.journal.messages import (
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Group
 from risala.engine.journal.store.writer import Journal, Unit
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Failed, Unavailable
@@ -196,7 +197,7 @@ class Recorder:
             lambda conn: awaiting.note_reachable(conn, carrier, carriers, number, now_ms)
         )
 
-    async def cancel(self, message_id: str, *, by: Signature | None = None) -> None:
+    async def cancel(self, message_id: str, *, by: AuditEntry | None = None) -> None:
         """Withdraw a message that has not left.
 
         Raises:
@@ -204,7 +205,7 @@ class Recorder:
             Unavailable: it could not be written.
         """
         stamp = self.stamp()
-        unit = signed(by, lambda conn: endings.cancel(conn, message_id, stamp))
+        unit = audited(by, lambda conn: endings.cancel(conn, message_id, stamp))
         self.tell(await self.journal.commit(unit))
 
     async def settle_deadlines(self, submits_max: int = deadlines.SUBMITS_MAX) -> int:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import trio
 
 from risala.engine.journal.store.watched import telling
-from risala.engine.journal.upkeep.audit_log import family_of, version_of
+from risala.engine.model.audit import family_of
 from risala.engine.model.callers import Caller
 from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.model.records.asks import Ask, Versioned
@@ -142,7 +142,7 @@ def _version(services: Services, operation: Operation[Any, Any], given: Argument
     if operation.edits is None:
         return None
     subject: str = getattr(given, operation.edits)
-    return version_of(services.reader, subject, family_of(operation.name))
+    return services.repositories.audit.version_of(subject, family_of(operation.name))
 
 
 async def perform_typed(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.records.accounts import DELETED, OrganizationChange
 from risala.engine.model.wire import organization_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -75,7 +76,7 @@ async def _org_create(call: Call[CreateOrganization]) -> Organization:
         given.name,
         services.settings.service.currency,
         given.price_per_segment,
-        by=call.audit(audit_images.organization),
+        by=call.audit(AuditImage.ORGANIZATION),
     )
 
 
@@ -91,7 +92,7 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
 
 async def _org_suspend(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
-    by = call.audit(audit_images.organization, organization_id)
+    by = call.audit(AuditImage.ORGANIZATION, organization_id)
     organization = await services.accounts.set_status(organization_id, "suspended", by=by)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
@@ -101,7 +102,7 @@ async def _org_suspend(call: Call[OfOrganization]) -> Organization:
 
 async def _org_resume(call: Call[OfOrganization]) -> Organization:
     services, organization_id = call.services, call.given.organization_id
-    by = call.audit(audit_images.organization, organization_id)
+    by = call.audit(AuditImage.ORGANIZATION, organization_id)
     organization = await services.accounts.set_status(organization_id, "active", by=by)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
@@ -127,7 +128,7 @@ async def _org_set(call: Call[SetOrganization]) -> Organization:
         time_zone=given.time_zone,
         lean_answers=given.lean_answers,
     )
-    by = call.audit(audit_images.organization, given.organization_id)
+    by = call.audit(AuditImage.ORGANIZATION, given.organization_id)
     return await call.services.accounts.change(given.organization_id, change, by=by)
 
 

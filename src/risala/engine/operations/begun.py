@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from risala.engine.journal.upkeep import audit_log
-from risala.engine.journal.upkeep.audit_log import Values
+from risala.engine.model.audit import Values
 from risala.engine.model.errors import Invalid
 from risala.engine.operations.operation import Call
 
@@ -24,8 +23,8 @@ async def line_of(
     """
     if export is None:
         by = call.audit(organization_id=organization_id, said=said, always=True)
-        return await call.services.recorder.journal.commit(lambda conn: audit_log.write(conn, by))
-    found = audit_log.line(call.services.reader, export)
+        return await call.services.repositories.audit.note(by)
+    found = call.services.repositories.audit.line(export)
     is_ours = (
         found is not None
         and (found.action, found.who) == (call.action, call.caller.who)

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import CompatCredential, CreatedCredential
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import credential_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
@@ -88,7 +89,7 @@ async def _create(call: Call[CreateCredential]) -> CreatedCredential:
         sender=given.sender,
         allowed_addresses=given.allowed_addresses,
         hears=bool(given.inbound),
-        by=call.audit(audit_images.credential),
+        by=call.audit(AuditImage.CREDENTIAL),
     )
 
 
@@ -99,7 +100,7 @@ async def _list(call: Call[OfOrganization]) -> CompatCredentials:
 
 async def _revoke(call: Call[OfCredential]) -> CompatCredential:
     credential_id = call.given.credential_id
-    by = call.audit(audit_images.credential, credential_id)
+    by = call.audit(AuditImage.CREDENTIAL, credential_id)
     return await call.services.credentials.revoke(credential_id, by=by)
 
 

@@ -8,11 +8,12 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
+from risala.engine.model.audit import AuditImage, masked
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.inbound import InboundRoute, Received, ReceivedFilter
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -242,13 +243,13 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     services.accounts.fresh_organization(given.organization_id)
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
-    by = call.audit(audit_images.route, route_id)
+    by = call.audit(AuditImage.ROUTE, route_id)
     return await services.repositories.inbound.add_route(new, by=by)
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
-    by = call.audit(audit_images.route, route_id)
+    by = call.audit(AuditImage.ROUTE, route_id)
     return await call.services.repositories.inbound.remove_route(route_id, by=by)
 
 
@@ -258,7 +259,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     services, inbound = call.services, call.services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
     if heeds is not None:
-        by = call.audit(audit_images.opt_out_policy, organization_id)
+        by = call.audit(AuditImage.OPT_OUT_POLICY, organization_id)
         await inbound.set_policy(organization_id, call.now_ms, heeds=heeds, by=by)
         services.intake.opt_outs.look_again()
     given = call.given
@@ -281,7 +282,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
     who, now_ms = call.caller.who, call.now_ms
-    by = call.audit(subject=audit_images.masked(number), organization_id=organization_id)
+    by = call.audit(subject=masked(number), organization_id=organization_id)
     await call.services.repositories.inbound.opt_out(organization_id, number, who, now_ms, by=by)
     return Recipient(organization_id, number)
 
@@ -289,7 +290,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = with_country(call.given.number, _HOME)
-    by = call.audit(subject=audit_images.masked(number), organization_id=organization_id)
+    by = call.audit(subject=masked(number), organization_id=organization_id)
     if not await call.services.repositories.inbound.opt_in(organization_id, number, by=by):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)

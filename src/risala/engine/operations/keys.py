@@ -6,11 +6,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.upkeep.audit_log import AuditEntry
+from risala.engine.model.audit import AuditEntry, AuditImage
 from risala.engine.model.records import keys
 from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys, KeyType
 from risala.engine.model.states import Mode
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
@@ -125,7 +125,7 @@ async def _create(call: Call[CreateKey]) -> CreatedKey:
         given.organization_id,
         given.type,
         given.mode,
-        by=call.audit(audit_images.key),
+        by=call.audit(AuditImage.KEY),
         **given.values_of(ApiKey, besides=("organization_id", "type", "mode")),
     )
 
@@ -168,7 +168,7 @@ async def _delete(call: Call[OfKey]) -> ApiKey:
 
 
 def _signed(call: Call[Any]) -> AuditEntry:
-    return call.audit(audit_images.key, call.given.key_id)
+    return call.audit(AuditImage.KEY, call.given.key_id)
 
 
 _ONE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "owner": owners.of_key, "changes": ApiKey}

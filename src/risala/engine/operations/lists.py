@@ -10,11 +10,12 @@ from pydantic import Field, PlainValidator
 from risala.engine.journal.pages import lists
 from risala.engine.journal.pages.cut_messages import CutMessage, cut_messages
 from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
+from risala.engine.model.audit import masked
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -271,7 +272,7 @@ def _said(given: ExportMessages) -> Json:
     told = {
         "mode": given.mode,
         "status": given.status,
-        "to": None if given.to is None else audit_images.masked(given.to),
+        "to": None if given.to is None else masked(given.to),
         "from": given.sender,
         "kind": given.kind,
         "key": given.key_id,

@@ -12,6 +12,7 @@ from pydantic import Field, PlainValidator
 from risala.engine import overview
 from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
 from risala.engine.journal.upkeep.erasing import take_out_message
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
     MessageView,
@@ -26,7 +27,7 @@ from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.engine.model.wire import message_wire, timeline_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -279,7 +280,7 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
         validity_s=given.validity_s,
     )
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode(given.mode))
-    by = call.audit(audit_images.message)
+    by = call.audit(AuditImage.MESSAGE)
     response = await services.intake.send(principal, command, by=by)
     message_id = _message_id(response)
     return AcceptedMessage(message_id, response, unserved_warning(services, message_id))
@@ -315,14 +316,14 @@ async def _message_events(call: Call[OfMessage]) -> EventsAbout:
 
 async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
     message_id = call.given.message_id
-    await call.services.recorder.cancel(message_id, by=call.audit(audit_images.message, message_id))
+    await call.services.recorder.cancel(message_id, by=call.audit(AuditImage.MESSAGE, message_id))
     view, _ = overview.message(call.services, message_id)
     return ShownMessage(view)
 
 
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     message_id, text_only = call.given.message_id, bool(call.given.text_only)
-    by = call.audit(audit_images.message, message_id, said={"textOnly": text_only}, always=True)
+    by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
     await call.commit(partial(take_out_message, message_id=message_id, text_only=text_only), by)
     return ErasedMessage(message_id)
 

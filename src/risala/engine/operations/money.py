@@ -11,12 +11,13 @@ from pydantic import PlainValidator
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.journal.pages import figures, statement
 from risala.engine.journal.pages.statement import StatementFilter
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import ledger_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Amount,
     ArgumentKind,
@@ -152,7 +153,7 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
     given, services = call.given, call.services
     reference = _western(given.reference or services.ids.new("pay"))
     by = call.audit(
-        audit_images.organization,
+        AuditImage.ORGANIZATION,
         given.organization_id,
         said={"amount": money(given.amount), "reference": reference, "note": given.note},
     )
@@ -172,7 +173,7 @@ async def _adjust(call: Call[Correct]) -> LedgerEntry:
     given, services = call.given, call.services
     reference = services.ids.new("adj")
     by = call.audit(
-        audit_images.organization,
+        AuditImage.ORGANIZATION,
         given.organization_id,
         said={"amount": money(given.amount), "reference": reference, "reason": given.reason},
     )

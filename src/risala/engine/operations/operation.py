@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from risala.engine.journal.store.signature import signed
 from risala.engine.journal.store.transaction import Unit
-from risala.engine.journal.upkeep.audit_log import AuditEntry, Look, Values
+from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.records.accounts import DELETED
@@ -45,7 +44,7 @@ class Call(Generic[A]):
 
     def audit(
         self,
-        look: Look | None = None,
+        image: AuditImage | None = None,
         subject: str | None = None,
         *,
         said: Values | None = None,
@@ -60,7 +59,7 @@ class Call(Generic[A]):
             action=self.action,
             at=self.now_ms,
             subject=subject,
-            look=look,
+            image=image,
             organization_id=organization_id,
             said=said or {},
             always=always,
@@ -74,7 +73,7 @@ class Call(Generic[A]):
             Refusal: the unit refused; no line is written.
             Unavailable: the unit could not be written.
         """
-        return await self.services.recorder.journal.commit(signed(by, unit))
+        return await self.services.recorder.journal.commit(audited(by, unit))
 
     async def note(self, by: AuditEntry) -> None:
         """Commit a line of the audit trail alone, for something that is done elsewhere, or only
@@ -83,7 +82,7 @@ class Call(Generic[A]):
         Raises:
             Unavailable: the line could not be written, so that it must not be done.
         """
-        await self.commit(nothing, by)
+        await self.services.repositories.audit.note(by)
 
     async def note_look(self, by: AuditEntry) -> None:
         """:meth:`note` for what is shown of a member's own organization: the same look again
@@ -102,10 +101,6 @@ class Call(Generic[A]):
         if not looks.stands(look, by.at):
             await self.note(by)
             looks.note(look, by.at)
-
-
-def nothing(_: object) -> None:
-    """A unit of work that writes nothing of its own."""
 
 
 Owner = Callable[[Services, A], str | None]

@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.journal.pages import figures
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Sender
 from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.wire import sender_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -154,7 +155,7 @@ async def _sender_request(call: Call[RequestSender]) -> MarkedSender:
         given.organization_id,
         given.name,
         given.description or "",
-        by=call.audit(audit_images.sender),
+        by=call.audit(AuditImage.SENDER),
     )
     return _marked(call, sender)[0]
 
@@ -196,19 +197,19 @@ async def _sender_find(call: Call[FindSender]) -> FoundSender:
 
 
 async def _sender_clear(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(audit_images.sender, call.given.sender_id)
+    by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=False, by=by)
     return _marked(call, sender)[0]
 
 
 async def _sender_waive(call: Call[OfSender]) -> MarkedSender:
-    by = call.audit(audit_images.sender, call.given.sender_id)
+    by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.clear(call.given.sender_id, waive=True, by=by)
     return _marked(call, sender)[0]
 
 
 async def _sender_deny(call: Call[DenySender]) -> MarkedSender:
-    by = call.audit(audit_images.sender, call.given.sender_id)
+    by = call.audit(AuditImage.SENDER, call.given.sender_id)
     sender = await call.services.senders.deny(call.given.sender_id, call.given.reason, by=by)
     return _marked(call, sender)[0]
 

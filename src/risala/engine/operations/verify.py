@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import verification_wire
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -164,7 +165,7 @@ async def _config(call: Call[Configure]) -> Configuration:
         current = parse_verify_settings({**current.model_dump(), **call.given.changes})
         _check_sender(services, organization_id, current)
         by = call.audit(
-            audit_images.verify_settings, organization_id, organization_id=organization_id
+            AuditImage.VERIFY_SETTINGS, organization_id, organization_id=organization_id
         )
         await services.repositories.verifications.put_settings(organization_id, current, by=by)
     return _shown(services, organization_id, current)
@@ -204,7 +205,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     if policies.are_there_for_codes:
         await policies.rule_code(principal, command.to)
     verification_id = await services.sessions.ask(
-        Open(principal, command, call.audit(audit_images.verification))
+        Open(principal, command, call.audit(AuditImage.VERIFICATION))
     )
     message_id = services.repositories.verifications.session(verification_id).message_id
     return CodeSent(verification_id, unserved_warning(services, message_id))
@@ -212,7 +213,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
 
 async def _check(call: Call[CheckCode]) -> Judged:
     given = call.given
-    by = call.audit(audit_images.verification, given.verification_id)
+    by = call.audit(AuditImage.VERIFICATION, given.verification_id)
     row = call.services.repositories.verifications.find(given.verification_id)
     mode = Mode.LIVE if row is None else Mode(row.mode)
     principal = _principal(call, given.organization_id, mode)
@@ -229,7 +230,7 @@ async def _get(call: Call[OfVerification]) -> VerificationView:
 
 async def _cancel(call: Call[OfVerification]) -> VerificationView:
     verification_id = call.given.verification_id
-    by = call.audit(audit_images.verification, verification_id)
+    by = call.audit(AuditImage.VERIFICATION, verification_id)
     await call.services.sessions.ask(Withdraw(verification_id, by))
     return await _get(call)
 

@@ -15,7 +15,7 @@ import structlog
 
 from risala.engine.billing.claims import CreditPayment
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.bank_texts import (
     MAY_YET,
@@ -170,7 +170,7 @@ class BankSmsReader:
             last_at=None if last is None else last.received_at,
         )
 
-    async def reconcile(self, method: str, balance: int, who: str, by: Signature) -> None:
+    async def reconcile(self, method: str, balance: int, who: str, by: AuditEntry) -> None:
         """An operator says what a method's account has now: texts go on from there.
 
         Raises:
@@ -180,7 +180,7 @@ class BankSmsReader:
             raise NotFound("No such payment method hears texts of its bank.")
         await self._texts.set_balance(method, balance, self._have.now_ms(), who, by=by)
 
-    async def dismiss(self, text_id: str, who: str, by: Signature) -> BankText:
+    async def dismiss(self, text_id: str, who: str, by: AuditEntry) -> BankText:
         """An operator says that nothing is to be done about a text.
 
         Raises:

@@ -15,7 +15,7 @@ import structlog
 import trio
 
 from risala.engine.billing.claims import CreditPayment
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
 from risala.engine.model.money import money
@@ -158,7 +158,7 @@ class CreditWriter:
         found: StoredPayment,
         settled: PaymentSettled,
         who: str | None,
-        by: Signature | None,
+        by: AuditEntry | None,
     ) -> LedgerEntry:
         """Credit what came, once.
 

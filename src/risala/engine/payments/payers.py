@@ -12,7 +12,7 @@ from typing import Final
 
 import structlog
 
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
 from risala.engine.model.records.payments import PaymentChange, StoredPayment
 from risala.engine.payments.credit_writer import CreditWriter
@@ -79,7 +79,7 @@ class Payers:
             log.warning("payment.payer", payment_id=claimed.id, reason=str(error))
             return self._have.payments.payment(claimed.id)
 
-    async def send(self, payment_id: str, number: str | None, by: Signature) -> StoredPayment:
+    async def send(self, payment_id: str, number: str | None, by: AuditEntry) -> StoredPayment:
         """Send another code, to another number where it was mistyped.
 
         Raises:
@@ -98,7 +98,9 @@ class Payers:
             assert wanted is not None, "what is asked for has a number"
             return await self._send(found, wanted, by)
 
-    async def _send(self, found: StoredPayment, number: str, by: Signature | None) -> StoredPayment:
+    async def _send(
+        self, found: StoredPayment, number: str, by: AuditEntry | None
+    ) -> StoredPayment:
         # Counted first: a crash in between costs a code, never one too many.
         change: PaymentChange = {
             "payer_number": number,
@@ -109,7 +111,7 @@ class Payers:
         session_id = await self._have.codes.send(number, found.language)
         return await self._have.payments.change(found.id, {"payer_session": session_id})
 
-    async def check(self, payment_id: str, code: str, by: Signature) -> StoredPayment:
+    async def check(self, payment_id: str, code: str, by: AuditEntry) -> StoredPayment:
         """Judge a code that the customer typed.
 
         Raises:

@@ -12,7 +12,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, NotFound, Unavailable
 from risala.engine.model.money import minor_units
 from risala.engine.model.records.payments import PaymentChange, PaymentState, StoredPayment
@@ -123,7 +123,7 @@ class PaymentService:
             expires_at=now_ms + UNANSWERED_MS,
         )
 
-    async def begin(self, drafted: StoredPayment, by: Signature) -> StoredPayment:
+    async def begin(self, drafted: StoredPayment, by: AuditEntry) -> StoredPayment:
         """Store a payment, then ask its method. Where that cannot answer the payment stays begun.
 
         Raises:
@@ -150,7 +150,7 @@ class PaymentService:
             return await self._cashier.step(found, self._cashier.method(found).begin)
 
     async def claim(
-        self, payment_id: str, entered: Mapping[str, str], by: Signature
+        self, payment_id: str, entered: Mapping[str, str], by: AuditEntry
     ) -> StoredPayment:
         """The customer has paid, and enters what the method asks.
 
@@ -202,7 +202,7 @@ class PaymentService:
         reference: str | None,
         amount: int | None,
         who: str,
-        by: Signature,
+        by: AuditEntry,
         *,
         unchecked: bool = False,
     ) -> StoredPayment:
@@ -236,7 +236,7 @@ class PaymentService:
         await self._cashier.credit(found, settled, who, by)
         return self.payment(payment_id)
 
-    async def refuse(self, payment_id: str, reason: str, who: str, by: Signature) -> StoredPayment:
+    async def refuse(self, payment_id: str, reason: str, who: str, by: AuditEntry) -> StoredPayment:
         """An operator says that no money came.
 
         Raises:

@@ -8,7 +8,7 @@ import structlog
 import trio
 
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Unavailable
 from risala.engine.model.records.payments import StoredPayment
 from risala.engine.payments.credit_writer import CreditWriter, MethodSilent
@@ -57,7 +57,7 @@ class Polls:
         except Unavailable as error:
             failed.append(error)
 
-    async def now(self, payment_id: str, by: Signature) -> StoredPayment:
+    async def now(self, payment_id: str, by: AuditEntry) -> StoredPayment:
         """Ask about one at once, at an operator's wish, which is signed for beforehand.
 
         Raises:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.limits.claims import TakePeople
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import PeopleUse
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import AccessEnded, Device, EmailChange, Language, User
@@ -45,10 +44,10 @@ class OwnAccount:
         return self._have.users.user(user_id)
 
     def version(self, user_id: str) -> int:
-        return version_of(self._have.reader, user_id, "account")
+        return self._have.audit.version_of(user_id, "account")
 
     async def change(
-        self, user_id: str, name: str | None, language: Language | None, by: Signature
+        self, user_id: str, name: str | None, language: Language | None, by: AuditEntry
     ) -> User:
         """Set what is given.
 
@@ -74,7 +73,7 @@ class OwnAccount:
         return self._have.web_sessions.of_user(user_id, self._have.now_ms())
 
     async def sign_out(
-        self, user_id: str, session_id: str | None, but: str | None, by: Signature
+        self, user_id: str, session_id: str | None, but: str | None, by: AuditEntry
     ) -> int:
         """End one session, or all but one; how many there were."""
         left = [each.id for each in self.devices(user_id)]
@@ -95,7 +94,7 @@ class OwnAccount:
         """The change that waits for codes."""
         return self._have.users.pending_email_change(user_id, self._have.now_ms())
 
-    async def change_email(self, user_id: str, email: str, by: Signature) -> EmailChange:
+    async def change_email(self, user_id: str, email: str, by: AuditEntry) -> EmailChange:
         """Mail a code to the address that they have, and one to that which they want.
 
         Raises:
@@ -121,7 +120,7 @@ class OwnAccount:
         return begun
 
     async def confirm_email(
-        self, user_id: str, old_code: str | None, new_code: str | None, by: Signature
+        self, user_id: str, old_code: str | None, new_code: str | None, by: AuditEntry
     ) -> ChangeAnswer:
         """Judge one code or both; with the second of them the address is changed.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import AccessEnded
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sources import PeopleSources
@@ -17,7 +17,7 @@ class Ending:
         """Organizations that would be left without an owner, by their ids."""
         return self._have.users.owned_alone(user_id)
 
-    async def delete(self, user_id: str, by: Signature) -> None:
+    async def delete(self, user_id: str, by: AuditEntry) -> None:
         """Forget a user; whatever they are signed in to ends at once.
 
         Raises:

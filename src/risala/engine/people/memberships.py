@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.upkeep.audit_log import version_of
 from risala.engine.limits.claims import TakePeople
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
 from risala.engine.model.commands import Organization, PeopleUse
 from risala.engine.model.people import (
@@ -46,7 +45,7 @@ class Memberships:
 
     def _view(self, membership: Membership) -> MemberView:
         user = self._have.users.user(membership.user_id)
-        version = version_of(self._have.reader, user.id, "member", membership.organization_id)
+        version = self._have.audit.version_of(user.id, "member", membership.organization_id)
         return MemberView(membership, user.email, user.name, version)
 
     def organizations(self, user_id: str) -> Sequence[ReachableOrganization]:
@@ -63,7 +62,7 @@ class Memberships:
 
     # -- an organization of one's own
 
-    async def found(self, user_id: str, name: str, by: Signature) -> Organization:
+    async def found(self, user_id: str, name: str, by: AuditEntry) -> Organization:
         """Make an organization whose owner the user is.
 
         Raises:
@@ -80,7 +79,7 @@ class Memberships:
 
     async def invite(
         self, organization_id: str, email: str, role: Role, who: str, actor_id: str | None,
-        by: Signature,
+        by: AuditEntry,
     ) -> Invitation:  # fmt: skip
         """Invite whoever reads an address; again sends it again.
 
@@ -118,7 +117,7 @@ class Memberships:
         return stored
 
     async def uninvite(
-        self, organization_id: str, invitation_id: str, actor_id: str | None, by: Signature
+        self, organization_id: str, invitation_id: str, actor_id: str | None, by: AuditEntry
     ) -> Invitation:
         """Take an invitation back.
 
@@ -131,7 +130,7 @@ class Memberships:
         return await uninvite(organization_id, invitation_id, actor_id, now_ms, by=by)
 
     async def accept(
-        self, user_id: str, invitation_id: str, by: Signature
+        self, user_id: str, invitation_id: str, by: AuditEntry
     ) -> ReachableOrganization:
         """Become a member by an invitation to one's own address.
 
@@ -144,14 +143,14 @@ class Memberships:
             new = await self._have.members.accept(user_id, invitation_id, now_ms, by=by)
         return self._sessions.organization(new)
 
-    async def decline(self, user_id: str, invitation_id: str, by: Signature) -> Invitation:
+    async def decline(self, user_id: str, invitation_id: str, by: AuditEntry) -> Invitation:
         """Raises ``NotFound`` where there is none to them."""
         now_ms = self._have.now_ms()
         return await self._have.members.decline(user_id, invitation_id, now_ms, by=by)
 
     # -- members
 
-    async def add(self, organization_id: str, email: str, role: Role, by: Signature) -> MemberView:
+    async def add(self, organization_id: str, email: str, role: Role, by: AuditEntry) -> MemberView:
         """Make somebody a member by the operator's word, and a user where there is none.
 
         Raises:
@@ -167,7 +166,7 @@ class Memberships:
         return self.member(organization_id, made.user_id)
 
     async def set_role(
-        self, organization_id: str, user_id: str, role: Role, actor_id: str | None, by: Signature
+        self, organization_id: str, user_id: str, role: Role, actor_id: str | None, by: AuditEntry
     ) -> MemberView:
         """Give a member another role; their cookies are renewed, what they follow ends.
 
@@ -182,7 +181,7 @@ class Memberships:
         return self.member(organization_id, user_id)
 
     async def remove(
-        self, organization_id: str, user_id: str, actor_id: str | None, by: Signature
+        self, organization_id: str, user_id: str, actor_id: str | None, by: AuditEntry
     ) -> MemberView:
         """End a membership; what they follow there ends.
 
@@ -196,7 +195,7 @@ class Memberships:
             await self._have.members.remove(organization_id, user_id, actor_id, by=by)
         return gone
 
-    async def leave(self, organization_id: str, user_id: str, by: Signature) -> None:
+    async def leave(self, organization_id: str, user_id: str, by: AuditEntry) -> None:
         """End one's own membership.
 
         Raises:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.members import MembershipRepository
 from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.users import UserRepository
@@ -24,7 +24,7 @@ from risala.engine.people.tokens import Derived
 class PeopleSources:
     settings: Settings
     clock: Clock
-    reader: sqlite3.Connection
+    audit: AuditRepository
     users: UserRepository
     members: MembershipRepository
     sign_in: SignInRepository

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.upkeep.audit_log import version_of
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
 from risala.engine.model.people_records.sign_in import SignInLink
@@ -58,10 +57,10 @@ class Users:
         return found
 
     def version(self, user_id: str) -> int:
-        return version_of(self._have.reader, user_id, "user")
+        return self._have.audit.version_of(user_id, "user")
 
     async def create(
-        self, email: str, name: str, language: Language, by: Signature, *, operator: bool
+        self, email: str, name: str, language: Language, by: AuditEntry, *, operator: bool
     ) -> User:
         """Make a user, who can sign in then whether sign-up is open or not.
 
@@ -82,7 +81,7 @@ class Users:
         )
         return await self._have.users.add(new, by=by)
 
-    async def change(self, user_id: str, change: UserChange, by: Signature) -> User:
+    async def change(self, user_id: str, change: UserChange, by: AuditEntry) -> User:
         """Change what is given. Who gets another address or is no operator any more is signed out.
 
         Raises:
@@ -108,7 +107,7 @@ class Users:
             self._sessions.tell_ended(AccessEnded(user_id))
         return new
 
-    async def link(self, user: User, kind: SessionKind, by: Signature) -> MadeLink:
+    async def link(self, user: User, kind: SessionKind, by: AuditEntry) -> MadeLink:
         """A link that signs the user in once; the one before it ends.
 
         Raises:

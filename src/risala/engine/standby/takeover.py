@@ -20,8 +20,9 @@ from risala.engine.journal.shipping.closed_database import last_entry, write_lin
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.journal.upkeep import audit_log, backup, set_aside
+from risala.engine.journal.upkeep import backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.messages import Stamp
@@ -199,7 +200,7 @@ class Takeover:
         return behind_ms, max(0, before.entries - last_entry(self.database))
 
     def _write_down(self, taken: TakeoverReport, *, primary_is_dead: bool) -> None:
-        hand = audit_log.AuditEntry(
+        entry = AuditEntry(
             caller=operator_by(CallerKind.CLI, os.getuid()),
             action="standby.takeover",
             at=self.clock.now_ms(),
@@ -216,7 +217,7 @@ class Takeover:
             },
             always=True,
         )
-        write_line(self.database, hand)
+        write_line(self.database, entry)
 
 
 def _is_as_released(copy: Path, before: SendLease | None) -> bool:

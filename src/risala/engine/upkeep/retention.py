@@ -20,12 +20,13 @@ import structlog
 import trio
 
 from risala.config.model import RetentionSection
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.store import meta
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.journal.upkeep.retention import EVENTS_LATE_MS, LATE_MS, Forgot
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.retention import RetentionDays
 from risala.engine.model.times import maybe_iso
@@ -173,7 +174,7 @@ def all_rules(section: RetentionSection, reader: sqlite3.Connection) -> tuple[Ru
 
 
 async def step(
-    recorder: Recorder, rule: Rule, walk: int, after: str, *, by: Signature | None = None
+    recorder: Recorder, rule: Rule, walk: int, after: str, *, by: AuditEntry | None = None
 ) -> Forgot:
     """One unit of one rule's walk.
 
@@ -183,7 +184,7 @@ async def step(
     if rule.days == 0:
         return Forgot(0, after, done=True)
     unit = rule.walks[walk](recorder.clock.now_ms(), after)
-    return await recorder.journal.commit(signed(by, unit))
+    return await recorder.journal.commit(audited(by, unit))
 
 
 class Retention:

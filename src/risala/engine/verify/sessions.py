@@ -26,7 +26,7 @@ from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
 from risala.engine.model.errors import Invalid, OutcomeUnknown
@@ -60,7 +60,7 @@ class Open:
 
     principal: Principal
     command: SendCode
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Judge:
     principal: Principal
     verification_id: str
     code: str
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
     def __repr__(self) -> str:
         return f"Judge({self.verification_id})"
@@ -81,7 +81,7 @@ class Withdraw:
     """End a session by hand."""
 
     verification_id: str
-    by: Signature | None = None
+    by: AuditEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         self._loaded_s = trio.current_time()
         self._have.alarm.ring()
 
-    async def _open(self, principal: Principal, command: SendCode, by: Signature | None) -> str:
+    async def _open(self, principal: Principal, command: SendCode, by: AuditEntry | None) -> str:
         organization = self._have.accounts.organization(principal.organization_id)
         new = self._new(organization, principal, command)
         try:
@@ -227,7 +227,7 @@ class VerificationSessions(Decider[SessionsMessage]):
                 return
 
     async def _write(
-        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: Signature | None
+        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None
     ) -> bool:
         """Write a judgement; False where the session has changed meanwhile and must be judged
         again."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from risala.config.model import WebhooksSection
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
-from risala.engine.journal.store.signature import Signature
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
@@ -79,7 +79,7 @@ class Endpoints:
         self._ids = ids
 
     async def create(
-        self, organization_id: str, mode: str, wish: Wish, *, by: Signature | None = None
+        self, organization_id: str, mode: str, wish: Wish, *, by: AuditEntry | None = None
     ) -> tuple[Endpoint, str]:
         """Make an endpoint; its secret is told here and never again.
 
@@ -110,7 +110,7 @@ class Endpoints:
         return await self._endpoints.add(new, secret, by=by), secret
 
     async def update(
-        self, endpoint_id: str, wish: Wish, *, by: Signature | None = None
+        self, endpoint_id: str, wish: Wish, *, by: AuditEntry | None = None
     ) -> Endpoint:
         """Change the fields that are given. An empty ``notify`` or ``signature_header`` takes the
         address, or the header, away.
@@ -143,7 +143,7 @@ class Endpoints:
         return await self._endpoints.change(endpoint_id, values, self._clock.now_ms(), by=by)
 
     async def set_enabled(
-        self, endpoint_id: str, *, enabled: bool, by: Signature | None = None
+        self, endpoint_id: str, *, enabled: bool, by: AuditEntry | None = None
     ) -> Endpoint:
         """Enable or disable an endpoint. What is pending at one that is disabled ends as failed.
 
@@ -157,7 +157,7 @@ class Endpoints:
         return found
 
     async def rotate(
-        self, endpoint_id: str, *, at_once: bool, by: Signature | None = None
+        self, endpoint_id: str, *, at_once: bool, by: AuditEntry | None = None
     ) -> tuple[Endpoint, str]:
         """Make a new secret, and tell it. The old one signs too for 24 hours; with ``at_once`` it
         signs no more.
@@ -170,7 +170,7 @@ class Endpoints:
         found = await self._endpoints.rotate(endpoint_id, secret, now_ms, at_once=at_once, by=by)
         return found, secret
 
-    async def delete(self, endpoint_id: str, *, by: Signature | None = None) -> Endpoint:
+    async def delete(self, endpoint_id: str, *, by: AuditEntry | None = None) -> Endpoint:
         """Delete an endpoint; what is pending at it is dropped.
 
         Raises:
@@ -180,7 +180,7 @@ class Endpoints:
         await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
 
-    async def test(self, endpoint_id: str, *, by: Signature | None = None) -> str:
+    async def test(self, endpoint_id: str, *, by: AuditEntry | None = None) -> str:
         """Queue a test event for an endpoint; the event's id.
 
         Raises:

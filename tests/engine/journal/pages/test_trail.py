@@ -2,10 +2,9 @@
 
 import pytest
 
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
-from risala.engine.journal.pages.trail import TrailFilter
-from risala.engine.journal.store.signature import signed
-from risala.engine.journal.upkeep.audit_log import AuditEntry
+from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.records.paging import Steps
 
@@ -25,7 +24,7 @@ def sign(book, number, at=None):
         said={"number": number},
         always=True,
     )
-    book.unit(signed(hand, lambda conn: None))
+    book.unit(audited(hand, lambda conn: None))
 
 
 @pytest.fixture

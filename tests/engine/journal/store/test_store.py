@@ -13,7 +13,7 @@ import pytest
 import trio
 from sqlite_utils import Database
 
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.errors import StorageFailed
 

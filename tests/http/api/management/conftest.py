@@ -15,6 +15,7 @@ from risala.drivers.testmode import FACTORY
 from risala.engine.engine import open_engine
 from risala.engine.foundation import Seams
 from risala.engine.journal.upkeep import audit_log
+from risala.engine.model.audit import AuditLine
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.http.api.app import create_api
@@ -73,7 +74,7 @@ class Bureau:
                 return found
             cursor = {"before": page["next"]}
 
-    def trail(self) -> list[audit_log.AuditLine]:
+    def trail(self) -> list[AuditLine]:
         return audit_log.lines(self.gateway.services.reader, 500)
 
     async def make_organization(self, prefix: str = "") -> str:

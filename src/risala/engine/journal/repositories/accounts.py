@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.accounts import accounts, credentials, senders, spending
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import CompatCredential, Organization, Sender
 from risala.engine.model.records.accounts import OrganizationChange, Proof
 from risala.engine.model.records.keys import ApiKey
@@ -41,12 +41,12 @@ class OrganizationRepository:
         """What an organization was charged on a day of its own, in minor units."""
         return spending.spent(self._store.reader, organization_id, day)
 
-    async def add(self, new: Organization, *, by: Signature | None) -> Organization:
+    async def add(self, new: Organization, *, by: AuditEntry | None) -> Organization:
         """Store an organization."""
         return await self._store.commit(partial(accounts.add_organization, organization=new), by)
 
     async def set_status(
-        self, organization_id: str, status: str, *, by: Signature | None
+        self, organization_id: str, status: str, *, by: AuditEntry | None
     ) -> Organization:
         """Suspend or resume an organization.
 
@@ -60,7 +60,7 @@ class OrganizationRepository:
         )
 
     async def change(
-        self, organization_id: str, change: OrganizationChange, *, by: Signature | None
+        self, organization_id: str, change: OrganizationChange, *, by: AuditEntry | None
     ) -> None:
         """Change an organization's own settings.
 
@@ -97,7 +97,7 @@ class KeyRepository:
         """One key."""
         return accounts.key(self._store.reader, key_id)
 
-    async def add(self, new: ApiKey, digest: bytes, *, by: Signature | None) -> ApiKey:
+    async def add(self, new: ApiKey, digest: bytes, *, by: AuditEntry | None) -> ApiKey:
         """Store a key by the hash of its value.
 
         Raises:
@@ -106,13 +106,13 @@ class KeyRepository:
         """
         return await self._store.commit(partial(accounts.add_key, key=new, digest=digest), by)
 
-    async def set_enabled(self, key_id: str, *, enabled: bool, by: Signature | None) -> ApiKey:
+    async def set_enabled(self, key_id: str, *, enabled: bool, by: AuditEntry | None) -> ApiKey:
         """Enable or disable a key."""
         unit = partial(accounts.set_key_enabled, key_id=key_id, enabled=enabled)
         return await self._store.commit(unit, by)
 
     async def change(
-        self, key_id: str, changes: Mapping[str, object], *, by: Signature | None
+        self, key_id: str, changes: Mapping[str, object], *, by: AuditEntry | None
     ) -> ApiKey:
         """Change what can be set of a key: fields by their names."""
         unit = partial(accounts.change_key, key_id=key_id, changes=changes)
@@ -125,7 +125,7 @@ class KeyRepository:
         last4: str,
         old_until: int | None,
         *,
-        by: Signature | None,
+        by: AuditEntry | None,
     ) -> ApiKey:
         """Give a key another value.
 
@@ -135,11 +135,11 @@ class KeyRepository:
         given = (key_id, digest, last4, old_until)
         return await self._store.commit(lambda conn: accounts.rotate_key(conn, *given), by)
 
-    async def end_old_value(self, key_id: str, *, by: Signature | None) -> ApiKey:
+    async def end_old_value(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
         """Let the value that a key had before hold no longer."""
         return await self._store.commit(partial(accounts.end_old_value, key_id=key_id), by)
 
-    async def delete(self, key_id: str, *, by: Signature | None) -> ApiKey:
+    async def delete(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
         """Forget a key for good."""
         return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
 
@@ -185,7 +185,7 @@ class SenderRepository:
         """Accepted live messages of the last ``hours``, codes among them."""
         return senders.volume(self._store.reader, organization_id, now_ms, hours)
 
-    async def add(self, new: Sender, *, by: Signature | None) -> Sender:
+    async def add(self, new: Sender, *, by: AuditEntry | None) -> Sender:
         """Request a name; a denied one may be requested again.
 
         Raises:
@@ -194,7 +194,7 @@ class SenderRepository:
         return await self._store.commit(partial(senders.add, new=new), by)
 
     async def clear(
-        self, sender_id: str, *, waive: bool, stamp: Stamp, by: Signature | None
+        self, sender_id: str, *, waive: bool, stamp: Stamp, by: AuditEntry | None
     ) -> Sender:
         """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
 
@@ -206,7 +206,7 @@ class SenderRepository:
         return await self._store.commit(unit, by)
 
     async def deny(
-        self, sender_id: str, reason: str, stamp: Stamp, *, by: Signature | None
+        self, sender_id: str, reason: str, stamp: Stamp, *, by: AuditEntry | None
     ) -> Sender:
         """Refuse a name, also one that was approved.
 
@@ -251,7 +251,7 @@ class CredentialRepository:
         return credentials.of_organization(self._store.reader, organization_id)
 
     async def add(
-        self, new: CompatCredential, proof: Proof, *, by: Signature | None
+        self, new: CompatCredential, proof: Proof, *, by: AuditEntry | None
     ) -> CompatCredential:
         """Store a credential.
 
@@ -262,7 +262,7 @@ class CredentialRepository:
         return await self._store.commit(partial(credentials.add, credential=new, proof=proof), by)
 
     async def revoke(
-        self, credential_id: str, now_ms: int, *, by: Signature | None
+        self, credential_id: str, now_ms: int, *, by: AuditEntry | None
     ) -> CompatCredential:
         """Let a credential hold no longer, for good.
 

@@ -11,8 +11,8 @@ from functools import partial
 import trio
 
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.alerts import LowBalance, NetworkHour
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
 from risala.engine.rules.alerts.turning import AlertAudience, AlertCall, Turning
@@ -103,7 +103,7 @@ class AlertRepository:
 
         await self._store.commit(unit)
 
-    async def acknowledge(self, seq: int, who: str, now_ms: int, *, by: Signature) -> Alert:
+    async def acknowledge(self, seq: int, who: str, now_ms: int, *, by: AuditEntry) -> Alert:
         """Somebody sees to it. Who said so first stays.
 
         Raises:
@@ -120,7 +120,7 @@ class AlertRepository:
         who: str,
         now_ms: int,
         *,
-        by: Signature,
+        by: AuditEntry,
     ) -> AlertMute:
         """Mute alerts for a time, in the place of an earlier mute of the same ones.
 
@@ -130,7 +130,7 @@ class AlertRepository:
         given = (kind, subject, until, who, now_ms)
         return await self._store.commit(lambda conn: alerts.mute(conn, *given), by)
 
-    async def unmute(self, seq: int, *, by: Signature) -> AlertMute:
+    async def unmute(self, seq: int, *, by: AuditEntry) -> AlertMute:
         """End a mute.
 
         Raises:

@@ -11,6 +11,7 @@ from risala.engine.journal.repositories.accounts import (
     SenderRepository,
 )
 from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
+from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
@@ -21,10 +22,10 @@ from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.users import UserRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
-from risala.engine.journal.store.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Repositories:
     credentials: CredentialRepository
     alerts: AlertRepository
     alert_facts: AlertFactsRepository
+    audit: AuditRepository
     carriers: CarrierRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -66,6 +68,7 @@ class Repositories:
             credentials=CredentialRepository(store),
             alerts=AlertRepository(store),
             alert_facts=AlertFactsRepository(store),
+            audit=AuditRepository(store),
             carriers=CarrierRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.carriers import gates, marks, notes, overrides, unmatched
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.carriers import CarrierGate, Override, UnmatchedReceipt
 from risala.engine.rules.receiptgroups import Member
 
@@ -62,19 +62,19 @@ class CarrierRepository:
 
     # -- commands
 
-    async def set_gate(self, gate: CarrierGate, *, by: Signature) -> None:
+    async def set_gate(self, gate: CarrierGate, *, by: AuditEntry) -> None:
         """Keep a carrier paused, or draining."""
         await self._store.commit(partial(gates.put, gate=gate), by)
 
-    async def open_gate(self, carrier: str, *, by: Signature) -> None:
+    async def open_gate(self, carrier: str, *, by: AuditEntry) -> None:
         """Let a carrier send again."""
         await self._store.commit(partial(gates.open_again, carrier=carrier), by)
 
-    async def put_override(self, override: Override, *, by: Signature) -> None:
+    async def put_override(self, override: Override, *, by: AuditEntry) -> None:
         """Put something over the settings; what it leaves open stays as it was."""
         await self._store.commit(partial(overrides.put, override=override), by)
 
-    async def end_override(self, carrier: str, field: str | None, *, by: Signature) -> None:
+    async def end_override(self, carrier: str, field: str | None, *, by: AuditEntry) -> None:
         """Let the settings hold again, for one field or for both.
 
         Raises:

@@ -8,13 +8,12 @@ from functools import partial
 
 from risala.engine.journal.messages import live
 from risala.engine.journal.pages import about
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.webhooks import compat_calls, event_cursors, outbox
 from risala.engine.model.commands import LifeEvent, MessageView
 from risala.engine.model.events import EventType
 from risala.engine.model.following import EventPage, EventPosition, OutboxEvent, StoredCursor
-from risala.engine.model.records.callbacks import Callback, CallToMake, DueCall, OwedCall
+from risala.engine.model.records.callbacks import CallToMake, DueCall, OwedCall
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
@@ -119,10 +118,6 @@ class CallbackRepository:
     """
 
     _store: Store
-
-    def registered(self, callback: Callback) -> Signature:
-        """Signs the unit that accepts a message: who is called stands in the same transaction."""
-        return compat_calls.Registered(callback)
 
     # -- reads
 

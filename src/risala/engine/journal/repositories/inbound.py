@@ -10,8 +10,8 @@ from functools import partial
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.inbound import InboundRoute, OptOut, Received, ReceivedFilter
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.paging import CursorPage, Steps
@@ -77,7 +77,7 @@ class InboundRepository:
 
         await self._store.commit(unit)
 
-    async def add_route(self, new: InboundRoute, *, by: Signature) -> InboundRoute:
+    async def add_route(self, new: InboundRoute, *, by: AuditEntry) -> InboundRoute:
         """Make a route.
 
         Raises:
@@ -85,7 +85,7 @@ class InboundRepository:
         """
         return await self._store.commit(partial(inbound.add_route, new=new), by)
 
-    async def remove_route(self, route_id: str, *, by: Signature) -> InboundRoute:
+    async def remove_route(self, route_id: str, *, by: AuditEntry) -> InboundRoute:
         """End a route.
 
         Raises:
@@ -94,20 +94,20 @@ class InboundRepository:
         return await self._store.commit(partial(inbound.remove_route, route_id=route_id), by)
 
     async def set_policy(
-        self, organization_id: str, now_ms: int, *, heeds: bool, by: Signature
+        self, organization_id: str, now_ms: int, *, heeds: bool, by: AuditEntry
     ) -> None:
         """Let an organization's recipients opt out, or not; who has opted out stays on record."""
         given = (organization_id, now_ms)
         await self._store.commit(lambda conn: opt_outs.set_policy(conn, *given, heeds=heeds), by)
 
     async def opt_out(
-        self, organization_id: str, recipient: str, who: str, now_ms: int, *, by: Signature
+        self, organization_id: str, recipient: str, who: str, now_ms: int, *, by: AuditEntry
     ) -> bool:
         """Let an organization write no more to a number, as somebody says; False where it is so."""
         given = (organization_id, recipient, who, now_ms)
         return await self._store.commit(lambda conn: opt_outs.note(conn, *given), by)
 
-    async def opt_in(self, organization_id: str, recipient: str, *, by: Signature) -> bool:
+    async def opt_in(self, organization_id: str, recipient: str, *, by: AuditEntry) -> bool:
         """Let an organization write to a number again; False where it was not kept from it."""
         given = (organization_id, recipient)
         return await self._store.commit(lambda conn: opt_outs.take_back(conn, *given), by)

@@ -7,8 +7,8 @@ from functools import partial
 
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.payments import by_hand, payments, reading
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.records.accounts import BalanceState
 from risala.engine.model.records.bank_texts import TextCredit
@@ -34,7 +34,7 @@ class LedgerRepository:
         return balances.balance_state(self._store.reader, organization_id, day)
 
     async def credit(
-        self, given: PaymentCredit | TextCredit, *, by: Signature | None = None
+        self, given: PaymentCredit | TextCredit, *, by: AuditEntry | None = None
     ) -> LedgerEntry:
         """Credit a payment, once, in one transaction with what is written down of it.
 
@@ -55,7 +55,7 @@ class LedgerRepository:
         at: int,
         *,
         note: str | None,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> LedgerEntry:
         """Credit what an operator enters by hand, once for each reference.
 
@@ -74,7 +74,7 @@ class LedgerRepository:
         at: int,
         *,
         note: str,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> LedgerEntry:
         """Correct a balance by a signed amount.
 

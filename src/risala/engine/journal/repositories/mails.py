@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.people import mails
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
 from risala.engine.model.people_records.mails import MailOutcome, MailQueueStatus, OwedMail
 
 

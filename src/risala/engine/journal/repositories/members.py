@@ -9,8 +9,8 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import mails, members, users, web_sessions
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
@@ -73,7 +73,7 @@ class MembershipRepository:
     # -- an organization of one's own
 
     async def found(
-        self, user_id: str, drafted: Organization, now_ms: int, *, by: Signature
+        self, user_id: str, drafted: Organization, now_ms: int, *, by: AuditEntry
     ) -> Organization:
         """Make an organization whose owner the user is.
 
@@ -93,7 +93,7 @@ class MembershipRepository:
 
     # -- invitations
 
-    async def invite(self, new: Invitation, actor_id: str | None, *, by: Signature) -> Invitation:
+    async def invite(self, new: Invitation, actor_id: str | None, *, by: AuditEntry) -> Invitation:
         """Store an invitation in place of an earlier one to the same address, and owe its mail.
 
         Args:
@@ -123,7 +123,7 @@ class MembershipRepository:
         actor_id: str | None,
         now_ms: int,
         *,
-        by: Signature,
+        by: AuditEntry,
     ) -> Invitation:
         """Take an invitation back.
 
@@ -142,7 +142,7 @@ class MembershipRepository:
         return await self._store.commit(unit, by)
 
     async def accept(
-        self, user_id: str, invitation_id: str, now_ms: int, *, by: Signature
+        self, user_id: str, invitation_id: str, now_ms: int, *, by: AuditEntry
     ) -> Membership:
         """Make a user a member by an invitation to their address.
 
@@ -159,7 +159,7 @@ class MembershipRepository:
         return await self._store.commit(unit, by)
 
     async def decline(
-        self, user_id: str, invitation_id: str, now_ms: int, *, by: Signature
+        self, user_id: str, invitation_id: str, now_ms: int, *, by: AuditEntry
     ) -> Invitation:
         """End an invitation to the user's address. Raises ``NotFound`` where there is none."""
         given = (user_id, invitation_id, now_ms)
@@ -168,7 +168,7 @@ class MembershipRepository:
     # -- members
 
     async def add(
-        self, organization_id: str, new: User, role: Role, now_ms: int, *, by: Signature
+        self, organization_id: str, new: User, role: Role, now_ms: int, *, by: AuditEntry
     ) -> Membership:
         """Make somebody a member, and a user where nobody has the address.
 
@@ -198,7 +198,7 @@ class MembershipRepository:
         actor_id: str | None,
         now_ms: int,
         *,
-        by: Signature,
+        by: AuditEntry,
     ) -> None:
         """Give a member another role; their cookies are to be renewed.
 
@@ -216,7 +216,7 @@ class MembershipRepository:
         await self._store.commit(unit, by)
 
     async def remove(
-        self, organization_id: str, user_id: str, actor_id: str | None, *, by: Signature
+        self, organization_id: str, user_id: str, actor_id: str | None, *, by: AuditEntry
     ) -> None:
         """End a membership.
 
@@ -231,7 +231,7 @@ class MembershipRepository:
 
         await self._store.commit(unit, by)
 
-    async def leave(self, organization_id: str, user_id: str, *, by: Signature) -> None:
+    async def leave(self, organization_id: str, user_id: str, *, by: AuditEntry) -> None:
         """End one's own membership.
 
         Raises:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from risala.engine.journal import keys
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads
 from risala.engine.journal.messages.acceptance import SendRequest
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.transaction import Piece
+from risala.engine.journal.webhooks.compat_calls import registering
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import MessageView, TimelineEntry
+from risala.engine.model.records.callbacks import Callback
 from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
 from risala.engine.model.states import Mode
 
@@ -65,18 +68,23 @@ class MessageRepository:
     # -- commands
 
     def accept(
-        self, new: NewMessage, stamp: Stamp | None, by: Signature | None
+        self,
+        new: NewMessage,
+        stamp: Stamp | None,
+        by: AuditEntry | None,
+        callback: Callback | None,
     ) -> Coroutine[Any, Any, Acceptance]:
         """Accept a message.
 
         Args:
             stamp: given where the organization has senders that wait for volume.
+            callback: who is called as it goes on.
 
         Raises:
             InsufficientBalance, SpendCapReached, Forbidden: refused; nothing was written.
         """
-        unit = signed(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
-        return self._store.journal.commit_shielded(unit)
+        unit = audited(by, Piece(acceptance.accept_each, SendRequest((new,), stamp)))
+        return self._store.journal.commit_shielded(registering(callback, unit))
 
     def accept_batch(
         self, news: Sequence[NewMessage], stamp: Stamp | None

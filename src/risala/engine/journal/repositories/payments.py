@@ -11,8 +11,8 @@ from risala.engine.journal.carriers import notes
 from risala.engine.journal.pages import payments as lists
 from risala.engine.journal.pages.deciding import COUNTED_MAX
 from risala.engine.journal.payments import counts, payments, reading, references, texts
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.bank_texts import AccountBalance, BankText, Read, TextWhy
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.payments import PaymentChange, PaymentFilter, StoredPayment
@@ -113,7 +113,7 @@ class PaymentRepository:
     # -- commands
 
     async def add(
-        self, new: StoredPayment, open_max: int, *, by: Signature | None = None
+        self, new: StoredPayment, open_max: int, *, by: AuditEntry | None = None
     ) -> StoredPayment:
         """Store a payment.
 
@@ -124,7 +124,7 @@ class PaymentRepository:
         return await self._store.commit(partial(payments.add, new=new, open_max=open_max), by)
 
     async def change(
-        self, payment_id: str, change: PaymentChange, *, by: Signature | None = None
+        self, payment_id: str, change: PaymentChange, *, by: AuditEntry | None = None
     ) -> StoredPayment:
         """Change an open payment; one that is confirmed or refused stays as it is."""
         unit = partial(payments.change, payment_id=payment_id, change=change)
@@ -145,7 +145,7 @@ class PaymentRepository:
         why: Mapping[str, str],
         who: str,
         at: int,
-        by: Signature,
+        by: AuditEntry,
     ) -> StoredPayment:
         """An operator says that no money comes of it.
 
@@ -156,7 +156,7 @@ class PaymentRepository:
         unit = partial(payments.refuse, payment_id=payment_id, cause=cause, why=why, by=who, at=at)
         return await self._store.commit(unit, by)
 
-    async def note_asked(self, payment_id: str, *, by: Signature) -> StoredPayment:
+    async def note_asked(self, payment_id: str, *, by: AuditEntry) -> StoredPayment:
         """Note that an operator has its provider asked; nothing of the payment changes."""
         return await self._store.commit(partial(payments.payment, payment_id=payment_id), by)
 
@@ -254,7 +254,7 @@ class BankTextRepository:
         """A text waits for this reason from now on."""
         return await self._store.commit(partial(reading.put_off, text_id=text_id, why=why))
 
-    async def dismiss(self, text_id: str, who: str, at: int, *, by: Signature) -> BankText:
+    async def dismiss(self, text_id: str, who: str, at: int, *, by: AuditEntry) -> BankText:
         """An operator says that nothing is to be done about a text.
 
         Raises:
@@ -265,7 +265,7 @@ class BankTextRepository:
         return await self._store.commit(unit, by)
 
     async def set_balance(
-        self, method: str, amount: int, at: int, said_by: str, *, by: Signature
+        self, method: str, amount: int, at: int, said_by: str, *, by: AuditEntry
     ) -> AccountBalance:
         """An operator says what a method's account has now."""
         unit = partial(texts.set_balance, method=method, amount=amount, at=at, said_by=said_by)

@@ -12,8 +12,8 @@ from risala.engine.journal.messages import awaiting, deadlines, held, matching, 
 from risala.engine.journal.messages.awaiting import AwaitingPage, UncertainPart
 from risala.engine.journal.messages.held import Unmatched, Unused
 from risala.engine.journal.messages.reads import Queue
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.store import Store
 from risala.engine.model.records.messages import DueRow, Place, Unserved
 from risala.sms.receipt import Receipt
 

@@ -8,8 +8,8 @@ from functools import partial
 
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures, sign_in_tokens, web_sessions
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import Denied, Device, LinkView, SessionKind
 from risala.engine.model.people_records.sign_in import (
     CodeRequest,
@@ -74,7 +74,7 @@ class SignInRepository:
         given = (browser, code, entrant, rules)
         return await self._store.commit(lambda conn: signing_in.judge(conn, *given))
 
-    async def add_link(self, digest: bytes, new: SignInLink, *, by: Signature) -> None:
+    async def add_link(self, digest: bytes, new: SignInLink, *, by: AuditEntry) -> None:
         """Store a link; those made before it for the same user end."""
         await self._store.commit(partial(sign_in_tokens.add_link, digest=digest, new=new), by)
 
@@ -127,7 +127,7 @@ class WebSessionRepository:
         *,
         session_id: str | None = None,
         but: str | None = None,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> int:
         """End a user's sessions: one, all but one, or all; how many there were."""
         unit = partial(web_sessions.end, user_id=user_id, session_id=session_id, but=but)

@@ -11,8 +11,8 @@ from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.pages import users as lists
 from risala.engine.journal.people import email_changes, ended_users, members, users, web_sessions
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.people import EmailChange, SessionKind, User
 from risala.engine.model.people_records.users import UserFields, UserFilter, UsersFound
@@ -64,7 +64,7 @@ class UserRepository:
 
     # -- commands
 
-    async def add(self, new: User, *, by: Signature) -> User:
+    async def add(self, new: User, *, by: AuditEntry) -> User:
         """Store a user.
 
         Raises:
@@ -72,13 +72,15 @@ class UserRepository:
         """
         return await self._store.commit(partial(users.add, new=new), by)
 
-    async def change(self, user_id: str, values: UserFields, now_ms: int, *, by: Signature) -> User:
+    async def change(
+        self, user_id: str, values: UserFields, now_ms: int, *, by: AuditEntry
+    ) -> User:
         """Change fields of a user who stays signed in."""
         unit = partial(users.change, user_id=user_id, values=values, now_ms=now_ms)
         return await self._store.commit(unit, by)
 
     async def change_by_operator(
-        self, user_id: str, values: UserFields, now_ms: int, *, by: Signature
+        self, user_id: str, values: UserFields, now_ms: int, *, by: AuditEntry
     ) -> tuple[User, int]:
         """Change fields of a user, and sign out who gets another address or is no operator any
         more; how many sessions that ended.
@@ -101,7 +103,7 @@ class UserRepository:
         return await self._store.commit(unit, by)
 
     async def begin_email_change(
-        self, new: EmailChange, now_ms: int, *, by: Signature
+        self, new: EmailChange, now_ms: int, *, by: AuditEntry
     ) -> EmailChange:
         """Store a change of address in place of the one begun before, and owe both codes."""
         return await self._store.commit(partial(email_changes.begin, new=new, now_ms=now_ms), by)
@@ -112,7 +114,7 @@ class UserRepository:
         judge: Callable[[EmailChange], EmailChange],
         now_ms: int,
         *,
-        by: Signature,
+        by: AuditEntry,
     ) -> tuple[User, EmailChange | None]:
         """Count what was typed; with the second right code the user has the new address, and no
         change is left.
@@ -130,7 +132,7 @@ class UserRepository:
             raise answer
         return answer
 
-    async def delete(self, user_id: str, *, by: Signature) -> None:
+    async def delete(self, user_id: str, *, by: AuditEntry) -> None:
         """Forget a user: name and address leave, and whatever lets them in.
 
         Raises:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.verifications import Begun, Overtaken
-from risala.engine.journal.store.signature import Signature, signed
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import Change, NewVerification, Stamp
 from risala.engine.model.states import Mode
 from risala.engine.rules.verification import Trigger, VerificationRow
@@ -86,7 +87,7 @@ class VerificationRepository:
     # -- commands
 
     def begin(
-        self, new: NewVerification, stamp: Stamp | None, by: Signature | None
+        self, new: NewVerification, stamp: Stamp | None, by: AuditEntry | None
     ) -> Coroutine[Any, Any, Begun]:
         """Accept a code's SMS and open its session, or neither. A cancellation waits for it.
 
@@ -97,11 +98,11 @@ class VerificationRepository:
             RateLimited: an hour limit.
             InsufficientBalance, SpendCapReached, Forbidden: as for any message.
         """
-        unit = signed(by, lambda conn: verifications.begin(conn, new, stamp))
+        unit = audited(by, lambda conn: verifications.begin(conn, new, stamp))
         return self._store.journal.commit_shielded(unit)
 
     async def settle(
-        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: Signature | None
+        self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None
     ) -> tuple[Change, ...] | None:
         """Write what a session was judged to; None: it is no longer what ``row`` says, and has to
         be judged again.
@@ -121,7 +122,7 @@ class VerificationRepository:
         return await self._store.commit(lambda conn: verifications.expire(conn, ids, stamps))
 
     async def put_settings(
-        self, organization_id: str, settings: VerifySettings, *, by: Signature | None
+        self, organization_id: str, settings: VerifySettings, *, by: AuditEntry | None
     ) -> None:
         """Give an organization this Verify configuration."""
         text = settings.model_dump_json(exclude_defaults=True)

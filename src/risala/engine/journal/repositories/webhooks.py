@@ -10,9 +10,9 @@ from typing import Any
 
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.store.signature import Signature
-from risala.engine.journal.store.store import Store
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.webhooks import deliveries, endpoints, history, outbox
+from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.paging import CursorPage, Steps
@@ -57,7 +57,7 @@ class EndpointRepository:
 
     # -- commands
 
-    async def add(self, new: Endpoint, secret: str, *, by: Signature | None = None) -> Endpoint:
+    async def add(self, new: Endpoint, secret: str, *, by: AuditEntry | None = None) -> Endpoint:
         """Store a new endpoint.
 
         Raises:
@@ -71,7 +71,7 @@ class EndpointRepository:
         values: Mapping[str, EndpointValue],
         now_ms: int,
         *,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> Endpoint:
         """Set fields of an endpoint.
 
@@ -82,7 +82,7 @@ class EndpointRepository:
         return await self._store.commit(lambda conn: endpoints.change(conn, *given), by)
 
     async def set_enabled(
-        self, endpoint_id: str, now_ms: int, *, enabled: bool, by: Signature | None = None
+        self, endpoint_id: str, now_ms: int, *, enabled: bool, by: AuditEntry | None = None
     ) -> Endpoint:
         """Enable an endpoint, which forgets its failures, or disable it by its owner's wish.
 
@@ -101,7 +101,7 @@ class EndpointRepository:
         now_ms: int,
         *,
         at_once: bool,
-        by: Signature | None = None,
+        by: AuditEntry | None = None,
     ) -> Endpoint:
         """Sign by a new secret; by the old one too for a time, unless it is to end ``at_once``.
 
@@ -115,7 +115,7 @@ class EndpointRepository:
         )
 
     async def delete(
-        self, endpoint_id: str, now_ms: int, *, by: Signature | None = None
+        self, endpoint_id: str, now_ms: int, *, by: AuditEntry | None = None
     ) -> Endpoint:
         """Forget an endpoint and its secrets; the log of its deliveries stays.
 
@@ -126,7 +126,7 @@ class EndpointRepository:
         return await self._store.commit(unit, by)
 
     async def owe_test(
-        self, endpoint: Endpoint, now_ms: int, *, by: Signature | None = None
+        self, endpoint: Endpoint, now_ms: int, *, by: AuditEntry | None = None
     ) -> str:
         """Owe a test event to an endpoint, whatever it asked for; the event's id."""
         unit = partial(outbox.trial_event, endpoint=endpoint, now_ms=now_ms)
@@ -254,7 +254,7 @@ class DeliveryRepository:
             pass
 
     async def replay(
-        self, endpoint_id: str, event_id: str, now_ms: int, *, by: Signature
+        self, endpoint_id: str, event_id: str, now_ms: int, *, by: AuditEntry
     ) -> WebhookDelivery:
         """Make one delivery due again, also one that was delivered.
 
@@ -266,7 +266,7 @@ class DeliveryRepository:
         return await self._store.commit(lambda conn: history.replay(conn, *given), by)
 
     async def replay_failed(
-        self, endpoint_id: str, since_ms: int, until_ms: int, now_ms: int, *, by: Signature
+        self, endpoint_id: str, since_ms: int, until_ms: int, now_ms: int, *, by: AuditEntry
     ) -> tuple[int, bool]:
         """Make the next failed deliveries of events since then due again; how many, and whether
         that was all.

@@ -8,6 +8,7 @@ from pathlib import Path
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import audit_log
+from risala.engine.model.audit import AuditEntry
 
 
 def last_entry(database: Path) -> int:
@@ -17,9 +18,9 @@ def last_entry(database: Path) -> int:
         return int(key)
 
 
-def write_line(database: Path, hand: audit_log.AuditEntry) -> None:
+def write_line(database: Path, entry: AuditEntry) -> None:
     """Write a line into the audit trail; the caller holds the lock of the data directory."""
     with closing(open_writer(database, migrate)) as conn:
         conn.execute("begin immediate")
-        audit_log.write(conn, hand)
+        audit_log.write(conn, entry)
         conn.execute("commit")

@@ -1,140 +1,71 @@
-"""The audit trail: what was done by hand, written in the transaction that does it.
-
-No secrets, no codes, no bodies and no whole phone numbers: who hands in what a line says has left
-them out (:mod:`risala.engine.operations.audit_images`). Lines are kept as long as the ledger.
-"""
+"""Lines of the audit trail, as rows. They are kept as long as the ledger."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.journal.store.transaction import Unit
-from risala.engine.model.callers import Caller
+from risala.engine.model.audit import AuditEntry, AuditLine, Values, family_of
 from risala.engine.model.errors import EditConflict
 
-T = TypeVar("T")
-Values = Mapping[str, Any]
 TABLE: Final = "audit_log"
 _SEQ_MAX: Final = (1 << 63) - 1
 """SQLite's largest: before it is every line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """How a thing stands at one moment, without what nobody may read in the trail."""
+def write(
+    conn: sqlite3.Connection,
+    entry: AuditEntry,
+    *,
+    subject: str | None = None,
+    organization_id: str | None = None,
+    before: Values | None = None,
+    after: Values | None = None,
+) -> int:
+    """Write the line of an entry; its number.
 
-    organization_id: str | None
-    values: Values
-
-
-Look = Callable[[sqlite3.Connection, str], Seen | None]
-"""Looks at the thing of an id; None: it is not there."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditLine:
-    seq: int
-    at: int
-    who: str
-    face: str
-    role: str
-    action: str
-    organization_id: str | None
-    subject: str | None
-    before: Values | None
-    after: Values | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
-    """What the audit trail is to hold of one operation, as
-    :class:`risala.engine.journal.store.signature.Signature` asks for it.
-
-    The thing is looked at before and after the unit, in its own transaction.
+    Args:
+        subject: where the entry does not name the thing.
+        organization_id: where the entry does not name it.
+        before: how the thing stood; None: it was not there, or nothing was looked at.
+        after: how it stands now.
     """
-
-    caller: Caller
-    action: str
-    at: int
-    """UTC epoch milliseconds."""
-    subject: str | None = None
-    """The thing's id; None: the unit makes it, and its answer has it as ``id``."""
-    look: Look | None = None
-    organization_id: str | None = None
-    """Where there is nothing to look at, or it does not say."""
-    said: Values = field(default_factory=dict)
-    """What else the trail should know: a reason, an amount."""
-    always: bool = False
-    """Also where the unit itself writes nothing: what it stands for is done elsewhere."""
-    version: int | None = None
-    """Of the thing, as who edits it has seen it: :func:`version_of`; None: they don't say."""
-
-    def under(self, unit: Unit[T], /) -> Unit[T]:
-        def signed(conn: sqlite3.Connection) -> T:
-            self._refuse_changed(conn)
-            before = self._image(conn, self.subject)
-            changes = conn.total_changes
-            answer = unit(conn)
-            if self.always or conn.total_changes != changes:
-                subject = self.subject or getattr(answer, "id", None)
-                self._write(conn, subject, before, self._image(conn, subject))
-            return answer
-
-        return signed
-
-    def _refuse_changed(self, conn: sqlite3.Connection) -> None:
-        if self.version is None or self.subject is None:
-            return
-        last = _last(conn, self.subject, family_of(self.action), self.organization_id)
-        if last is not None and last.seq > self.version:
-            raise EditConflict(last.who)
-
-    def _image(self, conn: sqlite3.Connection, subject: str | None) -> Seen | None:
-        if self.look is None or subject is None:
-            return None
-        return self.look(conn, subject)
-
-    def _write(
-        self, conn: sqlite3.Connection, subject: str | None, before: Seen | None, after: Seen | None
-    ) -> None:
-        seen = after or before
-        organization_id = self.organization_id or (seen and seen.organization_id)
-        then = {**(after.values if after else {}), **self.said}
-        writable(conn, TABLE).insert(
-            {
-                "at": self.at,
-                "who": self.caller.who,
-                "face": self.caller.face.value,
-                "role": self.caller.role.value,
-                "action": self.action,
-                "organization_id": organization_id,
-                "subject": subject,
-                "before": _packed(before.values if before else None),
-                "after": _packed(then or None),
-            }
-        )
+    then = {**(after or {}), **entry.said}
+    writable(conn, TABLE).insert(
+        {
+            "at": entry.at,
+            "who": entry.caller.who,
+            "face": entry.caller.face.value,
+            "role": entry.caller.role.value,
+            "action": entry.action,
+            "organization_id": entry.organization_id or organization_id,
+            "subject": entry.subject or subject,
+            "before": _packed(before),
+            "after": _packed(then or None),
+        }
+    )
+    return last_number(conn)
 
 
-def write(conn: sqlite3.Connection, hand: AuditEntry) -> int:
-    """Write a line in the middle of a unit that knows only then whether there is one to write; its
-    number."""
-    hand.under(_nothing)(conn)
-    return lines(conn, 1)[0].seq
+def last_number(conn: sqlite3.Connection) -> int:
+    """The number of the newest line; 0: there is none."""
+    return max((line.seq for line in lines(conn, 1)), default=0)
 
 
-def _nothing(_: sqlite3.Connection) -> None:
-    """What the line stands for is done by the unit around it."""
+def refuse_changed(conn: sqlite3.Connection, entry: AuditEntry) -> None:
+    """Refuse an edit of a thing that somebody else changed since its caller saw it.
 
-
-def family_of(action: str) -> str:
-    """What an action is about: ``member`` of ``member.remove``."""
-    return action.partition(".")[0]
+    Raises:
+        EditConflict: there is a later line about it than the entry's version.
+    """
+    if entry.version is None or entry.subject is None:
+        return
+    last = _last(conn, entry.subject, family_of(entry.action), entry.organization_id)
+    if last is not None and last.seq > entry.version:
+        raise EditConflict(last.who)
 
 
 def version_of(

@@ -32,22 +32,19 @@ _CALLBACKS: Final = Rows(Callback, told=_body)
 _CALLBACK: Final = f"SELECT {_CALLBACKS.columns} FROM face_callback WHERE message = ?"  # noqa: S608 -- a constant
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
-    """Registers a callback in the unit that accepts a message: a
-    :class:`risala.engine.journal.store.signature.Signature`."""
+def registering(callback: Callback | None, unit: Unit[T]) -> Unit[T]:
+    """The unit that accepts a message, which then also stores who is called back; None: nobody."""
+    if callback is None:
+        return unit
 
-    callback: Callback
+    def accept(conn: sqlite3.Connection) -> T:
+        accepted = unit(conn)
+        message_id = getattr(accepted, "id", None)
+        if message_id is not None:  # else its key was known: who is called was said then
+            _add(conn, message_id, callback)
+        return accepted
 
-    def under(self, unit: Unit[T], /) -> Unit[T]:
-        def registering(conn: sqlite3.Connection) -> T:
-            accepted = unit(conn)
-            message_id = getattr(accepted, "id", None)
-            if message_id is not None:  # else its key was known: who is called was said then
-                _add(conn, message_id, self.callback)
-            return accepted
-
-        return registering
+    return accept
 
 
 def _add(conn: sqlite3.Connection, message_id: str, callback: Callback) -> None:

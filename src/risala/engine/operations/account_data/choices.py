@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.upkeep import retention_days
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.records.retention import RetentionDays, holding, offered
 from risala.engine.operations import owners
-from risala.engine.operations.account_data import audit_images
 from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OWNERS
@@ -103,7 +103,7 @@ async def _set(call: Call[Choose]) -> OrganizationRetention:
     ]
     if faults:
         raise Invalid.of(faults)
-    by = call.audit(audit_images.chosen_days, organization_id)
+    by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
     await call.commit(lambda conn: retention_days.choose(conn, organization_id, days), by)
     return _found(call, organization_id)
 

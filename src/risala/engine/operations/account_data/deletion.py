@@ -8,11 +8,12 @@ from typing import Any, Final
 from risala.engine.journal.upkeep import deletion, erasures
 from risala.engine.journal.upkeep.deletion import DeletionFigures
 from risala.engine.journal.upkeep.erasures import Erasure
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation
@@ -72,7 +73,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
             lambda conn: deletion.delete(
                 conn, organization_id, erasure_id, who, now_ms, actor_id=actor_id
             ),
-            call.audit(audit_images.organization, organization_id),
+            call.audit(AuditImage.ORGANIZATION, organization_id),
         )
     finally:
         services.accounts.forget_organization(organization_id)

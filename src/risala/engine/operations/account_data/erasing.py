@@ -11,8 +11,9 @@ from pydantic import PlainValidator
 from risala.engine.journal.upkeep import erasures, number_figures
 from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.journal.upkeep.number_figures import NumberFigures
+from risala.engine.model.audit import masked
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -90,7 +91,7 @@ def erasure_wire(erasure: Erasure) -> Json:
     return {
         "id": erasure.id,
         "organizationId": erasure.organization_id,
-        "number": None if erasure.last4 is None else audit_images.masked(erasure.last4),
+        "number": None if erasure.last4 is None else masked(erasure.last4),
         "state": "done" if is_done else "under way",
         "step": int(erasure.step),
         "steps": len(ErasureStep),
@@ -126,7 +127,7 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
     services, now_ms = call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
-    by = call.audit(organization_id=organization_id, said={"number": audit_images.masked(number)})
+    by = call.audit(organization_id=organization_id, said={"number": masked(number)})
     erasure = await call.commit(
         lambda conn: erasures.begin(conn, erasure_id, organization_id, number, who, now_ms), by
     )

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.worker.parts import Gate
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.records.carriers import CarrierGate, Override
 from risala.engine.model.times import iso
-from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -190,7 +190,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
     if given.weight is not None and not 1 <= given.weight <= WEIGHT_MAX:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
     wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
-    by = call.audit(audit_images.override, subject=name)
+    by = call.audit(AuditImage.OVERRIDE, subject=name)
     await call.services.repositories.carriers.put_override(wanted, by=by)
     return _obey(call, name)
 
@@ -203,7 +203,7 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
     stored = call.services.repositories.carriers
     if stored.override(name) is None:
         _one(call, name)
-    by = call.audit(audit_images.override, subject=name)
+    by = call.audit(AuditImage.OVERRIDE, subject=name)
     await stored.end_override(name, given.field, by=by)
     return _obey(call, name)
 

@@ -9,8 +9,9 @@ from pydantic import PlainValidator
 
 from risala.engine.journal.pages import find
 from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought, TooManyNumbersError
+from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -109,7 +110,7 @@ def _body_wire(found: MessageBody) -> Json:
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
-        "to": None if given.to is None else audit_images.masked(given.to),
+        "to": None if given.to is None else masked(given.to),
         # They may be all that the trail leaves out of a number.
         "digits": None if given.digits is None else f"{len(given.digits)} digits",
         "message": given.message_id,

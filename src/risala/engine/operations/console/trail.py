@@ -7,9 +7,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import trail
-from risala.engine.journal.pages.trail import TrailFilter
-from risala.engine.journal.upkeep.audit_log import AuditLine
+from risala.engine.model.audit import AuditLine, TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import iso, maybe_iso
@@ -139,7 +137,7 @@ def _numbered(place: Place | None) -> Place | None:
 
 def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
     steps = Steps(limit, _numbered(given.before), _numbered(given.after))
-    found = trail.page(call.services.reader, _wanted(given), steps)
+    found = call.services.repositories.audit.page(_wanted(given), steps)
     looked_to = None if found.looked_to is None else found.looked_to.at
     return LinesPage(found.found, found.newer, found.older, looked_to)
 

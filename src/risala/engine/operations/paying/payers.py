@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from risala.engine.operations import audit_images
+from risala.engine.model.audit import AuditImage
 from risala.engine.operations.arguments import MaybeText, Text
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.paying.payments import OfPayment, ShownPayment, of_one, shown
@@ -28,14 +28,14 @@ class CheckPayer(OfPayment):
 
 async def _send(call: Call[SendPayerCode]) -> ShownPayment:
     given = call.given
-    by = call.audit(audit_images.payment, given.payment_id, always=True)
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, always=True)
     found = await call.services.payments.payers.send(given.payment_id, given.number, by)
     return shown(call, found)
 
 
 async def _check(call: Call[CheckPayer]) -> ShownPayment:
     given = call.given
-    by = call.audit(audit_images.payment, given.payment_id)
+    by = call.audit(AuditImage.PAYMENT, given.payment_id)
     found = await call.services.payments.payers.check(given.payment_id, given.code.strip(), by)
     return shown(call, found)
 
@@ -43,7 +43,7 @@ async def _check(call: Call[CheckPayer]) -> ShownPayment:
 async def _poll(call: Call[OfPayment]) -> ShownPayment:
     """Ask the payment's provider how it stands, at once."""
     payment_id = call.given.payment_id
-    by = call.audit(audit_images.payment, payment_id, always=True)
+    by = call.audit(AuditImage.PAYMENT, payment_id, always=True)
     found = await call.services.payments.polls.now(payment_id, by)
     return shown(call, found)
 

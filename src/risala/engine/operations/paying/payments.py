@@ -8,13 +8,14 @@ from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import PlainValidator
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.model.records.payments import AskedField, PaymentState, StoredPayment, Texts
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Amount,
     ArgumentKind,
@@ -243,7 +244,7 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     language = given.language.value
     wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
     drafted = desk.draft(wish, call.caller.who)
-    by = call.audit(audit_images.payment, drafted.id)
+    by = call.audit(AuditImage.PAYMENT, drafted.id)
     return shown(call, await desk.begin(drafted, by))
 
 
@@ -255,7 +256,7 @@ async def _go_on(call: Call[OfPayment]) -> ShownPayment:
 
 async def _claim(call: Call[ClaimPayment]) -> ShownPayment:
     given = call.given
-    by = call.audit(audit_images.payment, given.payment_id)
+    by = call.audit(AuditImage.PAYMENT, given.payment_id)
     found = await call.services.payments.claim(given.payment_id, given.entered, by)
     return shown(call, found)
 
@@ -282,7 +283,7 @@ async def _show(call: Call[OfPayment]) -> ShownPayment:
 async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
     given = call.given
     said = {"unchecked": True} if given.unchecked else None
-    by = call.audit(audit_images.payment, given.payment_id, said=said)
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, said=said)
     found = await call.services.payments.confirm(
         given.payment_id,
         given.reference,
@@ -296,7 +297,7 @@ async def _confirm(call: Call[ConfirmPayment]) -> ShownPayment:
 
 async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     given = call.given
-    by = call.audit(audit_images.payment, given.payment_id, said={"reason": given.reason})
+    by = call.audit(AuditImage.PAYMENT, given.payment_id, said={"reason": given.reason})
     found = await call.services.payments.refuse(given.payment_id, given.reason, call.caller.who, by)
     return shown(call, found)
 

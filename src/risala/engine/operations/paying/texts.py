@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.money import money
 from risala.engine.model.records.bank_texts import BankText, TextState
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -174,7 +174,7 @@ async def _list(call: Call[ListTexts]) -> TextPage:
 
 async def _dismiss(call: Call[DismissText]) -> ShownText:
     given = call.given
-    by = call.audit(audit_images.bank_text, given.text_id, said={"reason": given.reason})
+    by = call.audit(AuditImage.BANK_TEXT, given.text_id, said={"reason": given.reason})
     found = await call.services.payments.ear.dismiss(given.text_id, call.caller.who, by)
     return _shown(call, found)
 
@@ -187,7 +187,7 @@ async def _lines(call: Call[NoArguments]) -> Lines:
 
 async def _reconcile(call: Call[Reconcile]) -> Lines:
     given = call.given
-    by = call.audit(audit_images.bank_balance, given.method)
+    by = call.audit(AuditImage.BANK_BALANCE, given.method)
     ear = call.services.payments.ear
     await ear.reconcile(given.method, given.balance, call.caller.who, by)
     return Lines(ear.status(), call.services.repositories.bank_texts.count_open(None))

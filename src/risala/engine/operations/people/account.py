@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid
 from risala.engine.model.people import Device, EmailChange, Invitation, ReachableOrganization, User
 from risala.engine.model.wire import organization_wire
-from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -21,7 +21,6 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people import audit_images as people_traces
 from risala.engine.operations.people.wire import (
     MaybeLanguage,
     change_wire,
@@ -162,7 +161,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
 
 async def _set(call: Call[SetAccount]) -> VersionedUser:
     given, account, me = call.given, call.services.people.account, _me(call)
-    by = call.audit(people_traces.user, me)
+    by = call.audit(AuditImage.USER, me)
     user = await account.change(me, given.name, given.language, by)
     return VersionedUser(user, account.version(me))
 
@@ -179,7 +178,7 @@ async def _sign_out(call: Call[SignOut]) -> Ended:
 
 async def _change_email(call: Call[ChangeEmail]) -> EmailChange:
     me, email = _me(call), call.given.email
-    by = call.audit(people_traces.user, me, said={"asked": email})
+    by = call.audit(AuditImage.USER, me, said={"asked": email})
     return await call.services.people.account.change_email(me, email, by)
 
 
@@ -187,34 +186,33 @@ async def _confirm_email(call: Call[ConfirmEmail]) -> ChangeAnswer:
     given, me = call.given, _me(call)
     if given.old_code is None and given.new_code is None:
         raise Invalid("new_code", "missing", "Type the code of at least one of the two mails.")
-    by = call.audit(people_traces.user, me)
+    by = call.audit(AuditImage.USER, me)
     account = call.services.people.account
     return await account.confirm_email(me, given.old_code, given.new_code, by)
 
 
 async def _accept(call: Call[OfInvitation]) -> ReachableOrganization:
     invitation_id = call.given.invitation_id
-    by = call.audit(people_traces.invitation, invitation_id)
+    by = call.audit(AuditImage.INVITATION, invitation_id)
     return await call.services.people.memberships.accept(_me(call), invitation_id, by)
 
 
 async def _decline(call: Call[OfInvitation]) -> Nothing:
     invitation_id = call.given.invitation_id
-    by = call.audit(people_traces.invitation, invitation_id)
+    by = call.audit(AuditImage.INVITATION, invitation_id)
     await call.services.people.memberships.decline(_me(call), invitation_id, by)
     return Nothing()
 
 
 async def _leave(call: Call[LeaveOrganization]) -> Nothing:
     organization_id, me = call.given.organization_id, _me(call)
-    look = people_traces.member_of(organization_id)
-    by = call.audit(look, me, organization_id=organization_id)
+    by = call.audit(AuditImage.MEMBER, me, organization_id=organization_id)
     await call.services.people.memberships.leave(organization_id, me, by)
     return Nothing()
 
 
 async def _found(call: Call[OwnOrganization]) -> Organization:
-    by = call.audit(audit_images.organization)
+    by = call.audit(AuditImage.ORGANIZATION)
     return await call.services.people.memberships.found(_me(call), call.given.name, by)
 
 

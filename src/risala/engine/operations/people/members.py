@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
 from risala.engine.model.people import MemberView
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people import audit_images
 from risala.engine.operations.people.account import Named, Nothing, nothing_wire
 from risala.engine.operations.people.wire import MemberRole, invitation_wire, member_wire
 from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
@@ -75,7 +75,7 @@ async def _invite(call: Call[Invite]) -> Named:
         given.role,
         call.caller.who,
         _actor(call),
-        call.audit(audit_images.invitation, organization_id=given.organization_id),
+        call.audit(AuditImage.INVITATION, organization_id=given.organization_id),
     )
     return Named(invited, call.services.accounts.organization(given.organization_id).name)
 
@@ -83,7 +83,7 @@ async def _invite(call: Call[Invite]) -> Named:
 async def _uninvite(call: Call[Uninvite]) -> Nothing:
     given = call.given
     by = call.audit(
-        audit_images.invitation, given.invitation_id, organization_id=given.organization_id
+        AuditImage.INVITATION, given.invitation_id, organization_id=given.organization_id
     )
     await call.services.people.memberships.uninvite(
         given.organization_id, given.invitation_id, _actor(call), by
@@ -93,8 +93,7 @@ async def _uninvite(call: Call[Uninvite]) -> Nothing:
 
 async def _set_role(call: Call[SetRole]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
-    look = audit_images.member_of(organization_id)
-    by = call.audit(look, given.user_id, organization_id=organization_id)
+    by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
     return await call.services.people.memberships.set_role(
         organization_id, given.user_id, given.role, _actor(call), by
     )
@@ -102,8 +101,7 @@ async def _set_role(call: Call[SetRole]) -> MemberView:
 
 async def _remove(call: Call[OfMember]) -> MemberView:
     given, organization_id = call.given, call.given.organization_id
-    look = audit_images.member_of(organization_id)
-    by = call.audit(look, given.user_id, organization_id=organization_id)
+    by = call.audit(AuditImage.MEMBER, given.user_id, organization_id=organization_id)
     return await call.services.people.memberships.remove(
         organization_id, given.user_id, _actor(call), by
     )
@@ -112,9 +110,7 @@ async def _remove(call: Call[OfMember]) -> MemberView:
 async def _add(call: Call[Invite]) -> MemberView:
     given = call.given
     memberships = call.services.people.memberships
-    by = call.audit(
-        audit_images.member_of(given.organization_id), organization_id=given.organization_id
-    )
+    by = call.audit(AuditImage.MEMBER, organization_id=given.organization_id)
     return await memberships.add(given.organization_id, given.email, given.role, by)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Device, Language, ReachableOrganization, SessionKind
@@ -20,7 +21,6 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people import audit_images
 from risala.engine.operations.people.account import Ended, VersionedUser, versioned_wire
 from risala.engine.operations.people.wire import (
     MaybeLanguage,
@@ -156,7 +156,7 @@ async def _create(call: Call[CreateUser]) -> VersionedUser:
         given.email,
         given.name or "",
         given.language or Language.FRENCH,
-        call.audit(audit_images.user),
+        call.audit(AuditImage.USER),
         operator=bool(given.operator),
     )
     return VersionedUser(made, users.version(made.id))
@@ -198,7 +198,7 @@ async def _set(call: Call[SetUser]) -> VersionedUser:
     if given.operator is not None:
         _refuse_pages(call, "Making an operator")
     change = UserChange(given.new_email, given.name, given.language, given.operator)
-    by = call.audit(audit_images.user, user.id)
+    by = call.audit(AuditImage.USER, user.id)
     changed = await users.change(user.id, change, by)
     return VersionedUser(changed, users.version(changed.id))
 
@@ -208,7 +208,7 @@ async def _link(call: Call[LinkFor]) -> MadeLink:
     users = call.services.people.users
     user = users.find(call.given.email)
     kind = SessionKind.OPERATOR if call.given.operator else SessionKind.CUSTOMER
-    by = call.audit(audit_images.user, user.id, said={"link": kind.value})
+    by = call.audit(AuditImage.USER, user.id, said={"link": kind.value})
     return await users.link(user, kind, by)
 
 
@@ -227,7 +227,7 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
     account, session_id = call.services.people.account, call.given.session_id
     user = call.services.people.users.find(call.given.email)
     said = {} if session_id is None else {"session": session_id}
-    by = call.audit(audit_images.user, user.id, said=said)
+    by = call.audit(AuditImage.USER, user.id, said=said)
     return Ended(await account.sign_out(user.id, session_id, None, by))
 
 

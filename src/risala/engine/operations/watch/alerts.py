@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -184,7 +184,7 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 
 async def _acknowledge(call: Call[OfAlert]) -> ShownAlert:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
-    alerts, by = call.services.repositories.alerts, call.audit(audit_images.alert, _id(ALERT, seq))
+    alerts, by = call.services.repositories.alerts, call.audit(AuditImage.ALERT, _id(ALERT, seq))
     found = await alerts.acknowledge(seq, call.caller.who, now_ms, by=by)
     return ShownAlert(found, tuple(alerts.mutes(now_ms)), now_ms)
 
@@ -201,7 +201,7 @@ async def _mute(call: Call[MuteAlerts]) -> AlertMute:
 
 async def _unmute(call: Call[OfMute]) -> AlertMute:
     seq = _seq(MUTE, call.given.mute_id)
-    by = call.audit(audit_images.alert_mute, _id(MUTE, seq))
+    by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
     return await call.services.repositories.alerts.unmute(seq, by=by)
 
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.journal.repositories.webhooks import EndpointRepository
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.webhooks import WebhookDelivery
-from risala.engine.operations import audit_images
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
@@ -157,7 +157,7 @@ def _replayed_wire(done: Replayed) -> Json:
 async def _test(call: Call[OfEndpoint]) -> TestOwed:
     """Queue a test event; the operation ``webhook.delivery`` tells what became of it."""
     services, endpoint_id = call.services, meant(call)
-    by = call.audit(audit_images.endpoint, endpoint_id)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     event_id = await endpoints_of(services).test(endpoint_id, by=by)
     found = services.repositories.deliveries.delivery(endpoint_id, event_id)
     return TestOwed(found, services.delivery.running)
@@ -195,7 +195,7 @@ async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
-    by = call.audit(audit_images.endpoint, endpoint_id, said={"event": event_id})
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"event": event_id})
     found = await services.repositories.deliveries.replay(endpoint_id, event_id, now_ms, by=by)
     services.delivery.hint_webhook(endpoint_id)
     return ShownDelivery(found)
@@ -213,7 +213,7 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
     if until_ms is None:
         until_ms = now_ms
         total = deliveries.failed_count(endpoint_id, since_ms)
-    by = call.audit(audit_images.endpoint, endpoint_id)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     replayed, is_done = await deliveries.replay_failed(
         endpoint_id, since_ms, until_ms, now_ms, by=by
     )

@@ -9,9 +9,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
+from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault
 from risala.engine.model.records.webhooks import DeliverySum, Endpoint
-from risala.engine.operations import audit_images, owners
+from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
@@ -178,7 +179,7 @@ async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     call.services.accounts.organization(given.organization_id)
     made, secret = await endpoints_of(call.services).create(
-        given.organization_id, given.mode, given.wish, by=call.audit(audit_images.endpoint)
+        given.organization_id, given.mode, given.wish, by=call.audit(AuditImage.ENDPOINT)
     )
     return EndpointWithSecret(made, secret)
 
@@ -201,7 +202,7 @@ async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
 
 async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.audit(audit_images.endpoint, endpoint_id)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(
         await endpoints_of(call.services).update(endpoint_id, call.given.wish, by=by)
     )
@@ -209,7 +210,7 @@ async def _update(call: Call[UpdateEndpoint]) -> ShownEndpoint:
 
 async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.audit(audit_images.endpoint, endpoint_id)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(
         await endpoints_of(call.services).set_enabled(endpoint_id, enabled=enabled, by=by)
     )
@@ -225,14 +226,14 @@ async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
 
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
-    by = call.audit(audit_images.endpoint, endpoint_id, said={"atOnce": at_once})
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"atOnce": at_once})
     found, secret = await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
     return EndpointWithSecret(found, secret)
 
 
 async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
     endpoint_id = meant(call)
-    by = call.audit(audit_images.endpoint, endpoint_id)
+    by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     return ShownEndpoint(await endpoints_of(call.services).delete(endpoint_id, by=by))
 
 

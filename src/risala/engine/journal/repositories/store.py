@@ -10,11 +10,12 @@ from typing import Final, TypeVar
 
 import trio
 
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.store.opening import open_reader
-from risala.engine.journal.store.signature import Signature, signed
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.store.watched import telling
 from risala.engine.journal.store.writer import Journal
+from risala.engine.model.audit import AuditEntry
 
 T = TypeVar("T")
 
@@ -41,14 +42,14 @@ class Store:
         """The store of a journal that runs."""
         return cls(journal, journal.reader())
 
-    async def commit(self, unit: Unit[T], by: Signature | None = None) -> T:
+    async def commit(self, unit: Unit[T], by: AuditEntry | None = None) -> T:
         """Commit a unit of work, with its line of the audit trail where somebody answers for it.
 
         Raises:
             Refusal: the unit refused; nothing was written.
             Unavailable: it could not be written.
         """
-        return await self.journal.commit(signed(by, unit))
+        return await self.journal.commit(audited(by, unit))
 
     async def scan(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """Read what may take long, on a thread with a connection of its own. A cancellation waits

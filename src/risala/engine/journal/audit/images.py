@@ -1,10 +1,11 @@
-"""What the audit trail shows of a thing before and after a change: no secret, code, text of a
-message or whole phone number."""
+"""How things stand before and after a change, as the audit trail shows them: no secret, code, text
+of a message or whole phone number."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -15,21 +16,31 @@ from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.payments import payments, texts
-from risala.engine.journal.upkeep.audit_log import Seen
+from risala.engine.journal.people import members, users
+from risala.engine.journal.upkeep import retention_days
 from risala.engine.journal.webhooks import endpoints as webhooks
+from risala.engine.model.audit import AuditEntry, AuditImage, Values, masked
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.record import audit_image
 from risala.engine.model.times import iso
 
-SHOWN_DIGITS: Final = 4
-"""Digits of a phone number that are shown: enough for somebody who knows the number, too few for
-anybody else."""
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """How a thing stands at one moment, without what nobody may read in the trail."""
+
+    organization_id: str | None
+    values: Values
 
 
-def masked(number: str) -> str:
-    """A phone number's last digits."""
-    return f"…{number[-SHOWN_DIGITS:]}"
+def seen_of(conn: sqlite3.Connection, entry: AuditEntry, subject: str | None) -> Seen | None:
+    """How the thing of an entry stands; None: it is not there, or nothing is looked at."""
+    if entry.image is None or subject is None:
+        return None
+    if entry.image is AuditImage.MEMBER:
+        return member(conn, entry.organization_id or "", subject)
+    return _LOOKS[entry.image](conn, subject)
 
 
 def origin(url: str) -> str:
@@ -243,3 +254,59 @@ def alert_mute(conn: sqlite3.Connection, mute_id: str) -> Seen | None:
         return None
     values = {"kind": found.kind.value, "subject": found.subject, "until": iso(found.until)}
     return Seen(None, values)
+
+
+def user(conn: sqlite3.Connection, user_id: str) -> Seen | None:
+    found = users.find(conn, user_id)
+    if found is None:
+        return None
+    values = {
+        "email": found.email,
+        "name": found.name,
+        "language": found.language.value,
+        "operator": found.operator,
+    }
+    return Seen(None, values)
+
+
+def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Seen | None:
+    """A user as a member of one organization."""
+    found, known = members.find(conn, organization_id, user_id), users.find(conn, user_id)
+    if found is None or known is None:
+        return None
+    return Seen(organization_id, {"email": known.email, "role": found.role.value})
+
+
+def invitation(conn: sqlite3.Connection, invitation_id: str) -> Seen | None:
+    found = members.stored_invitation(conn, invitation_id)
+    if found is None:
+        return None
+    return Seen(found.organization_id, {"email": found.email, "role": found.role.value})
+
+
+def chosen_days(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """The days that the owner chose."""
+    return Seen(organization_id, asdict(retention_days.of_organization(conn, organization_id)))
+
+
+_LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | None]]] = {
+    AuditImage.ALERT: alert,
+    AuditImage.ALERT_MUTE: alert_mute,
+    AuditImage.BANK_BALANCE: bank_balance,
+    AuditImage.BANK_TEXT: bank_text,
+    AuditImage.CREDENTIAL: credential,
+    AuditImage.ENDPOINT: endpoint,
+    AuditImage.INVITATION: invitation,
+    AuditImage.KEY: key,
+    AuditImage.MESSAGE: message,
+    AuditImage.OPT_OUT_POLICY: opt_out_policy,
+    AuditImage.ORGANIZATION: organization,
+    AuditImage.OVERRIDE: override,
+    AuditImage.PAYMENT: payment,
+    AuditImage.RETENTION_DAYS: chosen_days,
+    AuditImage.ROUTE: route,
+    AuditImage.SENDER: sender,
+    AuditImage.USER: user,
+    AuditImage.VERIFICATION: verification,
+    AuditImage.VERIFY_SETTINGS: verify_settings,
+}
