@@ -290,6 +290,6 @@ async def _start_services(
     await start("scribe", sending.scribe.run)
     await start("sorter", sending.sorter.run)
     await start_lanes()
-    retention = Retention(recorder, core.journal.reader(), core.settings.retention)
+    retention = Retention(core.repositories.retention, core.seams.clock, core.settings.retention)
     await start("retention", retention.run)
     await start("pump", partial(keep_pumping, board, scheduler, core.seams.clock))

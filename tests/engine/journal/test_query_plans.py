@@ -40,12 +40,14 @@ from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
+from risala.engine.journal.repositories.retention import RetentionRepository, forget
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures, retention_days
-from risala.engine.journal.upkeep.erasures import ErasureStep
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
+from risala.engine.model.records.erasures import ErasureStep
 from risala.engine.model.records.inbound import ReceivedFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.retention import RetentionDays
@@ -143,9 +145,9 @@ def an_end_of_everything(book):
     book.accept(organization_id)
     days = RetentionDays(1, 1, 1)
     book.unit(lambda conn: retention_days.choose(conn, organization_id, days))
-    for rule in all_rules(RetentionSection(), conn):
-        for make in rule.walks:
-            book.unit(make(book.now_ms, ""))
+    for rule in all_rules(RetentionSection(), RetentionRepository(Store(None, conn))):
+        for walk in rule.walks:
+            book.unit(partial(forget, walk=walk, now_ms=book.now_ms, after=""))
     number_figures.of(conn, organization_id, NUMBER)
     deletion.figures(conn, organization_id)
     for name, number in (("del_1", NUMBER), ("del_2", None)):

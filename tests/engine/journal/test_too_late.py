@@ -22,6 +22,7 @@ from risala.engine.journal.upkeep import exports
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.attempts import Attempt, Decision, Step
+from risala.engine.model.records.exports import ExportFault
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.sms.cause import Cause
@@ -163,9 +164,7 @@ class TestAnExportThatNobodyWants:
         before = everything(book)
         assert not book.unit(lambda conn: exports.note(conn, dropped, 5))
         assert not book.unit(lambda conn: exports.finish(conn, dropped, 5, 100, book.now_ms))
-        book.unit(
-            lambda conn: exports.fail(conn, dropped, exports.ExportFault.NO_ROOM, book.now_ms)
-        )
+        book.unit(lambda conn: exports.fail(conn, dropped, ExportFault.NO_ROOM, book.now_ms))
         assert everything(book) == before
 
     def test_is_not_dropped_again(self, book, dropped):

@@ -11,11 +11,12 @@ from patience import until_true
 from risala.config.model import Settings, StorageSection
 from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.upkeep import exports
-from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX, ExportState
+from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.ids import first_id
+from risala.engine.model.records.exports import ExportState
 from risala.engine.upkeep import exporting
 from risala.engine.upkeep.exporting import SPARE_BYTES, Exporting
 

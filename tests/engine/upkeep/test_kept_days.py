@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import pytest
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.messages import endings
+from risala.engine.journal.repositories.retention import RetentionRepository, forget
+from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import retention, retention_days
-from risala.engine.journal.upkeep.retention import Forgot
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.retention import RetentionDays, holding, offered
+from risala.engine.model.records.retention import Forgot, RetentionDays, holding, offered
 from risala.engine.upkeep.retention import DAY_MS, all_rules, chosen_rules
 
 LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)
@@ -40,11 +42,11 @@ def test_choices_that_are_not_shorter_make_no_rule():
 def walk(book, section=LONG):
     """What one pass of all rules takes out, by rule."""
     gone: Counter[str] = Counter()
-    for rule in all_rules(section, book.conn):
-        for make in rule.walks:
+    for rule in all_rules(section, RetentionRepository(Store(None, book.conn))):
+        for each in rule.walks:
             done = Forgot(0, "", done=rule.days == 0)
             while not done.done:
-                done = book.unit(make(book.now_ms, done.after))
+                done = book.unit(partial(forget, walk=each, now_ms=book.now_ms, after=done.after))
                 gone[rule.name] += done.rows
     return +gone
 

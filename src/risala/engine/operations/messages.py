@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
 from risala.engine import overview
 from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
-from risala.engine.journal.upkeep.erasing import take_out_message
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
@@ -324,7 +322,9 @@ async def _message_cancel(call: Call[OfMessage]) -> ShownMessage:
 async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     message_id, text_only = call.given.message_id, bool(call.given.text_only)
     by = call.audit(AuditImage.MESSAGE, message_id, said={"textOnly": text_only}, always=True)
-    await call.commit(partial(take_out_message, message_id=message_id, text_only=text_only), by)
+    await call.services.repositories.erasures.take_out_message(
+        message_id, text_only=text_only, by=by
+    )
     return ErasedMessage(message_id)
 
 

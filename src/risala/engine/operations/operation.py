@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
-from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.audit import AuditEntry, AuditImage, Values
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
@@ -20,7 +19,6 @@ from risala.engine.services import Services
 
 A = TypeVar("A", bound=Arguments)
 R = TypeVar("R")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +63,6 @@ class Call(Generic[A]):
             always=always,
             version=getattr(self.given, "version", None),
         )
-
-    async def commit(self, unit: Unit[T], by: AuditEntry) -> T:
-        """Commit a unit with its line of the audit trail.
-
-        Raises:
-            Refusal: the unit refused; no line is written.
-            Unavailable: the unit could not be written.
-        """
-        return await self.services.recorder.journal.commit(audited(by, unit))
 
     async def note(self, by: AuditEntry) -> None:
         """Commit a line of the audit trail alone, for something that is done elsewhere, or only

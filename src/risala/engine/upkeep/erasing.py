@@ -6,7 +6,6 @@ are taken out in small units, each followed by a pause, so that nobody's sends w
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -15,12 +14,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.upkeep import erasing, erasures
-from risala.engine.journal.upkeep.erasing import Erased
-from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.erasures import Erased, Erasure, ErasureStep
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import PAUSE_FACTOR, PAUSE_MIN_S, STORAGE_RETRY_S
 from risala.engine.verify.sessions import Withdraw
@@ -40,21 +36,20 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
         NotFound: there is none of this id.
         Unavailable: it could not be written.
     """
-    erasure = erasures.find(services.reader, erasure_id)
+    erasure = services.repositories.erasures.find(erasure_id)
     if erasure.ended_at is None and erasure.step is ErasureStep.CODES:
         return await _end_sessions(services, erasure)
     if erasure.ended_at is None and erasure.step is ErasureStep.PENDING:
         return await _cancel_pending(services, erasure)
     if erasure.step is ErasureStep.REST and erasure.last4 is None:
-        await _forget_requests(services, erasure.organization_id)
+        # Of a number no more than its last digits is in there.
+        await services.requests.forget(erasure.organization_id)
     now_ms = services.recorder.clock.now_ms()
-    return await services.recorder.journal.commit(
-        lambda conn: erasing.take_out(conn, erasure_id, now_ms)
-    )
+    return await services.repositories.erasures.take_out(erasure_id, now_ms)
 
 
 async def _end_sessions(services: Services, erasure: Erasure) -> Erased:
-    found = erasing.open_sessions(services.reader, erasure, ENDED_AT_ONCE)
+    found = services.repositories.erasures.open_sessions(erasure, ENDED_AT_ONCE)
     ended = 0
     for session in found:
         ended += await _ended(partial(services.sessions.ask, Withdraw(session)))
@@ -64,22 +59,12 @@ async def _end_sessions(services: Services, erasure: Erasure) -> Erased:
 
 
 async def _cancel_pending(services: Services, erasure: Erasure) -> Erased:
-    found = erasing.pending(services.reader, erasure, ENDED_AT_ONCE)
+    found = services.repositories.erasures.pending(erasure, ENDED_AT_ONCE)
     ended = 0
     for message in found:
         ended += await _ended(partial(services.recorder.cancel, message.id))
     place = str(found[-1].key) if found else ""
     return await _noted(services, erasure, place, len(found) < ENDED_AT_ONCE, {"canceled": ended})
-
-
-async def _forget_requests(services: Services, organization_id: str) -> None:
-    """Of a whole organization also what its keys asked: of a number no more than its last digits is
-    in there. The file is another one, and may be ill by itself."""
-    try:
-        await services.requests.forget(organization_id)
-    except (sqlite3.Error, StorageUnusable) as error:
-        # What is in it goes within days all the same.
-        log.warning("erasing.requests", reason=str(error))
 
 
 async def _ended(end: Callable[[], Awaitable[object]]) -> bool:
@@ -94,15 +79,7 @@ async def _noted(
     services: Services, erasure: Erasure, place: str, done: bool, gone: dict[str, int]
 ) -> Erased:
     step = ErasureStep(erasure.step + 1) if done else erasure.step
-    place = "" if done else place
-
-    def unit(conn: sqlite3.Connection) -> Erased:
-        now = erasures.find(conn, erasure.id)
-        if (now.step, now.place) != (erasure.step, erasure.place):
-            return Erased(now)  # somebody else, beside the service, was quicker
-        return Erased(erasures.note(conn, now, step, place, gone))
-
-    return await services.recorder.journal.commit(unit)
+    return await services.repositories.erasures.note(erasure, step, "" if done else place, gone)
 
 
 class Erasing:
@@ -118,7 +95,7 @@ class Erasing:
             await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
 
     async def _pass(self) -> None:
-        for erasure in erasures.under_way(self._services.reader):
+        for erasure in self._services.repositories.erasures.under_way():
             while True:
                 began_s = trio.current_time()
                 done = await go_on(self._services, erasure.id)

@@ -10,23 +10,23 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sqlite3
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import structlog
 import trio
 
-from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.patient import retry_until_committed
-from risala.engine.journal.upkeep import account_export, exports
-from risala.engine.journal.upkeep.exports import Export, ExportFault, ExportState
+from risala.engine.model.errors import StorageFailed
+from risala.engine.model.records.exports import Export, ExportedPart, ExportFault, ExportState
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import STORAGE_RETRY_S
 
@@ -49,7 +49,6 @@ BYTES_MAX: Final = 4_000_000_000
 """Of one file: about twenty million messages; more is a matter for the operator's backup."""
 _ROW_BYTES: Final = 200
 """About as much as a row takes in a file."""
-_DATABASE: Final = "risala.db"
 _FOLDER: Final = "exports"
 _ABOUT: Final = """\
 Everything that Risala keeps of your organization, as of the moment of writing.
@@ -83,30 +82,26 @@ class _Piece:
     rows: int
 
 
-def _pieces(database: Path, target: Path, organization_id: str, now_ms: int) -> Generator[_Piece]:
+def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Generator[_Piece]:
     """Writes the archive; each step is a small piece of it.
 
     Raises:
-        OSError, sqlite3.Error: the disk refused.
+        OSError, StorageFailed: the disk refused.
         ExportTooLarge: it would be too large.
     """
     ours = partial(os.open, mode=0o600)
-    with closing(open_reader(database)) as conn, open(target, "wb", opener=ours) as file:
+    with closing(parts), open(target, "wb", opener=ours) as file:
         with ZipFile(file, "w", ZIP_DEFLATED) as archive:
             archive.writestr(_entry("README.txt", now_ms), _ABOUT)
-            settings = json.dumps(
-                account_export.settings(conn, organization_id), ensure_ascii=False, indent=1
-            )
-            archive.writestr(_entry("settings.json", now_ms), settings)
+            (settings,) = next(parts).rows
+            text = json.dumps(settings, ensure_ascii=False, indent=1)
+            archive.writestr(_entry("settings.json", now_ms), text)
             yield _Piece(0)
-            for name, read in account_export.TABLES.items():
+            for name, of_table in groupby(parts, attrgetter("name")):
                 entry = _entry(f"{name}.jsonl", now_ms)
                 with archive.open(entry, "w", force_zip64=True) as lines:
-                    after: str | None = ""
-                    while after is not None:
-                        part = read(conn, organization_id, after, ROWS_AT_ONCE)
+                    for part in of_table:
                         lines.write(_lines(part.rows))
-                        after = part.last
                         if file.tell() > BYTES_MAX:
                             raise ExportTooLarge
                         yield _Piece(len(part.rows))
@@ -123,8 +118,7 @@ def _entry(name: str, now_ms: int) -> ZipInfo:
     return entry
 
 
-def _lines(rows: object) -> bytes:
-    assert isinstance(rows, list)
+def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
@@ -154,10 +148,10 @@ class Exporting:
     async def _pass(self) -> bool:
         """Whether all files are gone that nobody wants any more."""
         now_ms = self._services.recorder.clock.now_ms()
-        reader, commit = self._services.reader, self._services.recorder.journal.commit
-        if any(each.expires_at is not None for each in exports.current(reader)):
-            await commit(lambda conn: exports.drop_expired(conn, now_ms))
-        standing = exports.current(reader)
+        exports = self._services.repositories.exports
+        if any(each.expires_at is not None for each in exports.current()):
+            await exports.drop_expired(now_ms)
+        standing = exports.current()
         wanted = {file_of(self._services, each).name for each in standing}
         fault = await self._in_thread(partial(_tidy, folder(self._services), wanted))
         if fault is not None:
@@ -169,7 +163,6 @@ class Exporting:
 
     async def _write(self, export: Export) -> None:
         services = self._services
-        clock, commit = services.recorder.clock, services.recorder.journal.commit
         fault: ExportFault | None = None
         try:
             if self._lacks_room(export.expected):
@@ -178,12 +171,12 @@ class Exporting:
                 await self._write_file(export)
         except ExportTooLarge:
             fault = ExportFault.TOO_LARGE
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, StorageFailed) as error:
             fault = ExportFault.NO_ROOM if self._lacks_room(0) else ExportFault.BROKEN
             log.warning("exporting.failed", export=export.id, reason=str(error))
         if fault is not None:
-            failed = fault
-            await commit(lambda conn: exports.fail(conn, export.id, failed, clock.now_ms()))
+            now_ms = services.recorder.clock.now_ms()
+            await services.repositories.exports.fail(export.id, fault, now_ms)
 
     def _lacks_room(self, rows: int) -> bool:
         place = Path(self._services.settings.storage.data_dir)
@@ -191,10 +184,10 @@ class Exporting:
 
     async def _write_file(self, export: Export) -> None:
         services, whole = self._services, file_of(self._services, export)
-        clock, commit = services.recorder.clock, services.recorder.journal.commit
+        clock = services.recorder.clock
         part = whole.with_suffix(".part")
-        database = Path(services.settings.storage.data_dir) / _DATABASE
-        pieces = _pieces(database, part, export.organization_id, clock.now_ms())
+        parts = services.repositories.exports.parts(export.organization_id, ROWS_AT_ONCE)
+        pieces = _pieces(parts, part, clock.now_ms())
         try:
             written = await self._write_pieces(export, pieces)
         finally:
@@ -204,7 +197,7 @@ class Exporting:
             return
         size_bytes = await self._in_thread(partial(_rename, part, whole))
         now_ms = clock.now_ms()
-        await commit(lambda conn: exports.finish(conn, export.id, written, size_bytes, now_ms))
+        await services.repositories.exports.finish(export.id, written, size_bytes, now_ms)
         log.info("exporting.done", export=export.id, rows=written, size_bytes=size_bytes)
 
     async def _write_pieces(self, export: Export, pieces: Generator[_Piece]) -> int | None:
@@ -226,8 +219,7 @@ class Exporting:
             await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
     async def _is_wanted(self, export: Export, written: int) -> bool:
-        commit = self._services.recorder.journal.commit
-        return await commit(lambda conn: exports.note(conn, export.id, written))
+        return await self._services.repositories.exports.note(export.id, written)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
         if self._inline:

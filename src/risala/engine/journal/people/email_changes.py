@@ -7,11 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.people import mails, users, web_sessions
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.audit import AuditEntry
+from risala.engine.journal.store.transaction import Unit
 from risala.engine.model.errors import Conflict
 from risala.engine.model.people import EmailChange, User
 from risala.engine.model.people_records.mails import MailKind, NewMail
@@ -63,14 +62,14 @@ def confirm(
     user_id: str,
     judge: Callable[[EmailChange], EmailChange],
     now_ms: int,
-    by: AuditEntry,
+    audited: Callable[[Unit[User]], Unit[User]],
 ) -> tuple[User, EmailChange | None] | Conflict:
     """Count what was typed; with the second right code the user has the new address, and no change
     is left. A refusal is an answer here: the change that met one is over all the same.
 
     Args:
         judge: what the codes come to.
-        by: whose hand the new address is.
+        audited: makes the change of the address leave its line in the audit trail.
     """
     found, user = pending(conn, user_id, now_ms), users.user(conn, user_id)
     if found is None:
@@ -89,7 +88,7 @@ def confirm(
     if holder is not None and holder.id != user_id:
         return Conflict("There is an account with this address already.")
     change = partial(users.change, user_id=user_id, values={"email": found.email}, now_ms=now_ms)
-    changed = audited(by, change)(conn)
+    changed = audited(change)(conn)
     web_sessions.make_stale(conn, user_id)
     details = {"email": found.email}
     told = NewMail(MailKind.ADDRESS_CHANGED, user.email, user.language, details)

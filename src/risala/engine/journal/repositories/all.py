@@ -13,7 +13,9 @@ from risala.engine.journal.repositories.accounts import (
 from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.audit import AuditRepository
 from risala.engine.journal.repositories.carriers import CarrierRepository
+from risala.engine.journal.repositories.erasures import ErasureRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
+from risala.engine.journal.repositories.exports import ExportRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.mails import MailRepository
@@ -21,6 +23,7 @@ from risala.engine.journal.repositories.members import MembershipRepository
 from risala.engine.journal.repositories.messages import MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
+from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.users import UserRepository
@@ -40,6 +43,9 @@ class Repositories:
     alert_facts: AlertFactsRepository
     audit: AuditRepository
     carriers: CarrierRepository
+    erasures: ErasureRepository
+    exports: ExportRepository
+    retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
     mails: MailRepository
@@ -70,6 +76,9 @@ class Repositories:
             alert_facts=AlertFactsRepository(store),
             audit=AuditRepository(store),
             carriers=CarrierRepository(store),
+            erasures=ErasureRepository(store),
+            exports=ExportRepository(store),
+            retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),
             mails=MailRepository(store),

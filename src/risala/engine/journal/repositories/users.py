@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.pages import users as lists
@@ -121,12 +122,18 @@ class UserRepository:
 
         Args:
             judge: what the codes come to.
-            by: whose hand the new address is.
+            by: leaves its line with the change of the address alone.
 
         Raises:
             Conflict: the codes are over, or somebody else has the address.
         """
-        unit = partial(email_changes.confirm, user_id=user_id, judge=judge, now_ms=now_ms, by=by)
+        unit = partial(
+            email_changes.confirm,
+            user_id=user_id,
+            judge=judge,
+            now_ms=now_ms,
+            audited=partial(audited, by),
+        )
         answer = await self._store.commit(unit)
         if isinstance(answer, Conflict):
             raise answer

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from risala.engine.journal.accounts import accounts, credentials, ledger, senders
@@ -17,9 +19,12 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages import reads, verifications
 from risala.engine.journal.people import members, users
 from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import audit_log, retention_days
 from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.errors import StorageFailed
 from risala.engine.model.money import money
+from risala.engine.model.records.exports import ExportedPart
 from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
@@ -272,3 +277,22 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
         "verify": None if verify is None else json.loads(verify),
         "keptDays": asdict(retention_days.of_organization(conn, organization_id)),
     }
+
+
+def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
+    """Everything of an organization, by a connection of its own: the settings, then each table.
+
+    Raises:
+        StorageFailed: the disk refused; the sentence says why.
+    """
+    try:
+        with closing(open_reader(database)) as conn:
+            yield ExportedPart("settings", [settings(conn, organization_id)])
+            for name, read in TABLES.items():
+                after: str | None = ""
+                while after is not None:
+                    part = read(conn, organization_id, after, rows_at_once)
+                    after = part.last
+                    yield ExportedPart(name, part.rows)
+    except sqlite3.Error as error:
+        raise StorageFailed(sqlite_sentence(database, error)) from error

@@ -7,7 +7,6 @@ stays with the ledger and the audit trail, and so do the ids of its keys in what
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import accounts
@@ -16,6 +15,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.webhooks import endpoints
+from risala.engine.model.records.erasures import Deleted, DeletionFigures
 
 COUNTED_MAX: Final = 10_000
 """What is counted for who asks beforehand: beyond it is many."""
@@ -24,20 +24,6 @@ _OWNED: Final = (
     *("verify_settings", "kept_days", "face_credentials"),
 )
 """Tables whose rows of an organization are few, and go with it."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeletionFigures:
-    """What ends with an organization."""
-
-    keys: int
-    members: int
-    endpoints: int
-    senders: int
-    pending: int
-    """Messages that have not left; counted up to :data:`COUNTED_MAX`."""
-    messages: int
-    """That it has sent, by the hourly counts."""
 
 
 def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
@@ -65,15 +51,6 @@ def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
         pending=int(pending),
         messages=int(sent),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted:
-    """Who and what has to hear of it."""
-
-    id: str
-    users: tuple[str, ...]
-    endpoints: tuple[str, ...]
 
 
 def delete(

@@ -17,11 +17,11 @@ from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import erasures
-from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.journal.upkeep.retention import redact
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
+from risala.engine.model.records.erasures import Cancelable, Erased, Erasure, ErasureStep
 
 AT_ONCE: Final = 100
 """Rows that one unit takes out: some milliseconds of the writer."""
@@ -43,15 +43,6 @@ _EVENT_OF_NUMBER: Final = (
 )
 """Of a message to it, of a code to it, of a message from it; or an event of before, which says it
 in its body. The types' numbers are those of ``model/numbers.py``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """What one unit did."""
-
-    erasure: Erasure
-    waits: bool = False
-    """Something is with a carrier, which has to end before it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +117,6 @@ def open_sessions(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> lis
         given,
     )
     return [session for (session,) in found]
-
-
-@dataclass(frozen=True, slots=True)
-class Cancelable:
-    key: int
-    id: str
 
 
 _CANCELABLE: Final = Rows(Cancelable)

@@ -8,66 +8,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import IntEnum
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import exports
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.numbers import recipient_number
+from risala.engine.model.records.erasures import Erasure, ErasureStep
 
 UNDER_WAY_MAX: Final = 20
 """Of one organization: each looks through all events."""
 SHOWN_DIGITS: Final = 4
 _TABLE: Final = "erasures"
-
-
-class ErasureStep(IntEnum):
-    """What is done after what; the numbers stand in rows."""
-
-    CODES = 0
-    """Pending verification sessions end, and their codes with them."""
-    PENDING = 1
-    """Messages that have not left are canceled and refunded."""
-    EVENTS = 2
-    INBOUND = 3
-    SESSIONS = 4
-    MESSAGES = 5
-    CARRIERS = 6
-    """Messages that are with a carrier are waited for, and taken out when they are over."""
-    REST = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Erasure:
-    id: str
-    organization_id: str
-    number: str | None
-    """None: all of the organization, or it is done."""
-    last4: str | None
-    """None: all of the organization."""
-    asked_by: str
-    step: ErasureStep
-    place: str
-    """Where in its step it is."""
-    gone: Mapping[str, int]
-    """How much of what is gone: messages canceled, events, messages, verifications and so on."""
-    created_at: int
-    ended_at: int | None
-
-    @property
-    def until_key(self) -> int:
-        """The last key of a message or an event from before it was asked for."""
-        return ((self.created_at + 1) << KEY_COUNTER_BITS) - 1
-
-    @property
-    def recipient(self) -> int | str:
-        """The number as messages' rows keep it."""
-        assert self.number is not None, "it is of no number, or done"
-        return recipient_number(self.number)
 
 
 _ROWS: Final = Rows(Erasure, step=ErasureStep, gone=json.loads)

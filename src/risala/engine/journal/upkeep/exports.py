@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.model.records.exports import Export, ExportFault, ExportState
 
 STANDING_MAX: Final = 3
 """Files of one organization at one time: each may be as large as all that it sent."""
@@ -18,39 +17,6 @@ KEPT_MS: Final = 7 * 86_400_000
 """How long a file can be fetched: it holds the texts and numbers of people."""
 _TABLE: Final = "exports"
 _STANDING: Final = "state IN ('writing', 'ready')"
-
-
-class ExportState(StrEnum):
-    WRITING = "writing"
-    READY = "ready"
-    FAILED = "failed"
-    GONE = "gone"
-    """Its time was over, its owner deleted it, or something in it was to be forgotten."""
-
-
-class ExportFault(StrEnum):
-    """Why there is no file."""
-
-    NO_ROOM = "no room"
-    TOO_LARGE = "too large"
-    BROKEN = "broken"
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    id: str
-    organization_id: str
-    asked_by: str
-    state: ExportState
-    reason: str | None
-    written: int
-    """Rows."""
-    expected: int
-    """Rows, as far as one can tell beforehand."""
-    bytes: int
-    created_at: int
-    ended_at: int | None
-    expires_at: int | None
 
 
 _ROWS: Final = Rows(Export, state=ExportState)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_number
+from risala.engine.model.records.erasures import NumberFigures
 
 COUNTED_MAX: Final = 10_000
 """Of one number; beyond it is many."""
@@ -23,16 +23,6 @@ _SESSIONS: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM verifications WHERE recipient = ?"
     " AND organization_id = ? AND mode IN ('live', 'test') LIMIT ?)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class NumberFigures:
-    messages: int
-    pending: int
-    """Of them those that have not left."""
-    inbound: int
-    verifications: int
-    opted_out: bool
 
 
 def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFigures:

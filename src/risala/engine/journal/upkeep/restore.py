@@ -25,12 +25,12 @@ from risala.engine.journal.store.opening import connect, open_reader, open_write
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum, restore_hold
 from risala.engine.journal.upkeep import set_aside as aside
-from risala.engine.journal.upkeep.restore_hold import HeldMessage
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
+from risala.engine.model.records.restored import HeldMessage
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.messages import timeline
@@ -16,6 +15,7 @@ from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Change, Stamp
+from risala.engine.model.records.restored import HeldMessage
 from risala.sms.cause import Cause
 
 SHOWN_MAX: Final = 10_000
@@ -24,14 +24,6 @@ _HELD: Final = "status = 0 AND due_at >= ?"
 _LINE: Final = Line(Kind.RESTORED_HELD)
 _IN_TIME: Final = Line(Kind.RESTORED_WAITS)
 _LATE: Final = Line(Kind.RESTORED_SENDS)
-
-
-@dataclass(frozen=True, slots=True)
-class HeldMessage:
-    id: str
-    organization_id: str
-    recipient: str
-    send_at: int
 
 
 def hold(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:

@@ -18,32 +18,16 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
+from risala.engine.model.records.retention import Forgot
 
 TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2
 """Bits of ``message.pruned``."""
 LOOKED_AT: Final = 5
 """Events that one unit looks at for each that it may forget: looking is that much quicker."""
-EVENTS_LATE_MS: Final = 7 * 86_400_000
-"""When no delivery of an event is pending any more, unless it was replayed: attempts go on for
-four days."""
-LATE_MS: Final = 40 * 86_400_000
-"""When no message can be under way any more: 30 days ahead, 3 of validity, and room."""
 
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 _OVER: Final = frozenset({SENT, DELIVERED, UNDELIVERED, FAILED, CANCELED})
-
-
-@dataclass(frozen=True, slots=True)
-class Forgot:
-    """What one unit did."""
-
-    rows: int
-    """Messages, events or inbound messages that it took something from."""
-    after: str
-    """Where the next unit goes on, where that is not noted in the file."""
-    done: bool
-    """Nothing that is old enough is left."""
 
 
 def texts(

@@ -9,13 +9,10 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import retention
-from risala.engine.model.records.retention import RetentionDays
+from risala.engine.model.records.retention import EVENTS_LATE_WALK, EVENTS_WALK, RetentionDays
 
 _TABLE: Final = "kept_days"
 _ROWS: Final = Rows(RetentionDays)
-WALK: Final = "events.{days}"
-LATE_WALK: Final = "events.{days}.late"
-"""Names of the walks over the events of those who chose so many days."""
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> RetentionDays:
@@ -38,7 +35,7 @@ def choose(conn: sqlite3.Connection, organization_id: str, days: RetentionDays) 
     if days != RetentionDays():
         writable(conn, _TABLE).insert({"organization_id": organization_id, **asdict(days)})
     if days.events is not None and days.events != old.events:
-        for walk in (WALK, LATE_WALK):
+        for walk in (EVENTS_WALK, EVENTS_LATE_WALK):
             retention.look_again(conn, walk.format(days=days.events))
     return days
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.config.model import RetentionSection
-from risala.engine.journal.upkeep import retention_days
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.records.retention import RetentionDays, holding, offered
@@ -66,8 +65,8 @@ def _wire(found: OrganizationRetention) -> Json:
 
 
 def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
-    reader, section = call.services.reader, call.services.settings.retention
-    days = retention_days.of_organization(reader, organization_id)
+    section = call.services.settings.retention
+    days = call.services.repositories.retention.days_of(organization_id)
     return OrganizationRetention(organization_id, _of_each_kind(days, section))
 
 
@@ -104,7 +103,7 @@ async def _set(call: Call[Choose]) -> OrganizationRetention:
     if faults:
         raise Invalid.of(faults)
     by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
-    await call.commit(lambda conn: retention_days.choose(conn, organization_id, days), by)
+    await call.services.repositories.retention.choose(organization_id, days, by=by)
     return _found(call, organization_id)
 
 

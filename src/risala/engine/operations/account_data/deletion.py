@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.upkeep import deletion, erasures
-from risala.engine.journal.upkeep.deletion import DeletionFigures
-from risala.engine.journal.upkeep.erasures import Erasure
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.erasures import DeletionFigures, Erasure
 from risala.engine.operations import owners
 from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text
@@ -53,7 +51,7 @@ def _wire(found: WhatGoes) -> Json:
 async def _preview(call: Call[OfOrganization]) -> WhatGoes:
     organization_id, services = call.given.organization_id, call.services
     organization = services.accounts.fresh_organization(organization_id)
-    return WhatGoes(organization, deletion.figures(services.reader, organization_id))
+    return WhatGoes(organization, services.repositories.erasures.of_deletion(organization_id))
 
 
 async def _delete(call: Call[Delete]) -> Erasure:
@@ -69,11 +67,13 @@ async def _delete(call: Call[Delete]) -> Erasure:
     erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
     actor_id = (call.caller.user_id or "") if call.caller.is_member else None
     try:
-        deleted = await call.commit(
-            lambda conn: deletion.delete(
-                conn, organization_id, erasure_id, who, now_ms, actor_id=actor_id
-            ),
-            call.audit(AuditImage.ORGANIZATION, organization_id),
+        deleted = await services.repositories.erasures.delete_organization(
+            organization_id,
+            erasure_id,
+            who,
+            now_ms,
+            actor_id,
+            by=call.audit(AuditImage.ORGANIZATION, organization_id),
         )
     finally:
         services.accounts.forget_organization(organization_id)
@@ -86,7 +86,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
     await services.requests.forget(organization_id)
     services.errands.erasing.ring()
     services.errands.exporting.ring()
-    return erasures.find(services.reader, erasure_id)
+    return services.repositories.erasures.find(erasure_id)
 
 
 def _plain(name: str) -> str:

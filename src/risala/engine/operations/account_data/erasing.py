@@ -8,10 +8,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.upkeep import erasures, number_figures
-from risala.engine.journal.upkeep.erasures import Erasure, ErasureStep
-from risala.engine.journal.upkeep.number_figures import NumberFigures
 from risala.engine.model.audit import masked
+from risala.engine.model.records.erasures import Erasure, ErasureStep, NumberFigures
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -112,13 +110,14 @@ def _went_on_wire(done: WentOn) -> Json:
 
 
 def _owner(services: Services, given: OfErasure) -> str:
-    return erasures.find(services.reader, given.erasure_id).organization_id
+    return services.repositories.erasures.find(given.erasure_id).organization_id
 
 
 async def _preview(call: Call[OfNumber]) -> NumberFound:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
-    return NumberFound(number, number_figures.of(call.services.reader, organization_id, number))
+    figures = call.services.repositories.erasures.of_number(organization_id, number)
+    return NumberFound(number, figures)
 
 
 async def _forget(call: Call[OfNumber]) -> Erasure:
@@ -128,8 +127,8 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
     services.accounts.fresh_organization(organization_id)
     erasure_id, who = services.ids.new("del"), call.caller.who
     by = call.audit(organization_id=organization_id, said={"number": masked(number)})
-    erasure = await call.commit(
-        lambda conn: erasures.begin(conn, erasure_id, organization_id, number, who, now_ms), by
+    erasure = await services.repositories.erasures.begin(
+        erasure_id, organization_id, number, who, now_ms, by=by
     )
     services.errands.erasing.ring()
     services.errands.exporting.ring()
@@ -139,12 +138,12 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
 async def _list(call: Call[OfOrganization]) -> Erasures:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    found = erasures.of_organization(call.services.reader, organization_id, SHOWN_MAX)
+    found = call.services.repositories.erasures.of_organization(organization_id, SHOWN_MAX)
     return Erasures(tuple(found))
 
 
 async def _show(call: Call[OfErasure]) -> Erasure:
-    return erasures.find(call.services.reader, call.given.erasure_id)
+    return call.services.repositories.erasures.find(call.given.erasure_id)
 
 
 async def _run(call: Call[OfErasure]) -> WentOn:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from risala.engine.journal.upkeep import exports
-from risala.engine.journal.upkeep.exports import Export, ExportState
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
+from risala.engine.model.records.exports import Export, ExportState
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
@@ -63,7 +62,7 @@ def _fetched_wire(found: Fetched) -> Json:
 
 
 def _owner(services: Services, given: OfExport) -> str:
-    return exports.find(services.reader, given.export_id).organization_id
+    return services.repositories.exports.find(given.export_id).organization_id
 
 
 async def _ask(call: Call[OfOrganization]) -> Export:
@@ -73,9 +72,9 @@ async def _ask(call: Call[OfOrganization]) -> Export:
     if not services.delivery.running:
         raise Conflict("The service is not running, which writes files.")
     export_id, who = services.ids.new("exp"), call.caller.who
-    export = await call.commit(
-        lambda conn: exports.begin(conn, export_id, organization_id, who, now_ms),
-        call.audit(organization_id=organization_id),
+    by = call.audit(organization_id=organization_id)
+    export = await services.repositories.exports.begin(
+        export_id, organization_id, who, now_ms, by=by
     )
     services.errands.exporting.ring()
     return export
@@ -84,17 +83,18 @@ async def _ask(call: Call[OfOrganization]) -> Export:
 async def _list(call: Call[OfOrganization]) -> Exports:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
-    return Exports(tuple(exports.of_organization(call.services.reader, organization_id, SHOWN_MAX)))
+    found = call.services.repositories.exports.of_organization(organization_id, SHOWN_MAX)
+    return Exports(tuple(found))
 
 
 async def _show(call: Call[OfExport]) -> Export:
-    return exports.find(call.services.reader, call.given.export_id)
+    return call.services.repositories.exports.find(call.given.export_id)
 
 
 async def _fetch(call: Call[OfExport]) -> Fetched:
     if call.hides_texts:
         raise Forbidden("The file has messages' texts: it is for its owners, not for the console.")
-    export = exports.find(call.services.reader, call.given.export_id)
+    export = call.services.repositories.exports.find(call.given.export_id)
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:
         raise NotFound("There is no such file any more.")
@@ -105,9 +105,9 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
 
 async def _drop(call: Call[OfExport]) -> Export:
     export_id, now_ms = call.given.export_id, call.now_ms
-    export = exports.find(call.services.reader, export_id)
+    export = call.services.repositories.exports.find(export_id)
     by = call.audit(subject=export_id, organization_id=export.organization_id)
-    dropped = await call.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
+    dropped = await call.services.repositories.exports.drop(export_id, now_ms, by=by)
     call.services.errands.exporting.ring()
     return dropped
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.upkeep import restore_hold
-from risala.engine.journal.upkeep.restore_hold import HeldMessage
 from risala.engine.model.records.messages import Change, Stamp
+from risala.engine.model.records.restored import HeldMessage
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import Json, NoArguments
 from risala.engine.operations.operation import Call, Operation

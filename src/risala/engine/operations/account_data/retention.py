@@ -67,21 +67,22 @@ def _forgotten_wire(done: Forgotten) -> Json:
 async def _show(call: Call[NoArguments]) -> RetentionRules:
     have = call.services
     return RetentionRules(
-        tuple(retention.overview(have.settings.retention, have.reader, call.now_ms))
+        tuple(retention.overview(have.settings.retention, have.repositories.retention, call.now_ms))
     )
 
 
 async def _run(call: Call[Forget]) -> Forgotten:
     """One unit of work: call again with the answer's ``next`` as long as there is one."""
     have = call.services
-    rules = retention.all_rules(have.settings.retention, have.reader)
+    kept = have.repositories.retention
+    rules = retention.all_rules(have.settings.retention, kept)
     place, after = call.given.place or 0, call.given.after or ""
     places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
         raise Invalid("place", "invalid_place", "`place` and `after` are those of an answer.")
     rule, walk = places[place]
     by = call.audit(subject=rule.name)
-    done = await retention.step(have.recorder, rule, walk, after, by=by)
+    done = await retention.step(kept, rule, walk, after, call.now_ms, by=by)
     following: Next | None = Next(place, done.after or None)
     if done.done:
         following = Next(place + 1, None) if place + 1 < len(places) else None

@@ -13,7 +13,6 @@ from typing import Any, Final
 import trio
 
 from risala import __version__
-from risala.engine.journal.store import meta
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup_note import BackupNote
@@ -24,7 +23,6 @@ from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.doctor.findings import Grade
-from risala.engine.upkeep.retention import PASSED
 from risala.plugins.manager import PluginInfo
 
 REQUESTS: Final = "requests.db"
@@ -132,7 +130,6 @@ def _wire(found: SystemFacts) -> Json:
 
 def _facts(services: Services, now_ms: int) -> SystemFacts:
     birth, data_dir = services.birth, services.settings.storage.data_dir
-    passed = meta.get(services.reader, PASSED)
     clock = clock_finding(services.reader, now_ms)
     return SystemFacts(
         version=__version__,
@@ -146,7 +143,7 @@ def _facts(services: Services, now_ms: int) -> SystemFacts:
         settings_file=None if birth.settings_file is None else str(birth.settings_file.absolute()),
         data_dir=str(data_dir.absolute()),
         machine=machine(data_dir),
-        last_upkeep=None if passed is None else int(passed),
+        last_upkeep=services.repositories.retention.passed_at(),
         clock_is_well=clock.state is Grade.OK,
         clock=clock.text,
         plugins=tuple(birth.plugins),

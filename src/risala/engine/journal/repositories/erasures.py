@@ -1,0 +1,146 @@
+"""What is taken out: of one number, or all of an organization; and deleting an organization."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.erasures import (
+    Cancelable,
+    Deleted,
+    DeletionFigures,
+    Erased,
+    Erasure,
+    ErasureStep,
+    NumberFigures,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRepository:
+    """Erasures, and what they take out in small steps. All reads are on the loop's thread: by an
+    index, and of a bounded number of rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    # -- reads
+
+    def find(self, erasure_id: str) -> Erasure:
+        """One of them.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return erasures.find(self._store.reader, erasure_id)
+
+    def under_way(self) -> list[Erasure]:
+        """Those that are not done, the oldest first."""
+        return erasures.under_way(self._store.reader)
+
+    def of_organization(self, organization_id: str, limit: int) -> list[Erasure]:
+        """The latest of an organization."""
+        return erasures.of_organization(self._store.reader, organization_id, limit)
+
+    def of_number(self, organization_id: str, number: str) -> NumberFigures:
+        """What an organization knows of a number."""
+        return number_figures.of(self._store.reader, organization_id, number)
+
+    def of_deletion(self, organization_id: str) -> DeletionFigures:
+        """What ends with an organization."""
+        return deletion.figures(self._store.reader, organization_id)
+
+    def open_sessions(self, erasure: Erasure, limit: int) -> list[str]:
+        """Pending verification sessions that an erasure ends, after its place."""
+        return erasing.open_sessions(self._store.reader, erasure, limit)
+
+    def pending(self, erasure: Erasure, limit: int) -> list[Cancelable]:
+        """Messages that have not left, after its place."""
+        return erasing.pending(self._store.reader, erasure, limit)
+
+    # -- commands
+
+    async def begin(
+        self,
+        erasure_id: str,
+        organization_id: str,
+        number: str,
+        asked_by: str,
+        now_ms: int,
+        *,
+        by: AuditEntry,
+    ) -> Erasure:
+        """Note that a number is to be taken out; one of the same number that is under way stands.
+
+        Raises:
+            Conflict: too many are under way.
+        """
+        given = (erasure_id, organization_id, number, asked_by, now_ms)
+        return await self._store.commit(lambda conn: erasures.begin(conn, *given), by)
+
+    async def delete_organization(
+        self,
+        organization_id: str,
+        erasure_id: str,
+        who: str,
+        now_ms: int,
+        actor_id: str | None,
+        *,
+        by: AuditEntry,
+    ) -> Deleted:
+        """End an organization with its keys, members and endpoints, and begin its erasure.
+
+        Args:
+            actor_id: the owner who asks; None: an operator.
+
+        Raises:
+            NotFound: there is none of this id, or it is deleted already.
+            Forbidden: the actor is no owner any more.
+        """
+        unit = partial(
+            deletion.delete,
+            organization_id=organization_id,
+            erasure_id=erasure_id,
+            asked_by=who,
+            now_ms=now_ms,
+            actor_id=actor_id,
+        )
+        return await self._store.commit(unit, by)
+
+    async def take_out(self, erasure_id: str, now_ms: int) -> Erased:
+        """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return await self._store.commit(lambda conn: erasing.take_out(conn, erasure_id, now_ms))
+
+    async def note(
+        self, erasure: Erasure, step: ErasureStep, place: str, gone: Mapping[str, int]
+    ) -> Erased:
+        """Note how far it came, unless somebody else, beside the service, was quicker."""
+
+        def unit(conn: sqlite3.Connection) -> Erased:
+            now = erasures.find(conn, erasure.id)
+            if (now.step, now.place) != (erasure.step, erasure.place):
+                return Erased(now)
+            return Erased(erasures.note(conn, now, step, place, gone))
+
+        return await self._store.commit(unit)
+
+    async def take_out_message(self, message_id: str, *, text_only: bool, by: AuditEntry) -> None:
+        """Take the text out of a message that is over, or its number too.
+
+        Raises:
+            NotFound: there is none of this id.
+            Conflict: it is under way.
+        """
+        unit = partial(erasing.take_out_message, message_id=message_id, text_only=text_only)
+        await self._store.commit(unit, by)

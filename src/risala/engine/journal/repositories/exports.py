@@ -1,0 +1,81 @@
+"""Files with everything of an organization."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.upkeep import account_export, exports
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.exports import Export, ExportedPart, ExportFault
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRepository:
+    """Exports: asked for, written, fetched, gone. All reads are on the loop's thread: few rows.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def find(self, export_id: str) -> Export:
+        """One of them.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return exports.find(self._store.reader, export_id)
+
+    def of_organization(self, organization_id: str, limit: int) -> list[Export]:
+        """The latest of an organization."""
+        return exports.of_organization(self._store.reader, organization_id, limit)
+
+    def current(self) -> list[Export]:
+        """Those that have a file, or are to have one; the oldest first."""
+        return exports.current(self._store.reader)
+
+    def parts(self, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
+        """Everything of an organization, part by part; read it on a thread of its own.
+
+        Raises:
+            StorageFailed: the disk refused; the sentence says why.
+        """
+        return account_export.parts(self._store.journal.path, organization_id, rows_at_once)
+
+    async def begin(
+        self, export_id: str, organization_id: str, asked_by: str, now_ms: int, *, by: AuditEntry
+    ) -> Export:
+        """Ask for a file.
+
+        Raises:
+            Conflict: one is being written, or there are as many as there may be.
+        """
+        given = (export_id, organization_id, asked_by, now_ms)
+        return await self._store.commit(lambda conn: exports.begin(conn, *given), by)
+
+    async def note(self, export_id: str, written: int) -> bool:
+        """Note how many rows are written; False where nobody wants them any more."""
+        return await self._store.commit(lambda conn: exports.note(conn, export_id, written))
+
+    async def finish(self, export_id: str, written: int, size_bytes: int, now_ms: int) -> bool:
+        """It can be fetched; False where nobody wants it any more."""
+        given = (export_id, written, size_bytes, now_ms)
+        return await self._store.commit(lambda conn: exports.finish(conn, *given))
+
+    async def fail(self, export_id: str, fault: ExportFault, now_ms: int) -> None:
+        """There is no file, and why."""
+        await self._store.commit(lambda conn: exports.fail(conn, export_id, fault, now_ms))
+
+    async def drop(self, export_id: str, now_ms: int, *, by: AuditEntry) -> Export:
+        """Nobody wants it any more: its file is taken away soon afterwards.
+
+        Raises:
+            NotFound: there is none of this id.
+        """
+        return await self._store.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
+
+    async def drop_expired(self, now_ms: int) -> None:
+        """Drop those whose time is over."""
+        await self._store.commit(lambda conn: exports.drop_expired(conn, now_ms))

@@ -1,0 +1,96 @@
+"""What is no longer kept, and for how long owners keep their things."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.store import meta
+from risala.engine.journal.upkeep import retention, retention_days
+from risala.engine.model.audit import AuditEntry
+from risala.engine.model.ids import first_id
+from risala.engine.model.records.retention import Forgot, RetentionDays, Walk, WalkKind
+
+ROWS_AT_ONCE: Final = 100
+"""Rows of one unit: some milliseconds of the writer."""
+PASSED: Final = "retention.passed"
+"""Under which the file notes when everything was last looked through."""
+OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
+    "texts": partial(retention.oldest_message, walk="texts"),
+    "timelines": partial(retention.oldest_message, walk="timelines"),
+    "events": retention.oldest_event,
+    "inbound": retention.oldest_inbound,
+}
+"""By the operator's rules: when the oldest was accepted, or came, of what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRepository:
+    """Old rows, and the days that owners chose. All reads are on the loop's thread, by an index.
+
+    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    """
+
+    _store: Store
+
+    def days_of(self, organization_id: str) -> RetentionDays:
+        """The days that an organization's owner chose."""
+        return retention_days.of_organization(self._store.reader, organization_id)
+
+    def chosen(self) -> dict[str, RetentionDays]:
+        """All organizations whose owners chose, and what."""
+        return retention_days.chosen(self._store.reader)
+
+    def oldest(self, rule: str) -> int | None:
+        """When the oldest row was made that one of the operator's rules has left."""
+        return OLDEST[rule](self._store.reader)
+
+    def passed_at(self) -> int | None:
+        """When everything was last looked through, UTC epoch milliseconds; None: never."""
+        noted = meta.get(self._store.reader, PASSED)
+        return None if noted is None else int(noted)
+
+    async def choose(self, organization_id: str, days: RetentionDays, *, by: AuditEntry) -> None:
+        """Keep an organization's things for so long from now on."""
+        await self._store.commit(
+            lambda conn: retention_days.choose(conn, organization_id, days), by
+        )
+
+    async def note_passed(self, now_ms: int) -> None:
+        """Note that everything was looked through."""
+        await self._store.commit(lambda conn: meta.put(conn, PASSED, str(now_ms)))
+
+    async def forget(
+        self, walk: Walk, now_ms: int, after: str, *, by: AuditEntry | None = None
+    ) -> Forgot:
+        """Do one small unit of a walk.
+
+        Args:
+            after: where the last unit stopped, of a walk whose place is not noted in the file.
+        """
+        unit = partial(forget, walk=walk, now_ms=now_ms, after=after)
+        return await self._store.commit(unit, by)
+
+
+def forget(conn: sqlite3.Connection, walk: Walk, now_ms: int, after: str) -> Forgot:
+    """One small unit of a walk: see :meth:`RetentionRepository.forget`."""
+    before_ms, name, whose = now_ms - walk.age_ms, walk.name, walk.organizations
+    one = whose[0] if whose else None
+    match walk.kind:
+        case WalkKind.TEXTS:
+            return retention.texts(conn, name, before_ms, ROWS_AT_ONCE, one)
+        case WalkKind.TIMELINES:
+            return retention.timelines(conn, name, before_ms, ROWS_AT_ONCE)
+        case WalkKind.EVENTS:
+            return retention.events(conn, after, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.CHOSEN_EVENTS:
+            return retention.chosen_events(conn, name, whose, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.INBOUND:
+            before = first_id("mo", max(0, before_ms))
+            return retention.inbound(conn, before, ROWS_AT_ONCE, one)
+        case WalkKind.BANK_TEXTS:
+            return retention.bank_texts(conn, name, before_ms, ROWS_AT_ONCE)

@@ -1,0 +1,103 @@
+"""Data that is taken out: of one number, or all of a deleted organization."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.numbers import recipient_number
+
+
+class ErasureStep(IntEnum):
+    """What is done after what; the numbers stand in rows."""
+
+    CODES = 0
+    """Pending verification sessions end, and their codes with them."""
+    PENDING = 1
+    """Messages that have not left are canceled and refunded."""
+    EVENTS = 2
+    INBOUND = 3
+    SESSIONS = 4
+    MESSAGES = 5
+    CARRIERS = 6
+    """Messages that are with a carrier are waited for, and taken out when they are over."""
+    REST = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    id: str
+    organization_id: str
+    number: str | None
+    """None: all of the organization, or it is done."""
+    last4: str | None
+    """None: all of the organization."""
+    asked_by: str
+    step: ErasureStep
+    place: str
+    """Where in its step it is."""
+    gone: Mapping[str, int]
+    """How much of what is gone: messages canceled, events, messages, verifications and so on."""
+    created_at: int
+    ended_at: int | None
+
+    @property
+    def until_key(self) -> int:
+        """The last key of a message or an event from before it was asked for."""
+        return ((self.created_at + 1) << KEY_COUNTER_BITS) - 1
+
+    @property
+    def recipient(self) -> int | str:
+        """The number as messages' rows keep it."""
+        assert self.number is not None, "it is of no number, or done"
+        return recipient_number(self.number)
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What one unit did."""
+
+    erasure: Erasure
+    waits: bool = False
+    """Something is with a carrier, which has to end before it goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionFigures:
+    """What ends with an organization."""
+
+    keys: int
+    members: int
+    endpoints: int
+    senders: int
+    pending: int
+    """Messages that have not left; counted up to :data:`COUNTED_MAX`."""
+    messages: int
+    """That it has sent, by the hourly counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """Who and what has to hear of it."""
+
+    id: str
+    users: tuple[str, ...]
+    endpoints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFigures:
+    messages: int
+    pending: int
+    """Of them those that have not left."""
+    inbound: int
+    verifications: int
+    opted_out: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelable:
+    key: int
+    id: str
