@@ -29,7 +29,7 @@ from risala.engine.model.records.retention import (
     LATE_MS,
     Forgot,
     RetentionDays,
-    Walk,
+    RetentionWalk,
     WalkKind,
 )
 from risala.engine.model.times import maybe_iso
@@ -53,28 +53,28 @@ class Rule:
     name: str
     days: int
     """Days after which they go; 0: never."""
-    walks: tuple[Walk, ...]
+    walks: tuple[RetentionWalk, ...]
 
 
 def rules(section: RetentionSection) -> tuple[Rule, ...]:
     """The rules that the settings make."""
     texts_ms, timelines_ms = section.texts_days * DAY_MS, section.timelines_days * DAY_MS
     events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
-    inbound = Walk(WalkKind.INBOUND, inbound_ms)
-    bank_texts = Walk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
+    inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
+    bank_texts = RetentionWalk(WalkKind.BANK_TEXTS, inbound_ms, "bank_texts")
     return (
         Rule("texts", section.texts_days, _twice(WalkKind.TEXTS, texts_ms)),
         Rule("timelines", section.timelines_days, _twice(WalkKind.TIMELINES, timelines_ms)),
-        Rule("events", section.events_days, (Walk(WalkKind.EVENTS, events_ms),)),
+        Rule("events", section.events_days, (RetentionWalk(WalkKind.EVENTS, events_ms),)),
         Rule("inbound", section.inbound_days, (inbound, bank_texts)),
     )
 
 
-def _twice(kind: WalkKind, age_ms: int, *organizations: str) -> tuple[Walk, Walk]:
+def _twice(kind: WalkKind, age_ms: int, *organizations: str) -> tuple[RetentionWalk, RetentionWalk]:
     """Through messages as they are due, and once more when none of them can be under way."""
     return (
-        Walk(kind, age_ms, kind.value, organizations),
-        Walk(kind, age_ms + LATE_MS, f"{kind.value}.late", organizations),
+        RetentionWalk(kind, age_ms, kind.value, organizations),
+        RetentionWalk(kind, age_ms + LATE_MS, f"{kind.value}.late", organizations),
     )
 
 
@@ -88,7 +88,9 @@ def chosen_rules(
         if _is_shorter(days.texts, section.texts_days):
             found.append(_texts_of(organization_id, days.texts))
         if _is_shorter(days.inbound, section.inbound_days):
-            walk = Walk(WalkKind.INBOUND, days.inbound * DAY_MS, organizations=(organization_id,))
+            walk = RetentionWalk(
+                WalkKind.INBOUND, days.inbound * DAY_MS, organizations=(organization_id,)
+            )
             found.append(Rule("inbound", days.inbound, (walk,)))
         if _is_shorter(days.events, section.events_days):
             by_days[days.events].append(organization_id)
@@ -106,7 +108,7 @@ def _texts_of(organization_id: str, days: int) -> Rule:
 
 def _events_of(days: int, organizations: Sequence[str]) -> Rule:
     walks = tuple(
-        Walk(
+        RetentionWalk(
             WalkKind.CHOSEN_EVENTS,
             days * DAY_MS + late_ms,
             name.format(days=days),

@@ -13,7 +13,7 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.retention import Forgot, RetentionDays, Walk, WalkKind
+from risala.engine.model.records.retention import Forgot, RetentionDays, RetentionWalk, WalkKind
 
 ROWS_AT_ONCE: Final = 100
 """Rows of one unit: some milliseconds of the writer."""
@@ -65,7 +65,7 @@ class RetentionRepository:
         await self._store.commit(lambda conn: meta.put(conn, PASSED, str(now_ms)))
 
     async def forget(
-        self, walk: Walk, now_ms: int, after: str, *, by: AuditEntry | None = None
+        self, walk: RetentionWalk, now_ms: int, after: str, *, by: AuditEntry | None = None
     ) -> Forgot:
         """Do one small unit of a walk.
 
@@ -76,7 +76,7 @@ class RetentionRepository:
         return await self._store.commit(unit, by)
 
 
-def forget(conn: sqlite3.Connection, walk: Walk, now_ms: int, after: str) -> Forgot:
+def forget(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:
     """One small unit of a walk: see :meth:`RetentionRepository.forget`."""
     before_ms, name, whose = now_ms - walk.age_ms, walk.name, walk.organizations
     one = whose[0] if whose else None
