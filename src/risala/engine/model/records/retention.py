@@ -75,7 +75,7 @@ class WalkKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class RetentionWalk:
     """A way through rows, the oldest first, a few at a time."""
 
     kind: WalkKind
