@@ -35,7 +35,6 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.pages.lists import MessageFilter
 from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.payments import payments, references
@@ -49,6 +48,7 @@ from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.erasures import ErasureStep
 from risala.engine.model.records.inbound import ReceivedFilter
+from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.retention import RetentionDays
 from risala.engine.model.states import SegmentState

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from risala.engine.accounts.credentials import Address
-from risala.engine.journal.pages import lists
-from risala.engine.journal.pages.lists import MessageFilter
 from risala.engine.model.commands import (
     Admitted,
     MessageView,
@@ -18,7 +16,8 @@ from risala.engine.model.commands import (
 )
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.model.records.callbacks import Callback
+from risala.engine.model.records.message_lists import MessageFilter
+from risala.engine.model.records.webhooks import Callback
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.services import Services
 from risala.engine.verify.sessions import view_of
@@ -104,7 +103,6 @@ class CompatAccess:
         until: int | None,
     ) -> tuple[list[MessageView], int | None]:
         """The caller's messages, the newest first, and where those before them begin."""
-        reader = self._services.reader
         wanted = MessageFilter(
             principal.organization_id,
             principal.mode.value,
@@ -113,9 +111,9 @@ class CompatAccess:
             since=since,
             until=until,
         )
-        page = lists.page(reader, wanted, before=before, limit=limit)
-        messages = self._services.repositories.messages
-        found = [messages.find(each.id) for each in page.messages if each.kind == "sms"]
+        stored = self._services.repositories
+        page = stored.message_lists.page(wanted, before=before, limit=limit)
+        found = [stored.messages.find(each.id) for each in page.messages if each.kind == "sms"]
         there = [each for each in found if each is not None and each.to != FORGOTTEN]
         return there, page.older
 

@@ -27,7 +27,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Draining, NotFound, Unavailable
 from risala.engine.model.events import EventType
-from risala.engine.model.records.callbacks import CallToMake, OwedCall
+from risala.engine.model.records.webhooks import CallToMake, OwedCall
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall

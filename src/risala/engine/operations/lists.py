@@ -7,13 +7,18 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine.journal.pages import lists
-from risala.engine.journal.pages.cut_messages import CutMessage, cut_messages
-from risala.engine.journal.pages.lists import Listed, ListPage, MessageFilter
 from risala.engine.model.audit import masked
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
+from risala.engine.model.records.message_lists import (
+    KEY_END,
+    UNCERTAIN,
+    CutMessage,
+    Listed,
+    ListPage,
+    MessageFilter,
+)
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -50,7 +55,7 @@ CONTAINS_MAX: Final = 60
 
 def _status(value: object) -> str:
     found = text(value)
-    if found != lists.UNCERTAIN and found not in STATUSES.words:
+    if found != UNCERTAIN and found not in STATUSES.words:
         raise fault("invalid_status", "`{name}` must be a status, or uncertain.")
     return found
 
@@ -60,7 +65,7 @@ _kind: Final = one_of("invalid_kind", KINDS.words)
 
 def _cursor(value: object) -> int:
     found = text(value)
-    if not (found.isascii() and found.isdigit() and int(found) <= lists.KEY_END):
+    if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
         raise fault("invalid_cursor", "`{name}` must be what another page told.")
     return int(found)
 
@@ -231,9 +236,8 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     call.services.accounts.organization(given.organization_id)
     wanted = _wanted(call)
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
-    found = lists.page(
-        call.services.reader, wanted, before=given.before, after=given.after, limit=limit
-    )
+    lists = call.services.repositories.message_lists
+    found = lists.page(wanted, before=given.before, after=given.after, limit=limit)
     if found.messages:
         told = {"messages": len(found.messages)}
         by = call.audit(organization_id=given.organization_id, said=told, always=True)
@@ -241,21 +245,22 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     if call.hides_texts:
         return _shown(call, found)
     parts = [each.key for each in found.messages if each.part is not None]
-    return replace(found, cut=cut_messages(call.services.reader, parts))
+    return replace(found, cut=lists.cut_messages(parts))
 
 
 async def _newer(call: Call[CountNewer]) -> NewerCount:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    found = lists.count_newer(call.services.reader, _wanted(call), given.after, NEWER_MAX + 1)
+    lists = call.services.repositories.message_lists
+    found = lists.count_newer(_wanted(call), given.after, NEWER_MAX + 1)
     return NewerCount(min(found, NEWER_MAX), found > NEWER_MAX)
 
 
 async def _export(call: Call[ExportMessages]) -> ExportPart:
-    given, reader = call.given, call.services.reader
+    given, lists = call.given, call.services.repositories.message_lists
     call.services.accounts.organization(given.organization_id)
     line = await line_of(call, given.export, _said(given), given.organization_id)
-    found = lists.page(reader, _wanted(call), before=given.before, limit=EXPORT_PART)
+    found = lists.page(_wanted(call), before=given.before, limit=EXPORT_PART)
     return ExportPart(_shown(call, found), line)
 
 

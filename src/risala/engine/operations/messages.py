@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final
 from pydantic import Field, PlainValidator
 
 from risala.engine import overview
-from risala.engine.journal.pages.cut_messages import CutMessage, cut_message
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
@@ -21,6 +20,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.message_lists import CutMessage
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
@@ -297,7 +297,7 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
     message_id = call.given.message_id
     view, entries = overview.message(call.services, message_id)
-    whole = cut_message(call.services.reader, message_id)
+    whole = call.services.repositories.message_lists.cut_message(message_id)
     if call.hides_texts:
         hidden = replace(view, body=None, metadata={})
         return MessageStory(hidden, tuple(entries), view.body is not None, whole)

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import figures, lists, steps
+from risala.engine.journal.pages import figures, steps
 from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigures
-from risala.engine.journal.pages.lists import Listed, MessageFilter
 from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.money import money
+from risala.engine.model.records.message_lists import Listed, MessageFilter
 from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
@@ -156,7 +156,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
     so_far = min(until, call.now_ms // _HOUR_MS + 1)
     day, first = day_of(zone, call.now_ms), day_of(zone, given.since)
     last = day_of(zone, until_ms - 1)
-    page = lists.page(reader, MessageFilter(mine, mode), limit=FEED_MAX)
+    page = call.services.repositories.message_lists.page(MessageFilter(mine, mode), limit=FEED_MAX)
     return Overview(
         hours=tuple(figures.hours(reader, mine, mode, since, until)),
         networks=tuple(by_network),

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from risala.engine.journal.pages import cut_messages, lists
-from risala.engine.journal.pages.cut_messages import APART_MAX_MS, LOOKED_MAX, cut_message
-from risala.engine.journal.pages.lists import MessageFilter
+from risala.engine.journal.pages.cut_messages import LOOKED_MAX, cut_message
 from risala.engine.model.numbers import part_number
+from risala.engine.model.records.message_lists import APART_MAX_MS, MessageFilter
 from risala.sms.message import Concatenation
 
 SECOND_MS = 1000

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from risala.engine.journal.pages import lists
-from risala.engine.journal.pages.lists import MessageFilter
+from risala.engine.model.records.message_lists import MessageFilter
 
 MINUTE_MS = 60_000
 

@@ -11,22 +11,22 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import markers
-from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.numbers import halves_of, part_of
-from risala.sms.joining import PartText, text_of_parts
+from risala.engine.model.numbers import part_of
+from risala.engine.model.records.message_lists import (
+    APART_MAX,
+    SAME_MESSAGE,
+    CutMessage,
+    StoredPart,
+)
 from risala.sms.values import quickly
 
-APART_MAX_MS: Final = 300_000
-"""Between a part and the next: five minutes. Software submits them in a row, and throttling may
-hold it up; after longer the reference may be another message's."""
 LOOKED_MAX: Final = 100
 """Messages to the same number that are looked at for the parts that belong to one, before it and
 as many behind it: an SMS of so many parts is none, and it is a fraction of a millisecond."""
@@ -36,63 +36,6 @@ which nothing else is done. The others are shown with a gap."""
 JOINED_MAX: Final = 1000
 """Parts that one page of a search joins: some milliseconds too. With more on its way it looks no
 further, and the next page goes on there."""
-_APART_MAX: Final = APART_MAX_MS << KEY_COUNTER_BITS
-"""The same between keys."""
-_SAME: Final = 0xFFFFFF << 9 | 1
-"""The bits of :func:`risala.engine.model.numbers.part_number` that all parts of one message have
-in common: the reference, how many there are, and the reference's width."""
-
-
-@dataclass(frozen=True, slots=True)
-class StoredPart:
-    """A part that a customer cut, as far as it says to which message it belongs."""
-
-    key: int
-    id: str
-    organization: int
-    mode: int
-    recipient: int | str
-    sender: int
-    api_key: int | None
-    encoding: int
-    part: int
-    number: int
-    body: str | None = field(repr=False)
-    """None: no longer kept."""
-
-    @property
-    def message(self) -> tuple[object, ...]:
-        """What it has in common with the other parts of its message."""
-        ends = (self.organization, self.mode, self.recipient, self.sender)
-        return (*ends, self.api_key, self.encoding, self.part & _SAME)
-
-
-@dataclass(frozen=True, slots=True)
-class CutMessage:
-    """A message that its customer cut: those of its parts that are there, by their numbers."""
-
-    parts: dict[int, StoredPart]
-    total: int
-
-    @property
-    def is_whole(self) -> bool:
-        return len(self.parts) == self.total
-
-    def may_have(self, run: Mapping[int, StoredPart]) -> bool:
-        """Whether parts that came later may be what it lacks."""
-        last = max(each.key for each in self.parts.values())
-        is_soon = min(each.key for each in run.values()) - last <= _APART_MAX
-        return is_soon and self.parts.keys().isdisjoint(run)
-
-    @property
-    def text(self) -> str:
-        """The joined text, with … where a part is missing or no longer kept."""
-        texts = {
-            number: PartText(each.body, *halves_of(each.part))
-            for number, each in self.parts.items()
-            if each.body is not None
-        }
-        return text_of_parts(texts, self.total)
 
 
 class Across(NamedTuple):
@@ -192,7 +135,7 @@ def _runs(parts: Iterable[StoredPart]) -> Iterator[dict[int, StoredPart]]:
     last: StoredPart | None = None
     for part in sorted(parts, key=attrgetter("key")):
         rises = last is not None and part.number > last.number
-        if last is not None and not (rises and part.key - last.key <= _APART_MAX):
+        if last is not None and not (rises and part.key - last.key <= APART_MAX):
             yield run
             run = {}
         run[part.number] = last = part
@@ -203,10 +146,10 @@ def _near(conn: sqlite3.Connection, message: CutMessage) -> list[StoredPart]:
     """Parts with the reference of a message that were accepted shortly before it or after it."""
     keys = [each.key for each in message.parts.values()]
     (one, *_) = message.parts.values()
-    bounds = ("DESC", min(keys) - _APART_MAX, min(keys)), ("ASC", min(keys), max(keys) + _APART_MAX)
+    bounds = ("DESC", min(keys) - APART_MAX, min(keys)), ("ASC", min(keys), max(keys) + APART_MAX)
     found: list[StoredPart] = []
     for order, low, high in bounds:
-        given = (one.recipient, one.organization, low, high, LOOKED_MAX, one.part & _SAME)
-        source = _OF_LOOKED.format(_NEAR.format(order), f"part & {_SAME} = ?")
+        given = (one.recipient, one.organization, low, high, LOOKED_MAX, one.part & SAME_MESSAGE)
+        source = _OF_LOOKED.format(_NEAR.format(order), f"part & {SAME_MESSAGE} = ?")
         found += _PARTS.gather(conn, source, given)
     return found

@@ -19,11 +19,12 @@ from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
-from risala.engine.journal.pages.lists import KEY_END, LISTED_AS, LISTED_FROM, Listed
+from risala.engine.journal.pages.lists import LISTED_AS, LISTED_FROM
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
+from risala.engine.model.records.message_lists import KEY_END, Listed
 from risala.sms.part_of_number import ranges_of
 
 WALKS_MAX: Final = 500

@@ -11,10 +11,10 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.pages.cut_messages import Across, CutMessage, parts_across
+from risala.engine.journal.pages.cut_messages import Across, parts_across
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
@@ -32,92 +32,23 @@ from risala.engine.model.numbers import (
     recipient_number,
     recipient_text,
 )
+from risala.engine.model.records.message_lists import (
+    KEY_END,
+    UNCERTAIN,
+    Listed,
+    ListPage,
+    MessageFilter,
+)
 from risala.sms.address import digits_of
 from risala.sms.cause import Cause
 
 LOOKED_MAX: Final = 5000
 """Messages that one page looks at: a few milliseconds, in which nothing else is done."""
-KEY_END: Final = 2**63 - 1
-UNCERTAIN: Final = "uncertain"
-"""A state that lists know beside the statuses: nobody knows whether the carrier has it."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _IS_UNCERTAIN: Final = (
     "status = 1 AND (part_state = 2 OR part_state IS NULL AND segments > 1 AND EXISTS"
     " (SELECT 1 FROM segment WHERE message = key AND state = 2))"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class MessageFilter:
-    """Which messages a list is of; None: whichever."""
-
-    organization_id: str
-    mode: str
-    status: str | None = None
-    """A status, or :data:`UNCERTAIN`."""
-    recipient: str | None = None
-    sender: str | None = None
-    kind: str | None = None
-    """``sms``, or ``code``; None: both."""
-    api_key: str | None = None
-    """The id of the key that they came by."""
-    cause: str | None = None
-    """An error code, or the carrier's own word."""
-    contains: str | None = None
-    """Digits of the recipient, words of the text, or the carrier's own word."""
-    searches_texts: bool = True
-    """False: ``contains`` is not looked for in texts, which the reader does not see."""
-    since: int | None = None
-    until: int | None = None
-    """Accepted at or after, and before: UTC epoch milliseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """A message as a list shows it."""
-
-    key: int
-    id: str
-    mode: str
-    kind: str
-    to: str
-    sender: str
-    body: str | None
-    """None: a one-time code, or no longer kept."""
-    status: str
-    uncertain: bool
-    segments: int
-    encoding: str
-    price: int
-    currency: str
-    attempts: int
-    carrier: str | None
-    provider_message_id: str | None
-    error_code: str | None
-    carrier_code: str | None
-    api_key: str | None
-    metadata: dict[str, str]
-    send_at: int | None
-    sent_at: int | None
-    delivered_at: int | None
-    created_at: int
-    updated_at: int
-    part: int | None
-    """Where it is a part that its customer cut: see :func:`part_number`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListPage:
-    """A page, and where the next ones begin; None: there are none."""
-
-    messages: tuple[Listed, ...]
-    newer: int | None
-    older: int | None
-    looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
-    cut: Mapping[int, CutMessage] = field(default_factory=dict)
-    """The whole of messages of which parts are on the page, by those parts' keys, as far as the
-    reader was to have it."""
 
 
 LISTED_FROM: Final = {

@@ -12,11 +12,11 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.pages import lists
-from risala.engine.journal.pages.lists import Listed
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.numbers import DELIVERED
 from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.message_lists import Listed
 
 LOOKED_MAX: Final = 200
 """Rows of each kind that one step looks at: the first sign of life is among the first or the last

@@ -20,7 +20,7 @@ from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.mails import MailRepository
 from risala.engine.journal.repositories.members import MembershipRepository
-from risala.engine.journal.repositories.messages import MessageRepository
+from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.retention import RetentionRepository
@@ -59,6 +59,7 @@ class Repositories:
     events: EventRepository
     callbacks: CallbackRepository
     messages: MessageRepository
+    message_lists: MessageListRepository
     verifications: VerificationRepository
     sign_in: SignInRepository
     users: UserRepository
@@ -92,6 +93,7 @@ class Repositories:
             events=EventRepository(store),
             callbacks=CallbackRepository(store),
             messages=MessageRepository(store),
+            message_lists=MessageListRepository(store),
             verifications=VerificationRepository(store),
             sign_in=SignInRepository(store),
             users=UserRepository(store),

@@ -13,8 +13,7 @@ from risala.engine.journal.webhooks import compat_calls, event_cursors, outbox
 from risala.engine.model.commands import LifeEvent, MessageView
 from risala.engine.model.events import EventType
 from risala.engine.model.following import EventPage, EventPosition, OutboxEvent, StoredCursor
-from risala.engine.model.records.callbacks import CallToMake, DueCall, OwedCall
-from risala.engine.model.records.webhooks import EventAbout
+from risala.engine.model.records.webhooks import CallToMake, DueCall, EventAbout, OwedCall
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 

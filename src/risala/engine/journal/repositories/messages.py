@@ -1,8 +1,8 @@
-"""Messages: taken in, and looked at."""
+"""Messages: taken in, looked at, and listed."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,13 +10,15 @@ from risala.engine.journal import keys
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads
 from risala.engine.journal.messages.acceptance import SendRequest
+from risala.engine.journal.pages import cut_messages, lists
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.journal.webhooks.compat_calls import registering
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import MessageView, TimelineEntry
-from risala.engine.model.records.callbacks import Callback
+from risala.engine.model.records.message_lists import CutMessage, ListPage, MessageFilter
 from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
+from risala.engine.model.records.webhooks import Callback
 from risala.engine.model.states import Mode
 
 
@@ -93,3 +95,34 @@ class MessageRepository:
         return self._store.journal.commit_shielded(
             Piece(acceptance.accept_group, SendRequest(news, stamp))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class MessageListRepository:
+    """Lists of messages. All reads are on the loop's thread: by an index, of a bounded number of
+    messages."""
+
+    _store: Store
+
+    def page(
+        self,
+        wanted: MessageFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int,
+    ) -> ListPage:
+        """The newest messages, or those older than the key ``before``, or newer than ``after``."""
+        return lists.page(self._store.reader, wanted, before=before, after=after, limit=limit)
+
+    def count_newer(self, wanted: MessageFilter, after: int, most: int) -> int:
+        """How many messages are newer than a key; at most ``most``, and among those looked at."""
+        return lists.count_newer(self._store.reader, wanted, after, most)
+
+    def cut_message(self, message_id: str) -> CutMessage | None:
+        """The message that one is a part of; None: it is no part."""
+        return cut_messages.cut_message(self._store.reader, message_id)
+
+    def cut_messages(self, keys: Sequence[int]) -> Mapping[int, CutMessage]:
+        """The messages of which these are parts, by the keys of all of their parts."""
+        return cut_messages.cut_messages(self._store.reader, keys)

@@ -1,9 +1,12 @@
-"""Webhook endpoints, and what was, is and will be sent to them."""
+"""Webhook endpoints and what is sent to them, and the calls that faces owe."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+from risala.engine.model.events import MessageEvent
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """What a field of an endpoint may be set to."""
@@ -109,3 +112,39 @@ class WebhookAttempt:
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """Who is called as a message goes on."""
+
+    credential: str
+    url: str = field(repr=False)
+    told: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OwedCall:
+    """A call for one event of a message."""
+
+    event: int
+    message: int
+    credential: str
+
+
+@dataclass(frozen=True, slots=True)
+class DueCall:
+    event: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallToMake:
+    """Everything that one attempt needs."""
+
+    message: int
+    event: MessageEvent
+    event_id: str
+    callback: Callback
+    tries: int = 0
+    """With this one."""
