@@ -15,7 +15,7 @@ import trio
 
 from risala.engine.actors.alarm import Alarm
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.repositories.mails import MailRepository
+from risala.engine.journal.repositories.people.mails import MailRepository
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable

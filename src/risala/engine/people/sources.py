@@ -10,9 +10,9 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Ref
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.journal.repositories.audit import AuditRepository
-from risala.engine.journal.repositories.members import MembershipRepository
-from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
-from risala.engine.journal.repositories.users import UserRepository
+from risala.engine.journal.repositories.people.members import MembershipRepository
+from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
+from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.clock import Clock
 from risala.engine.model.ids import IdSource

@@ -18,15 +18,15 @@ from risala.engine.journal.repositories.events import CallbackRepository, EventR
 from risala.engine.journal.repositories.exports import ExportRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
-from risala.engine.journal.repositories.mails import MailRepository
-from risala.engine.journal.repositories.members import MembershipRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
 from risala.engine.journal.repositories.payments import BankTextRepository, PaymentRepository
+from risala.engine.journal.repositories.people.mails import MailRepository
+from risala.engine.journal.repositories.people.members import MembershipRepository
+from risala.engine.journal.repositories.people.sign_in import SignInRepository, WebSessionRepository
+from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.retention import RetentionRepository
-from risala.engine.journal.repositories.sign_in import SignInRepository, WebSessionRepository
 from risala.engine.journal.repositories.store import Store
-from risala.engine.journal.repositories.users import UserRepository
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository
 
