@@ -14,7 +14,7 @@ from tests.simulation.people.errands import OURS
 from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep import erasing
 from risala.engine.model.commands import SendCode, SendMessage
-from risala.engine.model.records.erasures import ErasureStep
+from risala.engine.model.records.upkeep.erasures import ErasureStep
 from risala.plugins.contract import Inbound
 
 NUMBER = "+22230000001"

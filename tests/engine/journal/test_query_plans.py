@@ -46,11 +46,11 @@ from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.erasures import ErasureStep
 from risala.engine.model.records.inbound import ReceivedFilter
 from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.retention import RetentionDays
+from risala.engine.model.records.upkeep.erasures import ErasureStep
+from risala.engine.model.records.upkeep.retention import RetentionDays
 from risala.engine.model.states import SegmentState
 from risala.engine.upkeep.retention import all_rules
 from risala.sms.receipt import Receipt, ReceiptState

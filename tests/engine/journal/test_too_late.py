@@ -22,7 +22,7 @@ from risala.engine.journal.upkeep import exports
 from risala.engine.journal.webhooks import deliveries
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.exports import ExportFault
+from risala.engine.model.records.upkeep.exports import ExportFault
 from risala.engine.model.states import SegmentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.sms.cause import Cause

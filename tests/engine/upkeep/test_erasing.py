@@ -13,7 +13,7 @@ from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unauthorized
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.erasures import ErasureStep
+from risala.engine.model.records.upkeep.erasures import ErasureStep
 from risala.engine.model.times import iso
 
 NUMBER, OTHER = "+22236123456", "+22222999888"

@@ -16,7 +16,7 @@ from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.commands import SendCode
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.exports import ExportState
+from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.upkeep import exporting
 from risala.engine.upkeep.exporting import SPARE_BYTES, Exporting
 

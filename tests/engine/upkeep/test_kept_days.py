@@ -16,7 +16,7 @@ from risala.engine.journal.webhooks import outbox
 from risala.engine.model.errors import Conflict, Invalid
 from risala.engine.model.events import EventType
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.retention import Forgot, RetentionDays, holding, offered
+from risala.engine.model.records.upkeep.retention import Forgot, RetentionDays, holding, offered
 from risala.engine.upkeep.retention import DAY_MS, all_rules, chosen_rules
 
 LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)

@@ -22,7 +22,7 @@ from risala.engine.model.events import EventType
 from risala.engine.model.ids import IdSource, event_id, first_id
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
-from risala.engine.model.records.retention import LATE_MS
+from risala.engine.model.records.upkeep.retention import LATE_MS
 from risala.engine.model.states import SegmentState
 from risala.engine.model.times import iso
 from risala.engine.upkeep.retention import DAY_MS

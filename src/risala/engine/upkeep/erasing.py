@@ -16,7 +16,7 @@ import trio
 
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records.erasures import Erased, Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import Erased, Erasure, ErasureStep
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import PAUSE_FACTOR, PAUSE_MIN_S, STORAGE_RETRY_S
 from risala.engine.verify.sessions import Withdraw

@@ -26,7 +26,12 @@ import trio
 
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.records.exports import Export, ExportedPart, ExportFault, ExportState
+from risala.engine.model.records.upkeep.exports import (
+    Export,
+    ExportedPart,
+    ExportFault,
+    ExportState,
+)
 from risala.engine.services import Services
 from risala.engine.upkeep.retention import STORAGE_RETRY_S
 

@@ -22,7 +22,7 @@ from risala.engine.journal.repositories.retention import RetentionRepository
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.records.retention import (
+from risala.engine.model.records.upkeep.retention import (
     EVENTS_LATE_MS,
     EVENTS_LATE_WALK,
     EVENTS_WALK,

@@ -21,7 +21,7 @@ from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over as _bring_over
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
 from risala.engine.model.clock import Clock
-from risala.engine.model.records.upgrading import Upgrading
+from risala.engine.model.records.upkeep.upgrading import Upgrading
 
 __all__ = ["UpgradeWatch", "bring_over", "is_due"]
 

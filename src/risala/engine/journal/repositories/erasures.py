@@ -10,7 +10,7 @@ from functools import partial
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.erasures import (
+from risala.engine.model.records.upkeep.erasures import (
     Cancelable,
     Deleted,
     DeletionFigures,

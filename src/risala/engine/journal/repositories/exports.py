@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import account_export, exports
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.exports import Export, ExportedPart, ExportFault
+from risala.engine.model.records.upkeep.exports import Export, ExportedPart, ExportFault
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,12 @@ from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.ids import first_id
-from risala.engine.model.records.retention import Forgot, RetentionDays, RetentionWalk, WalkKind
+from risala.engine.model.records.upkeep.retention import (
+    Forgot,
+    RetentionDays,
+    RetentionWalk,
+    WalkKind,
+)
 
 ROWS_AT_ONCE: Final = 100
 """Rows of one unit: some milliseconds of the writer."""

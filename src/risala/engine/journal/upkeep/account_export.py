@@ -24,8 +24,8 @@ from risala.engine.journal.upkeep import audit_log, retention_days
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.money import money
-from risala.engine.model.records.exports import ExportedPart
 from risala.engine.model.records.record import to_json
+from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
     credential_wire,

@@ -15,7 +15,7 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.records.erasures import Deleted, DeletionFigures
+from risala.engine.model.records.upkeep.erasures import Deleted, DeletionFigures
 
 COUNTED_MAX: Final = 10_000
 """What is counted for who asks beforehand: beyond it is many."""

@@ -21,7 +21,7 @@ from risala.engine.journal.upkeep.retention import redact
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import first_id
 from risala.engine.model.numbers import FORGOTTEN
-from risala.engine.model.records.erasures import Cancelable, Erased, Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import Cancelable, Erased, Erasure, ErasureStep
 
 AT_ONCE: Final = 100
 """Rows that one unit takes out: some milliseconds of the writer."""

@@ -14,7 +14,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import exports
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.erasures import Erasure, ErasureStep
+from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep
 
 UNDER_WAY_MAX: Final = 20
 """Of one organization: each looks through all events."""

@@ -9,7 +9,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.exports import Export, ExportFault, ExportState
+from risala.engine.model.records.upkeep.exports import Export, ExportFault, ExportState
 
 STANDING_MAX: Final = 3
 """Files of one organization at one time: each may be as large as all that it sent."""

@@ -8,7 +8,7 @@ from typing import Final
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_number
-from risala.engine.model.records.erasures import NumberFigures
+from risala.engine.model.records.upkeep.erasures import NumberFigures
 
 COUNTED_MAX: Final = 10_000
 """Of one number; beyond it is many."""

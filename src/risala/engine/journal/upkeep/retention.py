@@ -18,7 +18,7 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import event_cursors
 from risala.engine.model.numbers import CANCELED, DELIVERED, FAILED, SENT, UNDELIVERED
-from risala.engine.model.records.retention import Forgot
+from risala.engine.model.records.upkeep.retention import Forgot
 
 TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2

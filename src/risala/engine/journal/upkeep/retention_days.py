@@ -9,7 +9,11 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.upkeep import retention
-from risala.engine.model.records.retention import EVENTS_LATE_WALK, EVENTS_WALK, RetentionDays
+from risala.engine.model.records.upkeep.retention import (
+    EVENTS_LATE_WALK,
+    EVENTS_WALK,
+    RetentionDays,
+)
 
 _TABLE: Final = "kept_days"
 _ROWS: Final = Rows(RetentionDays)

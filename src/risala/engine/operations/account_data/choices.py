@@ -9,7 +9,7 @@ from typing import Any, Final
 from risala.config.model import RetentionSection
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault, Invalid
-from risala.engine.model.records.retention import RetentionDays, holding, offered
+from risala.engine.model.records.upkeep.retention import RetentionDays, holding, offered
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
 from risala.engine.operations.operation import Call, Operation

@@ -10,7 +10,7 @@ from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.erasures import DeletionFigures, Erasure
+from risala.engine.model.records.upkeep.erasures import DeletionFigures, Erasure
 from risala.engine.operations import owners
 from risala.engine.operations.account_data.erasing import erasure_wire
 from risala.engine.operations.arguments import Json, OfOrganization, Text

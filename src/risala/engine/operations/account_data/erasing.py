@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.audit import masked
-from risala.engine.model.records.erasures import Erasure, ErasureStep, NumberFigures
+from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep, NumberFigures
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (

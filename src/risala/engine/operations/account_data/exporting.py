@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
-from risala.engine.model.records.exports import Export, ExportState
+from risala.engine.model.records.upkeep.exports import Export, ExportState
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
