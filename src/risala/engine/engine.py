@@ -40,7 +40,6 @@ from risala.engine.gateway_wiring import open_intake, people_of
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
-from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.errors import Draining, EngineError
 from risala.engine.overview import Running, statistics
 from risala.engine.payments.lines import BankLines
@@ -129,7 +128,7 @@ async def open_engine(
         owners = await start_owners(core)
         sending = build_sending(core, owners, router, carriers, drivers)
         recorder, board = sending.recorder, sending.board
-        await clear_up(core.journal, core.repositories.queue, clock, carriers)
+        await clear_up(core.repositories.queue, clock, carriers)
         scheduler = await core.supervisor.start(
             "scheduler",
             lambda: Scheduler(board, router, core.seams.clock),
@@ -196,7 +195,12 @@ async def open_engine(
         await start("lineup", lineup.run)
         await start(
             "clock",
-            partial(keep_elapsed, clock, recorder, partial(_look_again, sending, gateway.services)),
+            partial(
+                keep_elapsed,
+                clock,
+                core.repositories.queue,
+                partial(_look_again, sending, gateway.services),
+            ),
         )
         await _start_chores(core, gateway)
         engine = Engine(gateway, board, scheduler, lineup, outward.cursors, obeying)
@@ -212,7 +216,7 @@ async def open_engine(
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
     await engine.drain()
     with suppress(EngineError):  # then a restore takes this end for a crash
-        await core.journal.commit(partial(set_aside.stopped, now_ms=core.seams.clock.now_ms()))
+        await core.repositories.queue.note_stopped(core.seams.clock.now_ms())
 
 
 async def _start_chores(core: Foundation, gateway: Gateway) -> None:

@@ -9,8 +9,6 @@ import structlog
 
 from risala.config.model import CarrierSection, OnUncertain
 from risala.engine.journal.repositories.queue import QueueRepository
-from risala.engine.journal.store.writer import Journal
-from risala.engine.journal.upkeep import set_aside
 from risala.engine.model.clock import Clock
 
 log = structlog.get_logger(__name__)
@@ -20,10 +18,10 @@ ROWS_AT_ONCE: Final = 500
 
 
 async def clear_up(
-    journal: Journal, queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection]
+    queue: QueueRepository, clock: Clock, carriers: Sequence[CarrierSection]
 ) -> None:
     """Settle the attempts that a crash cut short; from now on the service may send."""
-    await journal.commit(set_aside.runs)
+    await queue.note_running()
     by_name = {carrier.name: carrier for carrier in carriers}
 
     def policy(carrier: str, kind: str) -> OnUncertain:

@@ -15,8 +15,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal import clock_rollback
-from risala.engine.journal.recorder import Recorder
+from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock, ClockJump
 
@@ -75,7 +74,7 @@ class WatchedClock:
 
 
 async def keep_elapsed(
-    clock: WatchedClock, recorder: Recorder, look_again: Callable[[], None]
+    clock: WatchedClock, queue: QueueRepository, look_again: Callable[[], None]
 ) -> None:
     """Whenever the clock is set back, set the times in the journal back as much; for life.
 
@@ -84,7 +83,7 @@ async def keep_elapsed(
     """
     while True:
         by_ms = await clock.wait_clock_rollback()
-        follow = partial(clock_rollback.follow, by_ms=by_ms, now_ms=clock.now_ms())
-        rows = await retry_until_committed("clock", partial(recorder.journal.commit, follow))
+        follow = partial(queue.follow_clock, by_ms, clock.now_ms())
+        rows = await retry_until_committed("clock", follow)
         log.warning("clock.set_back", by_s=by_ms / 1000, brought_forward=rows)
         look_again()

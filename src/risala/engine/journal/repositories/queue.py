@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.config.model import OnUncertain
+from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting
 from risala.engine.journal.messages.awaiting import AwaitingPage, UncertainPart
@@ -14,7 +15,9 @@ from risala.engine.journal.messages.held import Unmatched, Unused
 from risala.engine.journal.messages.reads import Queue
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store import meta
-from risala.engine.model.records.messages import DueRow, Place, Unserved
+from risala.engine.journal.upkeep import restore_hold, set_aside
+from risala.engine.model.records.messages import Change, DueRow, Place, Stamp, Unserved
+from risala.engine.model.records.restored import HeldMessage
 from risala.sms.receipt import Receipt
 
 
@@ -92,7 +95,36 @@ class QueueRepository:
         """Whether a message waits because no enabled carrier serves its number."""
         return waiting.is_unserved(self._store.reader, message_id)
 
+    def held_count(self) -> int:
+        """Messages that a restore holds. It counts them."""
+        return restore_hold.count(self._store.reader)
+
+    def held(self) -> list[HeldMessage]:
+        """Those of them that are scheduled first."""
+        return restore_hold.held(self._store.reader)
+
     # -- commands
+
+    async def release_held(self, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+        """Let as many held messages as there are stamps go on, due when they were scheduled."""
+        return await self._store.commit(partial(restore_hold.release, stamps=stamps))
+
+    async def end_held(self, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
+        """End as many held messages as there are stamps as ``RESTORED``, refunded."""
+        return await self._store.commit(partial(restore_hold.end, stamps=stamps))
+
+    async def note_running(self) -> None:
+        """The service runs from now on, and may send."""
+        await self._store.commit(set_aside.runs)
+
+    async def note_stopped(self, now_ms: int) -> None:
+        """The service has stopped in order, and nothing of it is with a carrier unwritten."""
+        await self._store.commit(partial(set_aside.stopped, now_ms=now_ms))
+
+    async def follow_clock(self, by_ms: int, now_ms: int) -> int:
+        """Bring forward what waits for a time, in the queue and elsewhere, by as much as the clock
+        went back; how many rows waited."""
+        return await self._store.commit(partial(clock_rollback.follow, by_ms=by_ms, now_ms=now_ms))
 
     async def recover(
         self, policy: Callable[[str, str], OnUncertain], now_ms: int, count: int

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.store.transaction import Unit
-from risala.engine.journal.upkeep import restore_hold
 from risala.engine.model.records.messages import Change, Stamp
 from risala.engine.model.records.restored import HeldMessage
 from risala.engine.model.times import iso
@@ -50,29 +48,27 @@ def _decided_wire(found: Decided) -> Json:
 
 
 async def _list(call: Call[NoArguments]) -> HeldMessages:
-    reader = call.services.reader
-    return HeldMessages(restore_hold.count(reader), tuple(restore_hold.held(reader)))
+    queue = call.services.repositories.queue
+    return HeldMessages(queue.held_count(), tuple(queue.held()))
 
 
 async def _release(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, lambda stamps: lambda conn: restore_hold.release(conn, stamps))
+    return await _decide(call, call.services.repositories.queue.release_held)
 
 
 async def _end(call: Call[NoArguments]) -> Decided:
-    return await _decide(call, lambda stamps: lambda conn: restore_hold.end(conn, stamps))
+    return await _decide(call, call.services.repositories.queue.end_held)
 
 
 async def _decide(
-    call: Call[NoArguments], unit_of: Callable[[Sequence[Stamp]], Unit[tuple[Change, ...]]]
+    call: Call[NoArguments], some: Callable[[Sequence[Stamp]], Awaitable[tuple[Change, ...]]]
 ) -> Decided:
     """See to all that are held, one unit after the other; interrupted, it is called once more."""
     recorder, done = call.services.recorder, 0
-    said = {"held": restore_hold.count(call.services.reader)}
+    said = {"held": call.services.repositories.queue.held_count()}
     # Written before it is done, for it is done in several units.
     await call.note(call.audit(said=said, always=True))
-    while changes := await recorder.journal.commit(
-        unit_of([recorder.stamp() for _ in range(AT_ONCE)])
-    ):
+    while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
         recorder.tell(changes)
         done += len(changes)
     return Decided(done)
