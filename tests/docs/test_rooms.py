@@ -75,7 +75,7 @@ def test_the_pure_folders_are_those_that_are_proved():
     assert {*re.findall(r"`([\w/]+)`", line[0])} == proved
 
 
-STILL_SQLITE_MAX = 20
+STILL_SQLITE_MAX = 6
 """Files outside the journal that import sqlite3. Who moves one in lowers it; nothing raises it."""
 
 

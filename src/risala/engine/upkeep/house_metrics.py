@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 from prometheus_client.core import Metric
 
-from risala.engine.journal.pages import behind
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.repositories.queue import ReceiptRepository
@@ -27,9 +25,7 @@ _OPEN = (PaymentState.BEGUN, PaymentState.WAITING)
 _DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 
 
-def of_journal(
-    reader: sqlite3.Connection, repositories: Repositories, now_ms: int
-) -> Iterator[Metric]:
+def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     """What waits, what is wrong, and how payments stand."""
     unserved = repositories.queue.unserved(UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
@@ -41,10 +37,10 @@ def of_journal(
     text = "Alerts that are open, by their kind."
     yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
     yield from _payments(repositories.payments, now_ms)
-    owed = behind.webhooks(reader, now_ms)
+    owed = repositories.deliveries.behind(now_ms)
     text = "Deliveries of webhooks that have been owed for a minute; not counted beyond 1000."
     yield gauge("webhook_deliveries_behind", text, [({}, owed.count)])
-    mails = behind.mails(reader)
+    mails = repositories.mails.waiting()
     text = "Mails that are owed; not counted beyond 1000."
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
     text = "Those of them that the mailer refused at least once."

@@ -88,10 +88,10 @@ class _Engine(Collector):
         """What is read for a scrape; nothing where the storage refuses: the other numbers are in
         memory, and wanted now more than ever."""
         parts = self._parts
-        reader, now_ms = parts.reader, parts.recorder.clock.now_ms()
+        now_ms = parts.recorder.clock.now_ms()
         try:
             return [
-                *house_metrics.of_journal(reader, parts.repositories, now_ms),
+                *house_metrics.of_journal(parts.repositories, now_ms),
                 house_metrics.held_receipts(parts.repositories.receipts, carriers),
                 *house_metrics.of_machine(Path(parts.settings.storage.data_dir), now_ms),
             ]

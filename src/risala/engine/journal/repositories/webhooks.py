@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users
 from risala.engine.journal.repositories.store import Store
@@ -17,6 +18,7 @@ from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.webhooks import (
+    Behind,
     DeliverySum,
     DisabledNotice,
     DueDelivery,
@@ -217,6 +219,10 @@ class DeliveryRepository:
     def waiting(self) -> list[tuple[str, int, bool]]:
         """Each endpoint with something pending: its first due time, and whether it was failing."""
         return deliveries.waiting(self._store.reader)
+
+    def behind(self, now_ms: int) -> Behind:
+        """Those that have been owed for more than a minute, counted up to a limit."""
+        return behind.webhooks(self._store.reader, now_ms)
 
     def last_seq(self) -> int:
         """The number of the newest delivery; 0: there is none."""

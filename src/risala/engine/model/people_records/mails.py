@@ -68,3 +68,14 @@ class MailQueueStatus:
     """Of the last week."""
     no_mailer: int
     """Of the last week, dropped because nobody sends mails."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailsWaiting:
+    """What is owed of mails."""
+
+    waiting: int
+    """Owed; no further than a thousand."""
+    failing: int
+    """Those of them that the mailer refused at least once."""
+    oldest: int | None

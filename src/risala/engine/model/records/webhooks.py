@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from risala.engine.model.events import MessageEvent
 
@@ -148,3 +148,19 @@ class CallToMake:
     callback: Callback
     tries: int = 0
     """With this one."""
+
+
+BEHIND_COUNTED_MAX: Final = 1000
+"""Deliveries, or mails, that are counted; more are told as so many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """Deliveries that should have left."""
+
+    count: int
+    """No further than :data:`BEHIND_COUNTED_MAX`."""
+    oldest: int | None
+    """Since when the oldest is owed, UTC epoch milliseconds."""
+    of: int = 0
+    """Of how many endpoints, among those counted."""

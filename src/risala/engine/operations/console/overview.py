@@ -7,11 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import behind
-from risala.engine.journal.pages.behind import Behind, MailsWaiting
 from risala.engine.journal.pages.deciding import Deciding, deciding
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import TIME_ZONE
+from risala.engine.model.people_records.mails import MailsWaiting
 from risala.engine.model.records.messages import Unserved
 from risala.engine.model.records.minutes import (
     DAY_MINUTES,
@@ -21,6 +20,7 @@ from risala.engine.model.records.minutes import (
     Flow,
     FlowAt,
 )
+from risala.engine.model.records.webhooks import BEHIND_COUNTED_MAX, Behind
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -108,7 +108,7 @@ def _wire(found: ServiceOverview) -> Json:
         },
         "webhooks": {
             "behind": found.webhooks.count,
-            "isCut": found.webhooks.count >= behind.COUNTED_MAX,
+            "isCut": found.webhooks.count >= BEHIND_COUNTED_MAX,
             "endpoints": found.webhooks.of,
             "oldestAt": maybe_iso(found.webhooks.oldest),
         },
@@ -146,8 +146,8 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
         yesterday=counts.flow(today - day, now - day),
         failures=tuple(counts.failures(now // hour - FAILURES_HOURS, FAILURES_MAX)),
         unserved=services.repositories.queue.unserved(UNSERVED_MAX),
-        webhooks=behind.webhooks(reader, now_ms),
-        mails=behind.mails(reader),
+        webhooks=services.repositories.deliveries.behind(now_ms),
+        mails=services.repositories.mails.waiting(),
         decide=deciding(reader),
         machine=machine(services.settings.storage.data_dir),
     )

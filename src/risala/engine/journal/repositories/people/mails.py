@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+from risala.engine.journal.pages import behind
 from risala.engine.journal.people import mails
 from risala.engine.journal.repositories.store import Store
-from risala.engine.model.people_records.mails import MailOutcome, MailQueueStatus, OwedMail
+from risala.engine.model.people_records.mails import (
+    MailOutcome,
+    MailQueueStatus,
+    MailsWaiting,
+    OwedMail,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,10 @@ class MailRepository:
     def status(self) -> MailQueueStatus:
         """How the queue is."""
         return mails.queue_status(self._store.reader)
+
+    def waiting(self) -> MailsWaiting:
+        """How many are owed, counted up to a limit, and since when."""
+        return behind.mails(self._store.reader)
 
     async def settle(self, seq: int, outcome: MailOutcome, now_ms: int) -> None:
         """A mail was sent, or will not be."""
