@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
-from risala.engine.journal.pages import figures, statement
+from risala.engine.journal.pages import statement
 from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import LedgerEntry
@@ -200,7 +200,7 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
         limit=limit,
     )
     today = day_of(organization.time_zone, call.now_ms)
-    spent = figures.spent(services.reader, organization.id, today - SPENT_DAYS, today)
+    spent = services.repositories.figures.spent(organization.id, today - SPENT_DAYS, today)
     return LedgerPage(
         organization.id,
         organization.balance,

@@ -7,10 +7,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import figures, steps
-from risala.engine.journal.pages.figures import Funnel, HourFigures, NetworkFigures
-from risala.engine.journal.pages.steps import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.money import money
+from risala.engine.model.records.figures import (
+    FirstHook,
+    FirstSession,
+    FirstSteps,
+    Funnel,
+    HourFigures,
+    NetworkFigures,
+)
 from risala.engine.model.records.message_lists import Listed, MessageFilter
 from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso, maybe_iso
@@ -145,29 +150,28 @@ def _hook_wire(hook: FirstHook) -> Json:
 
 
 async def _overview(call: Call[ShowOverview]) -> Overview:
-    given, reader = call.given, call.services.reader
+    given, figures = call.given, call.services.repositories.figures
     mine, mode = given.organization_id, given.mode
     zone = call.services.accounts.organization(mine).time_zone
     until_ms = min(given.until, given.since + DAYS_MAX * _DAY_MS)
     since, until = given.since // _HOUR_MS, -(-until_ms // _HOUR_MS)
     back = max(SPENT_DAYS * 24, until - since)
-    by_network = figures.networks(reader, mine, mode, since, until)
     # Up to the same hour of then: a day that has only begun is not held against a whole one.
     so_far = min(until, call.now_ms // _HOUR_MS + 1)
     day, first = day_of(zone, call.now_ms), day_of(zone, given.since)
     last = day_of(zone, until_ms - 1)
     page = call.services.repositories.message_lists.page(MessageFilter(mine, mode), limit=FEED_MAX)
     return Overview(
-        hours=tuple(figures.hours(reader, mine, mode, since, until)),
-        networks=tuple(by_network),
-        median_ms=figures.whole_median_ms(reader, mine, mode, since, until),
-        before=tuple(figures.hours(reader, mine, mode, since - back, so_far - back)),
-        funnel=figures.funnel(reader, mine, mode, given.since, until_ms),
-        spent=figures.spent(reader, mine, first, last + 1),
-        spent_a_day=figures.spent(reader, mine, day - SPENT_DAYS, day) // SPENT_DAYS,
+        hours=figures.hours(mine, mode, since, until),
+        networks=figures.networks(mine, mode, since, until),
+        median_ms=figures.median_ms(mine, mode, since, until),
+        before=figures.hours(mine, mode, since - back, so_far - back),
+        funnel=figures.funnel(mine, mode, given.since, until_ms),
+        spent=figures.spent(mine, first, last + 1),
+        spent_a_day=figures.spent(mine, day - SPENT_DAYS, day) // SPENT_DAYS,
         feed=page.messages,
-        uncertain=tuple(figures.uncertain(reader, mine, mode)),
-        waiting_since=figures.waiting_since(reader, mine, call.now_ms - WAITS_TOO_LONG_MS),
+        uncertain=figures.uncertain(mine, mode),
+        waiting_since=figures.waiting_since(mine, call.now_ms - WAITS_TOO_LONG_MS),
         disabled_endpoints=sum(
             not each.enabled and each.mode == mode
             for each in call.services.repositories.endpoints.of_organization(mine)
@@ -177,7 +181,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
 
 async def _steps(call: Call[OfOrganization]) -> FirstSteps:
     call.services.accounts.organization(call.given.organization_id)
-    return steps.first_steps(call.services.reader, call.given.organization_id)
+    return call.services.repositories.figures.first_steps(call.given.organization_id)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

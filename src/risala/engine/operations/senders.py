@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from risala.engine.journal.pages import figures
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Sender
 from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
+from risala.engine.model.records.figures import SENT_MAX
 from risala.engine.model.wire import sender_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -170,15 +170,12 @@ async def _sender_volume(call: Call[OfOrganization]) -> SendingVolume:
     call.services.accounts.organization(organization_id)
     daily, weekly = (senders.volume(organization_id, hours) for hours in (DAY_HOURS, WEEK_HOURS))
     approved = [each.name for each in senders.list(organization_id) if each.status == "approved"]
-    counts = figures.sent_by_name(
-        call.services.reader,
+    counts = call.services.repositories.figures.sent_by_name(
         organization_id,
         approved[:NAMES_MAX],
         call.now_ms - NAME_DAYS * _DAY_MS,
     )
-    names = tuple(
-        NameVolume(name, count, count >= figures.COUNTED_MAX) for name, count in counts.items()
-    )
+    names = tuple(NameVolume(name, count, count >= SENT_MAX) for name, count in counts.items())
     return SendingVolume(daily, weekly, WEEKLY_MESSAGES, names)
 
 

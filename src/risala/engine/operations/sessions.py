@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import figures, sessions
-from risala.engine.journal.pages.figures import Funnel
+from risala.engine.journal.pages import sessions
 from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.model.commands import VerificationView
+from risala.engine.model.records.figures import Funnel
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
@@ -113,8 +113,8 @@ async def _list(call: Call[ListSessions]) -> SessionPage:
 async def _figures(call: Call[SumSessions]) -> Funnel:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    reader = call.services.reader
-    return figures.funnel(reader, given.organization_id, given.mode, given.since, given.until)
+    figures = call.services.repositories.figures
+    return figures.funnel(given.organization_id, given.mode, given.since, given.until)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

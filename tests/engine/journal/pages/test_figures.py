@@ -5,6 +5,7 @@ import re
 import pytest
 
 from risala.engine.journal.pages import figures
+from risala.engine.model.records.figures import Funnel, HourFigures
 
 HOUR_MS = 3_600_000
 
@@ -35,8 +36,8 @@ def counted(book):
 def test_hours_with_what_became_of_their_messages(book, counted):
     found = figures.hours(book.conn, counted, "live", 10, 12)
     assert found == [
-        figures.HourFigures(10, 100, 90, 4, 0, 0),
-        figures.HourFigures(11, 7, 0, 0, 2, 0),
+        HourFigures(10, 100, 90, 4, 0, 0),
+        HourFigures(11, 7, 0, 0, 2, 0),
     ]
     assert [each.accepted for each in figures.hours(book.conn, counted, "test", 10, 12)] == [1]
 
@@ -73,7 +74,7 @@ def test_the_funnel_of_sessions(book, counted):
         session(book, counted, number, status, attempts, 100 + number)
     session(book, counted, 99, "approved", 1, 5)
     found = figures.funnel(book.conn, counted, "live", 100, 200)
-    assert found == figures.Funnel(5, 3, 2, 2, 1, is_cut=False)
+    assert found == Funnel(5, 3, 2, 2, 1, is_cut=False)
     assert figures.funnel(book.conn, counted, "live", 100, 200, sessions_max=2).is_cut
 
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.store.names import NUMBER
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import MODES
+from risala.engine.model.records.figures import (
+    SENT_MAX,
+    SESSIONS_MAX,
+    Funnel,
+    HourFigures,
+    NetworkFigures,
+)
 
 HOUR_MS: Final = 3_600_000
-SESSIONS_MAX: Final = 5000
-"""Sessions that one funnel is made of, the latest of its time: a few milliseconds."""
 WAITING_MAX: Final = 200
 """Messages that are looked at for one that waits too long, the oldest first."""
-COUNTED_MAX: Final = 2000
-"""Messages of one sender that are counted, so that all names of a page take a few milliseconds."""
 ATTENTION_MAX: Final = 100
 """Uncertain messages that are counted; more are told as so many."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
@@ -39,44 +41,6 @@ _NETWORKS: Final = (
 OUTCOMES: Final = (0, 3, 4, 5, 6)
 """Accepted, delivered, undelivered, failed, canceled: statuses as numbers."""
 DELIVERED: Final = 3
-
-
-@dataclass(frozen=True, slots=True)
-class HourFigures:
-    """What was accepted in an hour, and what became of it until now."""
-
-    hour: int
-    """Since 1970-01-01."""
-    accepted: int
-    delivered: int
-    undelivered: int
-    failed: int
-    canceled: int
-
-
-@dataclass(frozen=True, slots=True)
-class NetworkFigures:
-    network: str
-    accepted: int
-    delivered: int
-    undelivered: int
-    failed: int
-    canceled: int
-    median_ms: int | None
-    """Until delivery, within a factor of two; None: nothing was delivered."""
-
-
-@dataclass(frozen=True, slots=True)
-class Funnel:
-    """Sessions, how many of them were answered at all, and how many were approved."""
-
-    sessions: int
-    tried: int
-    approved: int
-    expired: int
-    pending: int
-    is_cut: bool
-    """There were more than :data:`SESSIONS_MAX`: these are the latest."""
 
 
 def hours(
@@ -181,7 +145,7 @@ def sent_by_name(
     names: Sequence[str],
     since_ms: int,
     *,
-    counted_max: int = COUNTED_MAX,
+    counted_max: int = SENT_MAX,
 ) -> dict[str, int]:
     """Live messages by sender since then: where it is ``counted_max``, there may be more."""
     statement = (

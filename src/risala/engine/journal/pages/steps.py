@@ -7,7 +7,6 @@ bound, so that asking costs the same whether there are ten messages or ten milli
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import accounts
@@ -15,7 +14,7 @@ from risala.engine.journal.pages import lists
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.numbers import DELIVERED
-from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.message_lists import Listed
 
 LOOKED_MAX: Final = 200
@@ -23,41 +22,6 @@ LOOKED_MAX: Final = 200
 of them, or it is one among so many others that nobody needs these steps any more."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _MODES: Final = ("test", "live")
-
-
-@dataclass(frozen=True, slots=True)
-class FirstSession:
-    """A verification session that was approved, else one that waits for its code."""
-
-    id: str
-    status: str
-    recipient: str
-    mode: str
-    created_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class FirstHook:
-    """A webhook endpoint, and when something arrived there; None: nothing has yet."""
-
-    endpoint_id: str
-    mode: str
-    delivered_at: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class FirstSteps:
-    """What there is of each step; None: nothing of it."""
-
-    key: ApiKey | None
-    delivered: bool
-    """Something has reached a phone, or the end of a test."""
-    message: Listed | None
-    """A message that was delivered, else the newest."""
-    session: FirstSession | None
-    webhook: FirstHook | None
-    paid: bool
-    """Money has come, by a top-up or by the operator's hand."""
 
 
 def first_steps(conn: sqlite3.Connection, organization_id: str) -> FirstSteps:

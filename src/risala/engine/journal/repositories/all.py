@@ -16,6 +16,7 @@ from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.erasures import ErasureRepository
 from risala.engine.journal.repositories.events import CallbackRepository, EventRepository
 from risala.engine.journal.repositories.exports import ExportRepository
+from risala.engine.journal.repositories.figures import FiguresRepository
 from risala.engine.journal.repositories.inbound import InboundRepository
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.journal.repositories.messages import MessageListRepository, MessageRepository
@@ -45,6 +46,7 @@ class Repositories:
     carriers: CarrierRepository
     erasures: ErasureRepository
     exports: ExportRepository
+    figures: FiguresRepository
     retention: RetentionRepository
     inbound: InboundRepository
     ledger: LedgerRepository
@@ -79,6 +81,7 @@ class Repositories:
             carriers=CarrierRepository(store),
             erasures=ErasureRepository(store),
             exports=ExportRepository(store),
+            figures=FiguresRepository(store),
             retention=RetentionRepository(store),
             inbound=InboundRepository(store),
             ledger=LedgerRepository(store),

@@ -9,11 +9,11 @@ from functools import partial
 
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.pages import payments as lists
-from risala.engine.journal.pages.deciding import COUNTED_MAX
 from risala.engine.journal.payments import counts, payments, reading, references, texts
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.bank_texts import AccountBalance, BankText, Read, TextWhy
+from risala.engine.model.records.figures import DECIDING_MAX
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.payments import PaymentChange, PaymentFilter, StoredPayment
 from risala.sms.message import Inbound
@@ -96,7 +96,7 @@ class PaymentRepository:
 
     def count_claimed(self) -> int:
         """Those that are said to be paid and wait for an operator, counted up to a limit."""
-        return payments.count_claimed(self._store.reader, COUNTED_MAX)
+        return payments.count_claimed(self._store.reader, DECIDING_MAX)
 
     def first_claimed_at(self) -> int | None:
         """Since when the first of them waits, UTC epoch milliseconds."""

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages.deciding import Deciding, deciding
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.people_records.mails import MailsWaiting
+from risala.engine.model.records.figures import Deciding
 from risala.engine.model.records.messages import Unserved
 from risala.engine.model.records.minutes import (
     DAY_MINUTES,
@@ -128,7 +128,7 @@ def _count(given: ShowService) -> int:
 
 
 async def _show(call: Call[ShowService]) -> ServiceOverview:
-    given, services, reader = call.given, call.services, call.services.reader
+    given, services = call.given, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
     # Up to the end of the minute, or of the hour, that is not over yet.
     now = now_ms // MINUTE_MS + 1
@@ -148,7 +148,7 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
         unserved=services.repositories.queue.unserved(UNSERVED_MAX),
         webhooks=services.repositories.deliveries.behind(now_ms),
         mails=services.repositories.mails.waiting(),
-        decide=deciding(reader),
+        decide=services.repositories.figures.deciding(),
         machine=machine(services.settings.storage.data_dir),
     )
 

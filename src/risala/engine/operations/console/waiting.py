@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Final
 
-from risala.engine.journal.pages.deciding import Deciding, deciding
+from risala.engine.model.records.figures import Deciding
 from risala.engine.operations.arguments import NoArguments
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
 
 
 async def _waiting(call: Call[NoArguments]) -> Deciding:
-    return deciding(call.services.reader)
+    return call.services.repositories.figures.deciding()
 
 
 OPERATIONS: Final = (
