@@ -35,8 +35,6 @@ from risala.engine.journal.pages import (
     sessions,
     statement,
 )
-from risala.engine.journal.pages.sessions import SessionFilter
-from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
 from risala.engine.journal.repositories.retention import RetentionRepository, forget
@@ -45,9 +43,10 @@ from risala.engine.journal.upkeep import deletion, erasing, erasures, number_fig
 from risala.engine.model.errors import Conflict, InsufficientBalance
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line
+from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.inbound import ReceivedFilter
-from risala.engine.model.records.message_lists import MessageFilter
+from risala.engine.model.records.message_lists import MessageFilter, SessionFilter
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.upkeep.erasures import ErasureStep
 from risala.engine.model.records.upkeep.retention import RetentionDays

@@ -9,12 +9,11 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
-from risala.engine.journal.pages import statement
-from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import ledger_wire
 from risala.engine.operations import owners
@@ -192,12 +191,8 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
     wanted = StatementFilter(
         organization_id=organization.id, kinds=kinds, since=given.since, until=given.until
     )
-    found = statement.page(
-        services.reader,
-        wanted,
-        before=_number(given.before),
-        after=_number(given.after),
-        limit=limit,
+    found = services.repositories.ledger.statement(
+        wanted, before=_number(given.before), after=_number(given.after), limit=limit
     )
     today = day_of(organization.time_zone, call.now_ms)
     spent = services.repositories.figures.spent(organization.id, today - SPENT_DAYS, today)

@@ -7,10 +7,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import sessions
-from risala.engine.journal.pages.sessions import SessionFilter
 from risala.engine.model.commands import VerificationView
 from risala.engine.model.records.figures import Funnel
+from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
@@ -99,9 +98,8 @@ async def _list(call: Call[ListSessions]) -> SessionPage:
         until=given.until,
     )
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
-    found = sessions.page(
-        call.services.reader, wanted, Steps(limit, before=given.before, after=given.after)
-    )
+    steps = Steps(limit, before=given.before, after=given.after)
+    found = call.services.repositories.verifications.page(wanted, steps)
     return SessionPage(
         tuple(view_of(row, now_ms) for row in found.found),
         found.newer,

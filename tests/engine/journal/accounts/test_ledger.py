@@ -13,11 +13,11 @@ import pytest
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages.acceptance import accept, accept_one
 from risala.engine.journal.pages import statement
-from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 from risala.engine.model.ids import key_of
+from risala.engine.model.records.accounts import StatementFilter
 
 
 def entries(book, organization_id):

@@ -3,9 +3,8 @@
 import re
 
 from risala.engine.journal.pages import behind, organizations, requests, users
-from risala.engine.journal.pages.organizations import OrganizationFilter
-from risala.engine.journal.pages.requests import SenderRequestFilter
 from risala.engine.model.people_records.users import UserFilter
+from risala.engine.model.records.accounts import OrganizationFilter, SenderRequestFilter
 from risala.engine.model.records.paging import Steps
 
 GROWING = re.compile(r"SCAN (message|webhook_delivery|mails|members|m|u)\b")

@@ -3,9 +3,9 @@
 import pytest
 
 from risala.engine.journal.pages import find
-from risala.engine.journal.pages.find import Sought
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
+from risala.engine.model.records.message_lists import Sought, TooManyNumbersError
 from risala.engine.model.states import SegmentState
 
 TO = "+22236000001"
@@ -148,5 +148,5 @@ def test_too_many_numbers_with_some_digits_are_told(book, monkeypatch):
     for last in range(3):
         book.accept(organization_id, recipient=f"+2223600000{last}")
     assert ids(find.page(book.conn, Sought(digits="00002"), limit=5))
-    with pytest.raises(find.TooManyNumbersError):
+    with pytest.raises(TooManyNumbersError):
         find.page(book.conn, Sought(digits="36000"), limit=5)

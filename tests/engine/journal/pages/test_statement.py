@@ -8,8 +8,8 @@ import pytest
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.pages import statement
-from risala.engine.journal.pages.statement import StatementFilter
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.accounts import StatementFilter
 
 MINUTE_MS = 60_000
 

@@ -24,47 +24,17 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
 from risala.engine.model.numbers import recipient_number
-from risala.engine.model.records.message_lists import KEY_END, Listed
+from risala.engine.model.records.message_lists import (
+    KEY_END,
+    WALKS_MAX,
+    FoundMessage,
+    FoundPage,
+    Sought,
+    TooManyNumbersError,
+)
 from risala.sms.part_of_number import ranges_of
 
-WALKS_MAX: Final = 500
-"""Organizations that are walked at most, of those that wrote to a number: some milliseconds. Of
-a part of a number, its numbers and their organizations."""
 _BEFORE_ALL: Final = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """What is looked for by: one of them, or ``digits`` and ``carrier_id``; either will do then."""
-
-    recipient: str | None = None
-    digits: str | None = None
-    """In a row anywhere in the recipient's number, at least ``PART_MIN``."""
-    message_id: str | None = None
-    """Or its number, as SMPP customers may have it."""
-    carrier_id: str | None = None
-    """In any form: case and leading zeros do not matter; where nothing has it, it is looked for as
-    the other of decimal and hexadecimal too, and then as the number of a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class FoundMessage(Listed):
-    """A message with whose it is; its text and metadata are not read."""
-
-    organization_id: str
-    organization_name: str
-    provider_message_id: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPage:
-    """A page, the newest first, and where the next ones begin; None: there are none."""
-
-    messages: tuple[FoundMessage, ...]
-    newer: int | None
-    older: int | None
-
-
 _FOUND: Final = Rows(
     FoundMessage,
     {
@@ -78,10 +48,6 @@ _FOUND: Final = Rows(
     make=None,
     **LISTED_AS,
 )
-
-
-class TooManyNumbersError(Exception):
-    """More numbers have the digits than are walked: somebody has to give more of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts import spending
@@ -12,7 +11,7 @@ from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Organization
-from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.rules.days import day_of
 
@@ -20,36 +19,28 @@ OWNERS_SHOWN_MAX: Final = 3
 """Owners of one organization that a list names."""
 
 
-@dataclass(frozen=True, slots=True)
-class OrganizationFilter:
-    """Which organizations a list is of; None: whichever."""
-
-    search: str | None = None
-    """Part of the name or of the id, or an owner's whole address."""
-    status: str | None = None
-
-    def hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that an organization is wanted."""
-        conditions: list[str] = []
-        given: list[object] = []
-        if self.status == DELETED:
-            conditions.append("deleted_at IS NOT NULL")
-        elif self.status is not None:
-            conditions.append("deleted_at IS NULL AND organizations.status = ?")
-            given.append(self.status)
-        if self.search is not None:
-            ways = ["id LIKE ? ESCAPE '\\'"]
-            given.append(part(self.search))
-            for spelled in spellings(self.search):
-                ways.append("name LIKE ? ESCAPE '\\'")
-                given.append(part(spelled))
-            ways.append(
-                "id IN (SELECT organization_id FROM members WHERE role = 'owner'"
-                " AND user_id = (SELECT id FROM users WHERE email = ?))"
-            )
-            given.append(self.search.strip().lower())
-            conditions.append(f"({' OR '.join(ways)})")
-        return " AND ".join(conditions) or "1", tuple(given)
+def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that an organization is wanted."""
+    conditions: list[str] = []
+    given: list[object] = []
+    if wanted.status == DELETED:
+        conditions.append("deleted_at IS NOT NULL")
+    elif wanted.status is not None:
+        conditions.append("deleted_at IS NULL AND organizations.status = ?")
+        given.append(wanted.status)
+    if wanted.search is not None:
+        ways = ["id LIKE ? ESCAPE '\\'"]
+        given.append(part(wanted.search))
+        for spelled in spellings(wanted.search):
+            ways.append("name LIKE ? ESCAPE '\\'")
+            given.append(part(spelled))
+        ways.append(
+            "id IN (SELECT organization_id FROM members WHERE role = 'owner'"
+            " AND user_id = (SELECT id FROM users WHERE email = ?))"
+        )
+        given.append(wanted.search.strip().lower())
+        conditions.append(f"({' OR '.join(ways)})")
+    return " AND ".join(conditions) or "1", tuple(given)
 
 
 def part(text: str) -> str:
@@ -67,24 +58,13 @@ def page(
     conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
 ) -> CursorPage[Organization]:
     """One page of the organizations that are wanted."""
-    hit, given = wanted.hit()
+    hit, given = _hit(wanted)
     way = Walk("organizations", "1", (), hit, given, ("id",))
     return page_by_time(conn, ORGANIZATIONS, way, steps, _place_of)
 
 
 def _place_of(organization: Organization) -> Place:
     return (organization.id,)
-
-
-@dataclass(frozen=True, slots=True)
-class OrganizationFacts:
-    """What an organization's own row does not tell."""
-
-    spent_today: int
-    last_send_at: int | None
-    """When its latest message was accepted, UTC epoch milliseconds; of a test key too."""
-    owners: tuple[str, ...]
-    """Addresses of the first of its owners."""
 
 
 def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> OrganizationFacts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from typing import Final
 
 from risala.engine.journal.accounts.senders import SENDERS
@@ -11,56 +10,49 @@ from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import Sender
+from risala.engine.model.records.accounts import (
+    CLEARED,
+    REQUESTED,
+    UNDECIDED_MAX,
+    SenderRequestFilter,
+    Undecided,
+)
 from risala.engine.model.records.paging import CursorPage, Place, Steps
 
-WAITING: Final = "waiting"
-CLEARED: Final = "cleared"
 _STATES: Final = {
-    WAITING: "status = 'pending' AND cleared = 0",
+    REQUESTED: "status = 'pending' AND cleared = 0",
     CLEARED: "status = 'pending' AND cleared = 1",
     "approved": "status = 'approved'",
     "denied": "status = 'denied'",
 }
-STATES: Final = frozenset(_STATES)
 WAITING_MAX: Final = 300
 """Requests that wait for the operator and are put in order at one time, the oldest: each is
 compared with every name that is taken."""
-COUNTED_MAX: Final = 1000
-"""Requests that are counted at most; more are told as so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class SenderRequestFilter:
-    """Which requests a list is of."""
-
-    state: str
-    """One of :data:`STATES`."""
-    search: str | None = None
-    """Part of the sender's name, or of its organization's name or id; None: whichever."""
-
-    def hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that a request is wanted, beside its state."""
-        if self.search is None:
-            return "1", ()
-        names = spellings(self.search)
-        ways = ["organization_id LIKE ? ESCAPE '\\'"]
-        given = [part(self.search)]
-        for spelled in names:
-            ways.append("senders.name LIKE ? ESCAPE '\\'")
-            ways.append(
-                "organization_id IN (SELECT id FROM organizations"
-                " WHERE organizations.name LIKE ? ESCAPE '\\')"
-            )
-            given += [part(spelled)] * 2
-        return f"({' OR '.join(ways)})", tuple(given)
+def _hit(wanted: SenderRequestFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that a request is wanted, beside its state."""
+    if wanted.search is None:
+        return "1", ()
+    names = spellings(wanted.search)
+    ways = ["organization_id LIKE ? ESCAPE '\\'"]
+    given = [part(wanted.search)]
+    for spelled in names:
+        ways.append("senders.name LIKE ? ESCAPE '\\'")
+        ways.append(
+            "organization_id IN (SELECT id FROM organizations"
+            " WHERE organizations.name LIKE ? ESCAPE '\\')"
+        )
+        given += [part(spelled)] * 2
+    return f"({' OR '.join(ways)})", tuple(given)
 
 
 def waiting(conn: sqlite3.Connection, wanted: SenderRequestFilter) -> list[Sender]:
     """Those that nobody has decided on yet, the oldest first."""
-    hit, given = wanted.hit()
+    hit, given = _hit(wanted)
     rows = conn.execute(
         f"SELECT {SENDERS.columns} FROM senders"  # noqa: S608 -- constants
-        f" WHERE {_STATES[WAITING]} AND {hit} ORDER BY id LIMIT ?",
+        f" WHERE {_STATES[REQUESTED]} AND {hit} ORDER BY id LIMIT ?",
         (*given, WAITING_MAX),
     )
     return [SENDERS.of(row) for row in rows]
@@ -68,7 +60,7 @@ def waiting(conn: sqlite3.Connection, wanted: SenderRequestFilter) -> list[Sende
 
 def page(conn: sqlite3.Connection, wanted: SenderRequestFilter, steps: Steps) -> CursorPage[Sender]:
     """One page of those in another state, the newest first."""
-    hit, given = wanted.hit()
+    hit, given = _hit(wanted)
     way = Walk("senders", _STATES[wanted.state], (), hit, given, ("id",))
     return page_by_time(conn, SENDERS, way, steps, _place_of)
 
@@ -77,22 +69,12 @@ def _place_of(sender: Sender) -> Place:
     return (sender.id,)
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """Requests that wait for the operator."""
-
-    count: int
-    """No further than :data:`COUNTED_MAX`."""
-    oldest: int | None
-    """When the oldest was made, UTC epoch milliseconds."""
-
-
 def undecided(conn: sqlite3.Connection) -> Undecided:
     """How many there are, and since when the oldest waits."""
     count, oldest = conn.execute(
         "SELECT count(*), min(created_at) FROM (SELECT created_at FROM senders"  # noqa: S608 -- constants
-        f" WHERE {_STATES[WAITING]} ORDER BY id LIMIT ?)",
-        (COUNTED_MAX,),
+        f" WHERE {_STATES[REQUESTED]} ORDER BY id LIMIT ?)",
+        (UNDECIDED_MAX,),
     ).fetchone()
     return Undecided(count, oldest)
 

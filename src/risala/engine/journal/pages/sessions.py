@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 
 from risala.engine.journal.messages.sessions import SESSIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
+from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
 from risala.engine.rules.verification import SessionState, VerificationRow
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFilter:
-    """Which sessions a list is of; None: whichever."""
-
-    organization_id: str
-    mode: str
-    now_ms: int
-    """One whose time is over counts as expired, also before that is written."""
-    status: str | None = None
-    recipient: str | None = None
-    since: int | None = None
-    until: int | None = None
-    """Opened at or after, and before: UTC epoch milliseconds."""
-
-    def hit(self) -> tuple[str, tuple[object, ...]]:
-        """The condition that a session is wanted."""
-        if self.status is None:
-            return "1", ()
-        if self.status == SessionState.PENDING:
-            return "status = 'pending' AND expires_at > ?", (self.now_ms,)
-        if self.status == SessionState.EXPIRED:
-            over = "status = 'expired' OR status = 'pending' AND expires_at <= ?"
-            return over, (self.now_ms,)
-        return "status = ?", (self.status,)
+def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:
+    """The condition that a session is wanted."""
+    if wanted.status is None:
+        return "1", ()
+    if wanted.status == SessionState.PENDING:
+        return "status = 'pending' AND expires_at > ?", (wanted.now_ms,)
+    if wanted.status == SessionState.EXPIRED:
+        over = "status = 'expired' OR status = 'pending' AND expires_at <= ?"
+        return over, (wanted.now_ms,)
+    return "status = ?", (wanted.status,)
 
 
 def page(
@@ -46,7 +32,7 @@ def page(
     if wanted.recipient is not None:
         index, where = "verification_by_phone", f"{where} AND recipient = ?"
         given = (*given, wanted.recipient)
-    hit, hit_given = wanted.hit()
+    hit, hit_given = _hit(wanted)
     way = Walk(
         f"verifications INDEXED BY {index}",
         where,

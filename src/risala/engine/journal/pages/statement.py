@@ -14,6 +14,7 @@ from risala.engine.journal.accounts import ledger
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.accounts import StatementFilter
 
 LOOKED_MAX: Final = 10_000
 """Entries that one page looks through at most: some ten milliseconds of the loop."""
@@ -21,16 +22,6 @@ _BY_HAND: Final = frozenset({ENTRY_KINDS.number("topup"), ENTRY_KINDS.number("ad
 _END: Final = (1 << 63) - 1
 """SQLite's largest: before it is every entry."""
 _AT: Final = "SELECT coalesce(at, message >> 15) FROM entry WHERE seq >= ? ORDER BY seq LIMIT 1"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementFilter:
-    organization_id: str
-    kinds: frozenset[int]
-    """Numbers of kinds; empty: all."""
-    since: int | None = None
-    until: int | None = None
-    """Entered at or after, and before: UTC epoch milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Organizations, their keys, senders and credentials for other faces."""
+"""Organizations, their keys and credentials for other faces."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from risala.engine.journal.accounts import accounts, credentials, senders, spending
+from risala.engine.journal.accounts import accounts, credentials, spending
+from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import CompatCredential, Organization, Sender
-from risala.engine.model.records.accounts import OrganizationChange, Proof
+from risala.engine.model.commands import CompatCredential, Organization
+from risala.engine.model.records.accounts import (
+    OrganizationChange,
+    OrganizationFacts,
+    OrganizationFilter,
+    Proof,
+)
 from risala.engine.model.records.keys import ApiKey
-from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.sender_marks import Owned
+from risala.engine.model.records.paging import CursorPage, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,18 @@ class OrganizationRepository:
             NotFound: there is none of this id.
         """
         return accounts.organization(self._store.reader, organization_id)
+
+    def name(self, organization_id: str) -> str:
+        """What an organization is called."""
+        return requests.organization_name(self._store.reader, organization_id)
+
+    def page(self, wanted: OrganizationFilter, steps: Steps) -> CursorPage[Organization]:
+        """One page of organizations, the newest first; it looks at a bounded number of them."""
+        return organizations.page(self._store.reader, wanted, steps)
+
+    def facts(self, organization: Organization, now_ms: int) -> OrganizationFacts:
+        """What an organization's own row does not tell."""
+        return organizations.facts(self._store.reader, organization, now_ms)
 
     def spent(self, organization_id: str, day: int) -> int:
         """What an organization was charged on a day of its own, in minor units."""
@@ -146,75 +163,6 @@ class KeyRepository:
     async def touch(self, used: dict[str, int]) -> None:
         """Write down when keys were last used."""
         await self._store.commit(partial(accounts.touch_keys, used=used))
-
-
-@dataclass(frozen=True, slots=True)
-class SenderRepository:
-    """Senders. All reads are on the loop's thread: the number of senders is bounded.
-
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
-    """
-
-    _store: Store
-
-    def sender(self, sender_id: str) -> Sender:
-        """One sender.
-
-        Raises:
-            NotFound: there is none of this id.
-        """
-        return senders.sender(self._store.reader, sender_id)
-
-    def by_name(self, organization_id: str, name: str) -> Sender | None:
-        """The organization's sender of this name, compared folded."""
-        return senders.by_name(self._store.reader, organization_id, name)
-
-    def all(self, organization_id: str | None) -> list[Sender]:
-        """Senders of one organization, or with None of all, the oldest request first."""
-        return senders.senders(self._store.reader, organization_id)
-
-    def owned_names(self) -> list[Owned]:
-        """What organizations go by: their own names, and their senders that were not denied."""
-        return senders.owned_names(self._store.reader)
-
-    def waiting_for_volume(self) -> set[str]:
-        """Organizations with a cleared sender that is not approved yet."""
-        return senders.waiting_for_volume(self._store.reader)
-
-    def volume(self, organization_id: str, now_ms: int, hours: int) -> int:
-        """Accepted live messages of the last ``hours``, codes among them."""
-        return senders.volume(self._store.reader, organization_id, now_ms, hours)
-
-    async def add(self, new: Sender, *, by: AuditEntry | None) -> Sender:
-        """Request a name; a denied one may be requested again.
-
-        Raises:
-            Conflict: it is on the account already, or there are too many.
-        """
-        return await self._store.commit(partial(senders.add, new=new), by)
-
-    async def clear(
-        self, sender_id: str, *, waive: bool, stamp: Stamp, by: AuditEntry | None
-    ) -> Sender:
-        """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
-
-        Raises:
-            NotFound: there is none of this id.
-            Conflict: it is denied, or another organization has the name.
-        """
-        unit = partial(senders.clear, sender_id=sender_id, waive=waive, stamp=stamp)
-        return await self._store.commit(unit, by)
-
-    async def deny(
-        self, sender_id: str, reason: str, stamp: Stamp, *, by: AuditEntry | None
-    ) -> Sender:
-        """Refuse a name, also one that was approved.
-
-        Raises:
-            NotFound: there is none of this id.
-        """
-        unit = partial(senders.deny, sender_id=sender_id, reason=reason, stamp=stamp)
-        return await self._store.commit(unit, by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from risala.engine.journal.repositories.accounts import (
     CredentialRepository,
     KeyRepository,
     OrganizationRepository,
-    SenderRepository,
 )
 from risala.engine.journal.repositories.alerts import AlertFactsRepository, AlertRepository
 from risala.engine.journal.repositories.audit import AuditRepository
@@ -27,6 +26,7 @@ from risala.engine.journal.repositories.people.sign_in import SignInRepository, 
 from risala.engine.journal.repositories.people.users import UserRepository
 from risala.engine.journal.repositories.queue import QueueRepository, ReceiptRepository
 from risala.engine.journal.repositories.retention import RetentionRepository
+from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.journal.repositories.webhooks import DeliveryRepository, EndpointRepository

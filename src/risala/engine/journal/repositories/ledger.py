@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.accounts import balances, ledger
+from risala.engine.journal.pages import statement
+from risala.engine.journal.pages.statement import StatementPage
 from risala.engine.journal.payments import by_hand, payments, reading
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import LedgerEntry
-from risala.engine.model.records.accounts import BalanceState
+from risala.engine.model.records.accounts import BalanceState, StatementFilter
 from risala.engine.model.records.bank_texts import TextCredit
 from risala.engine.model.records.payments import PaymentCredit
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerRepository:
-    """Balances and what changes them. The read is by an index, on the loop's thread.
+    """Balances and what changes them. All reads are by an index, on the loop's thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
     """
@@ -32,6 +34,18 @@ class LedgerRepository:
             NotFound: there is none of this id.
         """
         return balances.balance_state(self._store.reader, organization_id, day)
+
+    def statement(
+        self,
+        wanted: StatementFilter,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int,
+    ) -> StatementPage:
+        """The newest entries, or those older than the entry ``before``, or newer than ``after``; it
+        looks at a bounded number of them."""
+        return statement.page(self._store.reader, wanted, before=before, after=after, limit=limit)
 
     async def credit(
         self, given: PaymentCredit | TextCredit, *, by: AuditEntry | None = None

@@ -10,13 +10,19 @@ from risala.engine.journal import keys
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import acceptance, answers, reads
 from risala.engine.journal.messages.acceptance import SendRequest
-from risala.engine.journal.pages import cut_messages, lists
+from risala.engine.journal.pages import cut_messages, find, lists
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.journal.webhooks.compat_calls import registering
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.commands import MessageView, TimelineEntry
-from risala.engine.model.records.message_lists import CutMessage, ListPage, MessageFilter
+from risala.engine.model.records.message_lists import (
+    CutMessage,
+    FoundPage,
+    ListPage,
+    MessageFilter,
+    Sought,
+)
 from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
 from risala.engine.model.records.webhooks import Callback
 from risala.engine.model.states import Mode
@@ -114,6 +120,21 @@ class MessageListRepository:
     ) -> ListPage:
         """The newest messages, or those older than the key ``before``, or newer than ``after``."""
         return lists.page(self._store.reader, wanted, before=before, after=after, limit=limit)
+
+    def find(
+        self,
+        wanted: Sought,
+        *,
+        before: int | None = None,
+        after: int | None = None,
+        limit: int,
+    ) -> FoundPage:
+        """Messages of all organizations, by their numbers or ids; a page as above.
+
+        Raises:
+            TooManyNumbersError: more than :data:`WALKS_MAX` numbers with messages have the digits.
+        """
+        return find.page(self._store.reader, wanted, before=before, after=after, limit=limit)
 
     def count_newer(self, wanted: MessageFilter, after: int, most: int) -> int:
         """How many messages are newer than a key; at most ``most``, and among those looked at."""

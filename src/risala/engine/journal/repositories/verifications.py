@@ -11,9 +11,12 @@ from typing import Any
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.verifications import Begun, Overtaken
+from risala.engine.journal.pages import sessions as lists
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.messages import Change, NewVerification, Stamp
+from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.states import Mode
 from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
@@ -66,6 +69,11 @@ class VerificationRepository:
             NotFound: there is none.
         """
         return verifications.latest_to(self._store.reader, organization_id, mode.value, recipient)
+
+    def page(self, wanted: SessionFilter, steps: Steps) -> CursorPage[VerificationRow]:
+        """One page of an organization's sessions, the newest first; it looks at a bounded number
+        of them."""
+        return lists.page(self._store.reader, wanted, steps)
 
     def nearest_deadlines(self, count_max: int) -> list[tuple[int, str]]:
         """When the next sessions expire, and which, in order."""

@@ -1,4 +1,4 @@
-"""Organizations, their senders and credentials: what changes balances and settings."""
+"""Organizations, their senders, credentials and ledgers: what changes them, and pages of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ DELETED: Final = "deleted"
 WEEKLY_MESSAGES: Final = 2000
 """Accepted live messages of seven days that approve a cleared sender (specification §3.2)."""
 WEEK_HOURS: Final = 168
+REQUESTED: Final = "waiting"
+CLEARED: Final = "cleared"
+REQUEST_STATES: Final = frozenset({REQUESTED, CLEARED, "approved", "denied"})
+UNDECIDED_MAX: Final = 1000
+"""Requests for senders that are counted at most; more are told as so many."""
 
 
 class Entered(NamedTuple):
@@ -61,3 +66,53 @@ class Proof:
     salt: bytes | None = field(repr=False)
     """None: the hash is a plain one."""
     signer: bytes | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationFilter:
+    """Which organizations a list is of; None: whichever."""
+
+    search: str | None = None
+    """Part of the name or of the id, or an owner's whole address."""
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationFacts:
+    """What an organization's own row does not tell."""
+
+    spent_today: int
+    last_send_at: int | None
+    """When its latest message was accepted, UTC epoch milliseconds; of a test key too."""
+    owners: tuple[str, ...]
+    """Addresses of the first of its owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderRequestFilter:
+    """Which requests a list is of."""
+
+    state: str
+    """One of :data:`REQUEST_STATES`."""
+    search: str | None = None
+    """Part of the sender's name, or of its organization's name or id; None: whichever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Requests that wait for the operator."""
+
+    count: int
+    """No further than :data:`UNDECIDED_MAX`."""
+    oldest: int | None
+    """When the oldest was made, UTC epoch milliseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementFilter:
+    organization_id: str
+    kinds: frozenset[int]
+    """Numbers of kinds; empty: all."""
+    since: int | None = None
+    until: int | None = None
+    """Entered at or after, and before: UTC epoch milliseconds."""

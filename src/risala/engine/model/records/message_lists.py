@@ -1,4 +1,4 @@
-"""Messages as lists show them, and those that their customers cut themselves."""
+"""Messages and verification sessions as lists show them, and messages that their customers cut."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from risala.sms.joining import PartText, text_of_parts
 
 KEY_END: Final = 2**63 - 1
 """Later than any message's key."""
+WALKS_MAX: Final = 500
+"""Organizations that are walked at most, of those that wrote to a number: some milliseconds. Of
+a part of a number, its numbers and their organizations."""
 UNCERTAIN: Final = "uncertain"
 """A state that lists know beside the statuses: nobody knows whether the carrier has it."""
 APART_MAX_MS: Final = 300_000
@@ -47,6 +50,21 @@ class MessageFilter:
     since: int | None = None
     until: int | None = None
     """Accepted at or after, and before: UTC epoch milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """Which sessions a list is of; None: whichever."""
+
+    organization_id: str
+    mode: str
+    now_ms: int
+    """One whose time is over counts as expired, also before that is written."""
+    status: str | None = None
+    recipient: str | None = None
+    since: int | None = None
+    until: int | None = None
+    """Opened at or after, and before: UTC epoch milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +165,39 @@ class ListPage:
     cut: Mapping[int, CutMessage] = field(default_factory=dict)
     """The whole of messages of which parts are on the page, by those parts' keys, as far as the
     reader was to have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What is looked for by: one of them, or ``digits`` and ``carrier_id``; either will do then."""
+
+    recipient: str | None = None
+    digits: str | None = None
+    """In a row anywhere in the recipient's number, at least ``PART_MIN``."""
+    message_id: str | None = None
+    """Or its number, as SMPP customers may have it."""
+    carrier_id: str | None = None
+    """In any form: case and leading zeros do not matter; where nothing has it, it is looked for as
+    the other of decimal and hexadecimal too, and then as the number of a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMessage(Listed):
+    """A message with whose it is; its text and metadata are not read."""
+
+    organization_id: str
+    organization_name: str
+    provider_message_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page, the newest first, and where the next ones begin; None: there are none."""
+
+    messages: tuple[FoundMessage, ...]
+    newer: int | None
+    older: int | None
+
+
+class TooManyNumbersError(Exception):
+    """More numbers have the digits than are walked: somebody has to give more of them."""

@@ -7,10 +7,15 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import find
-from risala.engine.journal.pages.find import FoundMessage, FoundPage, Sought, TooManyNumbersError
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records.message_lists import (
+    WALKS_MAX,
+    FoundMessage,
+    FoundPage,
+    Sought,
+    TooManyNumbersError,
+)
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -123,11 +128,11 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
     await call.note(call.audit(said=said, always=True))
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted = Sought(given.to, given.digits, given.message_id, given.carrier_id)
-    reader = call.services.reader
+    lists = call.services.repositories.message_lists
     try:
-        return find.page(reader, wanted, before=given.before, after=given.after, limit=limit)
+        return lists.find(wanted, before=given.before, after=given.after, limit=limit)
     except TooManyNumbersError as error:
-        advice = f"More than {find.WALKS_MAX} numbers have these digits: give more of them."
+        advice = f"More than {WALKS_MAX} numbers have these digits: give more of them."
         raise Invalid("digits", "too_many_numbers", advice) from error
 
 

@@ -7,11 +7,9 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.journal.pages import organizations
-from risala.engine.journal.pages.organizations import OrganizationFilter
 from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
-from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.accounts import DELETED, OrganizationFilter
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import organization_wire
@@ -121,7 +119,7 @@ def _story_wire(story: OrganizationStory) -> Json:
 
 
 def _details_of(call: Call[Any], organization: Organization) -> OrganizationDetails:
-    facts = organizations.facts(call.services.reader, organization, call.now_ms)
+    facts = call.services.repositories.organizations.facts(organization, call.now_ms)
     spent = replace(organization, spent_today=facts.spent_today)
     return OrganizationDetails(spent, facts.last_send_at, facts.owners)
 
@@ -129,10 +127,8 @@ def _details_of(call: Call[Any], organization: Organization) -> OrganizationDeta
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     given = call.given
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
-    found = organizations.page(
-        call.services.reader,
-        OrganizationFilter(given.search, given.status),
-        Steps(limit, given.before, given.after),
+    found = call.services.repositories.organizations.page(
+        OrganizationFilter(given.search, given.status), Steps(limit, given.before, given.after)
     )
     looked_to = None if found.looked_to is None else found.looked_to.created_at
     told = tuple(_details_of(call, each) for each in found.found)

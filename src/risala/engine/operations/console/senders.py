@@ -10,10 +10,15 @@ import trio
 from pydantic import PlainValidator
 
 from risala.engine.accounts.senders import REASONS
-from risala.engine.journal.pages import requests
-from risala.engine.journal.pages.requests import STATES, WAITING, SenderRequestFilter, Undecided
 from risala.engine.model.commands import Sender
-from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
+from risala.engine.model.records.accounts import (
+    REQUEST_STATES,
+    REQUESTED,
+    WEEK_HOURS,
+    WEEKLY_MESSAGES,
+    SenderRequestFilter,
+    Undecided,
+)
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.times import maybe_iso
 from risala.engine.model.wire import sender_wire
@@ -37,7 +42,7 @@ AT_ONCE_MAX: Final = 10
 milliseconds at most, and mostly one. More are looked at in a thread, and nobody waits for them."""
 
 
-_state: Final = one_of("invalid_status", sorted(STATES))
+_state: Final = one_of("invalid_status", sorted(REQUEST_STATES))
 
 
 class ListSenderRequests(Arguments):
@@ -48,7 +53,7 @@ class ListSenderRequests(Arguments):
         str,
         PlainValidator(_state),
         ArgumentKind("`waiting`, `cleared`, `approved` or `denied`"),
-    ] = WAITING
+    ] = REQUESTED
     search: MaybeText = None
     """Part of the sender's name, or of its organization's name or id."""
     sender_id: MaybeText = None
@@ -98,22 +103,22 @@ def _page_wire(page: SenderRequestPage) -> Json:
 
 
 async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
-    given, reader = call.given, call.services.reader
+    given, senders = call.given, call.services.repositories.senders
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted = SenderRequestFilter(given.status, given.search)
-    undecided = requests.undecided(reader)
+    undecided = senders.undecided()
     if given.sender_id is not None:
-        one = await _marked(call, [call.services.repositories.senders.sender(given.sender_id)])
+        one = await _marked(call, [senders.sender(given.sender_id)])
         return SenderRequestPage(
             tuple(_request_of(call, *each) for each in one), None, None, undecided
         )
-    if given.status != WAITING:
+    if given.status != REQUESTED:
         steps = Steps(limit, _id_of(given.before), _id_of(given.after))
-        found = requests.page(reader, wanted, steps)
+        found = senders.page(wanted, steps)
         marked = await _marked(call, found.found)
         shown = tuple(_request_of(call, each, marks) for each, marks in marked)
         return SenderRequestPage(shown, _cursor(found.newer), _cursor(found.older), undecided)
-    marked = await _marked(call, requests.waiting(reader, wanted))
+    marked = await _marked(call, senders.requested(wanted))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
     return _cut(call, places, limit, undecided)
 
@@ -160,7 +165,7 @@ def _cut(
 
 
 def _request_of(call: Call[Any], sender: Sender, marks: Sequence[Mark]) -> SenderRequest:
-    name = requests.organization_name(call.services.reader, sender.organization_id)
+    name = call.services.repositories.organizations.name(sender.organization_id)
     volume = call.services.senders.volume(sender.organization_id, WEEK_HOURS)
     return SenderRequest(sender, tuple(marks), name, volume)
 
