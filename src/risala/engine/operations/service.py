@@ -6,14 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import trio
-
-from risala.engine.journal.upkeep import audit
 from risala.engine.model.commands import AuditReport
-from risala.engine.operations.arguments import (
-    Json,
-    NoArguments,
-)
+from risala.engine.operations.arguments import Json, NoArguments
 from risala.engine.operations.operation import Call, Operation
 from risala.engine.rules.roles import OPERATORS
 
@@ -40,9 +34,7 @@ def _statistics_wire(found: Statistics) -> Json:
 
 
 async def _audit(call: Call[NoArguments]) -> AuditReport:
-    # In a thread, because it scans everything and the loop must not stand still meanwhile.
-    path = call.services.recorder.journal.path
-    return await trio.to_thread.run_sync(audit.audit_file, path)
+    return await call.services.repositories.ledger.audit()
 
 
 async def _statistics(call: Call[NoArguments]) -> Statistics:

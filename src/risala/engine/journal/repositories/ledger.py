@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
+import trio
+
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.pages import statement
 from risala.engine.journal.pages.statement import StatementPage
 from risala.engine.journal.payments import by_hand, payments, reading
 from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.upkeep import audit
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.commands import AuditReport, LedgerEntry
 from risala.engine.model.records.accounts import BalanceState, StatementFilter
 from risala.engine.model.records.bank_texts import TextCredit
 from risala.engine.model.records.payments import PaymentCredit
@@ -19,7 +22,8 @@ from risala.engine.model.records.payments import PaymentCredit
 
 @dataclass(frozen=True, slots=True)
 class LedgerRepository:
-    """Balances and what changes them. All reads are by an index, on the loop's thread.
+    """Balances and what changes them. All reads are by an index, on the loop's thread;
+    ``audit`` reads every row, on a thread of its own.
 
     A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
     """
@@ -46,6 +50,14 @@ class LedgerRepository:
         """The newest entries, or those older than the entry ``before``, or newer than ``after``; it
         looks at a bounded number of them."""
         return statement.page(self._store.reader, wanted, before=before, after=after, limit=limit)
+
+    async def audit(self) -> AuditReport:
+        """Check every book against every other.
+
+        Raises:
+            StorageUnusable: the database is halfway to this version.
+        """
+        return await trio.to_thread.run_sync(audit.audit_file, self._store.journal.path)
 
     async def credit(
         self, given: PaymentCredit | TextCredit, *, by: AuditEntry | None = None
