@@ -21,7 +21,8 @@ from patience import HANG_S
 from risala.cli.main import cli
 from risala.cli.reach import session
 from risala.config.load import load_settings
-from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock
+from risala.engine.journal.store.lock import DataLock
+from risala.engine.model.errors import DataDirectoryBusy
 
 CONFIG = """
 [webhooks]

@@ -11,8 +11,7 @@ from tests.simulation.world import World
 
 from risala.app.smpp import FACE
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.model.errors import EngineError
+from risala.engine.model.errors import EngineError, StorageUnusable
 
 STEPS = (150, 9000)
 """Of tasks, between a start and its kill."""

@@ -25,9 +25,9 @@ from tests.simulation.plan import Plan
 from tests.simulation.world import World
 
 from risala.engine.foundation import DATABASE
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 
 SERVES_S = 150.0

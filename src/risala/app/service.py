@@ -34,9 +34,9 @@ from risala.engine.connections import Connections
 from risala.engine.engine import Engine, open_engine
 from risala.engine.foundation import DATABASE, system_seams
 from risala.engine.gateway_wiring import open_gateway
-from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.journal.store.lock import DataLock
 from risala.engine.journal.store.opening import storage_sentence
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import DataDirectoryBusy, StorageFailed, StorageUnusable
 from risala.engine.standby.lease import LeaseTaken
 from risala.engine.standby.lease_holder import TakeoverUnfinished
 from risala.http.api.app import create_api

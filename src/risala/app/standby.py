@@ -24,7 +24,7 @@ from risala.app.undumped import forbid_dumps
 from risala.config.model import Settings
 from risala.engine.journal.shipping.copy import FOLDER, CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
-from risala.engine.journal.store.lock import DataDirectoryBusy, StorageUnusable
+from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import ListenError

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from risala.engine.actors.alarm import LOOK_S, Alarm
-from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.errors import Draining, OutcomeUnknown, StorageFailed
 

@@ -17,10 +17,10 @@ import trio
 
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.standby.lease import (
     LeaseDirectory,
     LeaseLost,

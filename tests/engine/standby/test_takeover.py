@@ -17,12 +17,12 @@ from patience import until_true
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 from risala.engine.journal.shipping.wal import WalPart, WalPlace
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.journal.upkeep.set_aside import stopped_at
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.sentences import sentence
 from risala.engine.standby.lease import LeaseDirectory, held
 from risala.engine.standby.lease_holder import AGAIN_S, TELL_EVERY, LeaseHolder

@@ -22,9 +22,14 @@ from risala.cli.reach.client import NotListening, RemoteGateway, connect
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import progress
-from risala.engine.journal.store.lock import DataDirectoryBusy, DataLock, StorageUnusable
+from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.callers import Caller, CallerKind, operator_by
-from risala.engine.model.errors import EngineError, StorageFailed
+from risala.engine.model.errors import (
+    DataDirectoryBusy,
+    EngineError,
+    StorageFailed,
+    StorageUnusable,
+)
 
 if TYPE_CHECKING:
     from risala.config.model import Settings

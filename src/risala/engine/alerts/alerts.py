@@ -17,10 +17,10 @@ import structlog
 import trio
 
 from risala.config.alerts import AlertsSection
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.alerts.measure import Answers, Measuring
 from risala.engine.alerts.networks import Networks
 from risala.engine.alerts.telling import Telling
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.alerts.alert import Alert, AlertKind

@@ -14,8 +14,8 @@ import structlog
 from risala import __version__
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.alerts import AlertRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language

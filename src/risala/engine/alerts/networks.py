@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 from risala.config.alerts import AlertsSection
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.alerts.measure import Open
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.alerts.holding import Reading

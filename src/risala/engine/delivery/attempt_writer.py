@@ -18,8 +18,8 @@ import structlog
 import trio
 
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.retrying import AGAIN_FIRST_S, AGAIN_MAX_S
 from risala.engine.journal.recorder import Page, Recorder
-from risala.engine.journal.store.patient import AGAIN_FIRST_S, AGAIN_MAX_S
 from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.records.attempts import Arrival, Lease, Started, SubmitAnswer
 

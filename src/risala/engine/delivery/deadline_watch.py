@@ -14,10 +14,10 @@ import trio
 
 from risala.config.model import DeliverySection
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.delivery.matching_again import match_ending
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.journal.store.patient import retry_until_committed
 
 log = structlog.get_logger(__name__)
 

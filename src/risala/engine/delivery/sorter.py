@@ -9,9 +9,9 @@ from typing import Final
 
 import trio
 
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.delivery.notes import Notes
 from risala.engine.journal.repositories.queue import QueueRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.rules.router import TEST_ROUTE, Router
 

@@ -20,9 +20,9 @@ import trio
 
 from risala.engine.accounts.credentials import Credentials
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Draining, NotFound, Unavailable

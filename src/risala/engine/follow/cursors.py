@@ -16,8 +16,8 @@ from typing import Final
 import trio
 
 from risala.engine.actors.bell import Bell
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.events import EventRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.events import EventType
 from risala.engine.model.following import FollowedEvent, StoredCursor

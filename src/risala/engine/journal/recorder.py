@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import structlog
 
 from risala.engine.actors.broadcast import Broadcast
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal import minutes
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import (
@@ -27,7 +28,6 @@ from risala.engine.journal.messages import (
 )
 from risala.engine.journal.messages.under_way import UnderWay
 from risala.engine.journal.minutes import Minutes
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.journal.store.transaction import Group
 from risala.engine.journal.store.writer import Journal, Unit
 from risala.engine.model.audit import AuditEntry

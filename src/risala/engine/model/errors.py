@@ -29,6 +29,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 
 class EngineError(Exception):
@@ -250,3 +251,17 @@ class Failed:
     """How one of several things that were written together went wrong."""
 
     error: BaseException
+
+
+class StorageUnusable(Exception):
+    """The data directory or its database cannot be opened. ``str()`` is one sentence for people."""
+
+
+class DataDirectoryBusy(StorageUnusable):
+    """Another process holds the data directory."""
+
+    def __init__(self, directory: Path, pid: int | None) -> None:
+        holder = f"process {pid}" if pid is not None else "another process"
+        super().__init__(f"The data directory {directory} is in use by {holder}.")
+        self.pid = pid
+        """For messages only: it may be stale or not yet written."""

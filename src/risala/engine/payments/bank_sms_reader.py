@@ -13,8 +13,8 @@ from typing import Final
 
 import structlog
 
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.billing.claims import CreditPayment
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.records.bank_texts import (

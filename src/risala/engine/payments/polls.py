@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Unavailable
 from risala.engine.model.records.payments import StoredPayment

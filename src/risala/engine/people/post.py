@@ -14,9 +14,9 @@ import structlog
 import trio
 
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.people.mails import MailRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.people_records.mails import MailOutcome, OwedMail

@@ -19,12 +19,12 @@ from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.closed_database import last_entry, write_line
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep import backup, set_aside
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.standby.lease import (
     LeaseDirectory,

@@ -15,8 +15,8 @@ from typing import Final
 import structlog
 import trio
 
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.queue import QueueRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock, ClockJump
 
 log = structlog.get_logger(__name__)

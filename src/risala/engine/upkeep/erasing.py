@@ -14,7 +14,7 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.upkeep.erasures import Erased, Erasure, ErasureStep
 from risala.engine.services import Services

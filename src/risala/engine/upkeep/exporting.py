@@ -24,7 +24,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import structlog
 import trio
 
-from risala.engine.journal.store.patient import retry_until_committed
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.errors import StorageFailed
 from risala.engine.model.records.upkeep.exports import (
     Export,

@@ -7,9 +7,9 @@ from typing import Final
 import structlog
 import trio
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import Clock
+from risala.engine.model.errors import StorageUnusable
 
 log = structlog.get_logger(__name__)
 

@@ -18,8 +18,8 @@ import structlog
 import trio
 
 from risala.config.model import RetentionSection
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.retention import RetentionRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.upkeep.retention import (

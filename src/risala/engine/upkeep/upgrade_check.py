@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast, pending
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 SECONDS_PER_MILLION: Final = (180, 360)

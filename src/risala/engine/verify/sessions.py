@@ -22,10 +22,10 @@ from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.actor import Decider, Later, Ref
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView

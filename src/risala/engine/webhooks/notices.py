@@ -13,8 +13,8 @@ from typing import Final
 import structlog
 
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.webhooks import EndpointRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.records.webhooks import DisabledNotice
 

@@ -19,8 +19,8 @@ import trio
 from risala import __version__
 from risala.config.model import WebhooksSection
 from risala.engine.actors.alarm import Alarm
+from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.journal.repositories.webhooks import DeliveryRepository
-from risala.engine.journal.store.patient import retry_until_committed
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.model.records.webhooks import WebhookAttempt

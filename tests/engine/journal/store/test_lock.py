@@ -17,13 +17,9 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 
 from patience import HANG_S
-from risala.engine.journal.store.lock import (
-    DataDirectoryBusy,
-    DataLock,
-    StorageUnusable,
-    filesystem_of,
-)
+from risala.engine.journal.store.lock import DataLock, filesystem_of
 from risala.engine.journal.store.writer import Journal
+from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 
 # Takes the lock or says who has it; then holds it until its standard input ends.
 STARTER = """

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from risala.engine.journal.store.lock import StorageUnusable, claim_file
+from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import open_writer, sqlite_sentence
+from risala.engine.model.errors import StorageUnusable
 
 PATH = Path("/data/risala.db")
 

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from risala.engine.journal.store import server_key
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.server_key import AHEAD_MS, OLD_MS, ServerKeys
-from risala.engine.model.errors import Conflict
+from risala.engine.model.errors import Conflict, StorageUnusable
 from risala.engine.model.ids import first_id
 
 NOW = 1_800_000_000_000

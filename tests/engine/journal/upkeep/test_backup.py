@@ -18,7 +18,6 @@ import trio
 from sqlite_utils import Database
 
 from patience import until
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import checksum
@@ -31,6 +30,7 @@ from risala.engine.journal.upkeep.restore import (
     restore,
 )
 from risala.engine.model.commands import SendMessage
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.sentences import sentence
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
+from risala.engine.model.errors import StorageUnusable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NAMES = sorted(path.name.removesuffix(".db.gz") for path in FIXTURES.glob("*.db.gz"))

@@ -13,7 +13,6 @@ import pytest
 
 from old_books import write_old_books
 from risala.engine.journal.keys import find_key
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup
@@ -22,6 +21,7 @@ from risala.engine.journal.upkeep.restore import restore
 from risala.engine.journal.upkeep.upgrade import upgrade
 from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.messages import Stamp
 

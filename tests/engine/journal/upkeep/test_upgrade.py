@@ -16,12 +16,12 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.upgrade import note, room, upgrade
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
+from risala.engine.model.errors import StorageUnusable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 STONES = 1700

@@ -64,11 +64,11 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.journal.store.presence import missing
     from risala.engine.journal.upkeep import backup_note
     from risala.engine.journal.upkeep.backup import back_up
     from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
@@ -200,9 +200,9 @@ def _restore(
     import trio
 
     from risala.cli.reach import session
-    from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.journal.upkeep.restore import restore
     from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
     from risala.engine.model.records.messages import Stamp
 
     clock = SystemClock()

@@ -164,8 +164,8 @@ def _take(
     from risala.cli.reach import session
     from risala.engine.journal.shipping.copy import StandbyCopy
     from risala.engine.journal.shipping.pieces import BadPiece
-    from risala.engine.journal.store.lock import StorageUnusable
     from risala.engine.model.clock import SystemClock
+    from risala.engine.model.errors import StorageUnusable
     from risala.engine.standby.lease import LeaseDirectory, LeaseTaken
     from risala.engine.standby.takeover import PrimaryAlive, Takeover
 

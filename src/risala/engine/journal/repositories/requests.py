@@ -12,8 +12,8 @@ from typing import TypeVar
 import trio
 
 from risala.engine.journal.requests import file
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import sqlite_sentence
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.requests import (
     RequestFilter,
     RequestPage,

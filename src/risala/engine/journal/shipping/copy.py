@@ -15,10 +15,10 @@ from sqlite_utils import Database
 
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import connect, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import NewerSchema, refuse_newer
 from risala.engine.journal.upkeep import backup, checksum
+from risala.engine.model.errors import StorageUnusable
 
 FOLDER: Final = "standby"
 _POSITION: Final = "position.json"

@@ -17,12 +17,11 @@ import trio
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.pieces import Current, Shipped
 from risala.engine.journal.shipping.status import ShippingStatus
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader
 from risala.engine.journal.store.writer import Journal
 from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import EngineError
+from risala.engine.model.errors import EngineError, StorageUnusable
 
 T = TypeVar("T")
 

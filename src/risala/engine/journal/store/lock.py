@@ -22,23 +22,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
+
 # SQLite's WAL needs memory shared between processes, which these file systems do not give.
 _NETWORK_FILESYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs"})
 _PID_BYTES_MAX: Final = 32
-
-
-class StorageUnusable(Exception):
-    """The data directory or its database cannot be opened. ``str()`` is one sentence for people."""
-
-
-class DataDirectoryBusy(StorageUnusable):
-    """Another process holds the data directory."""
-
-    def __init__(self, directory: Path, pid: int | None) -> None:
-        holder = f"process {pid}" if pid is not None else "another process"
-        super().__init__(f"The data directory {directory} is in use by {holder}.")
-        self.pid = pid
-        """For messages only: it may be stale or not yet written."""
 
 
 class DataLock:

@@ -10,10 +10,10 @@ from typing import Final, TypeAlias
 
 from sqlite_utils import Database
 
-from risala.engine.journal.store.lock import StorageUnusable, claim_file
+from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.schema.migrations import NewerSchema
 from risala.engine.journal.store.watched import Meet, WatchedConnection
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import StorageFailed, StorageUnusable
 
 Migrate: TypeAlias = Callable[[Database], None]
 """Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.model.errors import StorageUnusable
 
 MARK_PREFIX: Final = "made-"
 """The mark's name begins otherwise than the database's: who removes ``risala.db*`` leaves it."""

@@ -12,9 +12,8 @@ import secrets
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.model.clock import Clock
-from risala.engine.model.errors import Conflict
+from risala.engine.model.errors import Conflict, StorageUnusable
 from risala.engine.rules.keyring import KEY_BYTES, KeyRing, read, written
 
 KEY_FILE: Final = "server.key"

@@ -29,11 +29,17 @@ import trio
 from risala.engine.actors.bell import Bell
 from risala.engine.journal.store.condition import Condition
 from risala.engine.journal.store.disk import SimulatedDisk
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import Migrate, open_watched, open_writer
 from risala.engine.journal.store.presence import mark, refuse_missing
 from risala.engine.journal.store.transaction import Done, Unit, in_doubt, run_batch
-from risala.engine.model.errors import Draining, Failed, OutcomeUnknown, Overloaded, StorageFailed
+from risala.engine.model.errors import (
+    Draining,
+    Failed,
+    OutcomeUnknown,
+    Overloaded,
+    StorageFailed,
+    StorageUnusable,
+)
 
 __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 

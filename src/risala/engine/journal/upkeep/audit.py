@@ -6,10 +6,10 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_before
 from risala.engine.model.commands import AuditReport
+from risala.engine.model.errors import StorageUnusable
 
 _FAULTS_MAX: Final = 50
 """Shown of each kind: a broken book would otherwise print itself."""

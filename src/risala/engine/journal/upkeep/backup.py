@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from risala.engine.journal.store.lock import StorageUnusable, claim_file
+from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.commands import AuditReport
+from risala.engine.model.errors import StorageUnusable
 
 PAGES_AT_ONCE: Final = 256
 """1 MiB between two looks at whether somebody wants it to end."""

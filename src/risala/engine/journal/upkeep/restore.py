@@ -20,7 +20,7 @@ from typing import Final
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key
-from risala.engine.journal.store.lock import StorageUnusable, claim_file
+from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum, restore_hold
@@ -28,6 +28,7 @@ from risala.engine.journal.upkeep import set_aside as aside
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.commands import AuditReport, TimelineEntry
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
 from risala.engine.model.records.restored import HeldMessage

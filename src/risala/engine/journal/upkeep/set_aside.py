@@ -10,8 +10,8 @@ from typing import Final
 
 from risala.engine.journal.state import MessageState
 from risala.engine.journal.store import meta
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 

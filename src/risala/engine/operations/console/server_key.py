@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from risala.engine.journal.store.lock import StorageUnusable
-from risala.engine.model.errors import StorageFailed
+from risala.engine.model.errors import StorageFailed, StorageUnusable
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import Arguments, Json, MaybeFlag
 from risala.engine.operations.operation import Call, Operation

@@ -10,13 +10,13 @@ from typing import Final
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
 from risala.engine.journal.upkeep import backup_note, restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.room import megabytes
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.times import iso
 from risala.engine.rules.alerts import readings

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from risala.engine.journal.store.lock import StorageUnusable
+from risala.engine.model.errors import StorageUnusable
 
 GROWTH_SHARE: Final = 4
 """A moved row takes the room that others have left, but not to the byte: a quarter of the file is

@@ -34,7 +34,6 @@ from typing import Final
 import structlog
 from sqlite_utils import Database
 
-from risala.engine.journal.store.lock import StorageUnusable
 from risala.engine.journal.store.opening import open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import backup
@@ -43,6 +42,7 @@ from risala.engine.journal.upkeep.upgrade import room
 from risala.engine.journal.upkeep.upgrade.move import RowMove
 from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.journal.upkeep.upgrade.note import Books, UpgradeNote
+from risala.engine.model.errors import StorageUnusable
 
 ROWS_AT_ONCE: Final = 500
 """Moved by one step: many for one sync, and few enough that a stop waits for a blink only and the
