@@ -75,22 +75,6 @@ def test_the_pure_folders_are_those_that_are_proved():
     assert {*re.findall(r"`([\w/]+)`", line[0])} == proved
 
 
-STILL_SQLITE_MAX = 6
-"""Files outside the journal that import sqlite3. Who moves one in lowers it; nothing raises it."""
-
-
-def test_who_no_longer_needs_sqlite_is_off_the_list():
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    [still] = [
-        each for each in contracts["contracts"] if each.get("protected_modules") == ["sqlite3"]
-    ]
-    names = [name for name in still["allowed_importers"] if not name.endswith("**")]
-    files = {name: ROOT / "src" / f"{name.replace('.', '/')}.py" for name in names}
-    needless = [name for name, path in files.items() if "import sqlite3" not in path.read_text()]
-    assert needless == []
-    assert len(names) <= STILL_SQLITE_MAX
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_files_that_a_page_names_are_there(page: Path):
     """A path in backticks is one from the root of the repository, or from that of the package."""

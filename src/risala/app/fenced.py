@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
@@ -14,6 +13,7 @@ from risala.app.stop import Stop
 from risala.engine.foundation import DATABASE, unfenced
 from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
+from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
 from risala.engine.standby.lease_holder import LeaseHolder
 from risala.http.common.upgrading import create_waiting
@@ -95,6 +95,6 @@ class _Entries:
 
     def last(self) -> int:
         """The last one's number; the one before where the database cannot be read just now."""
-        with suppress(sqlite3.Error):
+        with suppress(DatabaseUnreadable):
             self._last = last_entry(self._database)
         return self._last

@@ -9,7 +9,6 @@ ends by an exception.
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
 import traceback
 from collections.abc import Iterator
@@ -89,8 +88,8 @@ def _words(error: BaseException) -> str:
         return f": {error}"
     if isinstance(error, OSError) and isinstance(error.errno, int):
         return f": {os.strerror(error.errno)}"
-    if isinstance(error, sqlite3.Error) and hasattr(error, "sqlite_errorname"):
-        return f": {error} ({error.sqlite_errorname})"
+    if (sqlite_name := getattr(error, "sqlite_errorname", None)) is not None:
+        return f": {error} ({sqlite_name})"
     if isinstance(error, AttributeError | NameError | ImportError) and error.name:
         return f": {error.name}"
     return ""

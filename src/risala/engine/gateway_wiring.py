@@ -61,7 +61,7 @@ async def open_intake(
 ) -> Gateway:
     """Build the parts that decide what is accepted, and the gateway over them; needed with and
     without carriers."""
-    settings, reader, ids = core.settings, core.journal.reader(), core.seams.ids
+    settings, ids = core.settings, core.seams.ids
     senders = Senders(core.repositories.senders, core.accounts, core.seams.clock, ids, settings)
     intake = Intake(
         settings,
@@ -96,7 +96,6 @@ async def open_intake(
         Services(
             settings=settings,
             recorder=recorder,
-            reader=reader,
             repositories=core.repositories,
             ids=ids,
             accounts=core.accounts,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -179,7 +178,6 @@ class Services:
 
     settings: Settings
     recorder: Recorder
-    reader: sqlite3.Connection
     repositories: Repositories
     ids: IdSource
     accounts: Accounts

@@ -29,7 +29,9 @@ def ask(house):
 
 
 def trail(house):
-    return audit_log.lines(house.gateway.services.reader, 100, action="message.export")
+    return audit_log.lines(
+        house.gateway.services.repositories.store.reader, 100, action="message.export"
+    )
 
 
 async def test_all_parts_are_all_messages_and_one_line(house, ask, autojump_clock):

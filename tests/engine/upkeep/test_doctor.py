@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,11 +15,11 @@ from old_books import write_old_books
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts
-from risala.engine.journal.upkeep import backup_note
+from risala.engine.journal.upkeep import backup_note, database_facts
 from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.rules.alerts.alert import AlertKind
-from risala.engine.upkeep.doctor import database, machine
+from risala.engine.upkeep.doctor import machine
 from risala.engine.upkeep.doctor.examine import examine
 from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
@@ -160,9 +159,8 @@ def test_who_holds_the_data(patient):
     ("version", "words"),
     [((3, 40, 1), "harmless here"), ((3, 51, 3), "SQLite 3.51.3."), ((3, 53, 0), "3.53.0.")],
 )
-def test_sqlite(patient, monkeypatch, version, words):
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", version)
-    check = found(patient, "sqlite")
+def test_sqlite(version, words):
+    check = machine.sqlite(version)
     assert check.state is Grade.OK
     assert words in check.text
 
@@ -315,7 +313,7 @@ class TestVersion:
 
     def test_too_little_room_for_it_is_a_failure(self, old, monkeypatch):
         full = partial(forecast, free_bytes=lambda _: 1_000_000)
-        monkeypatch.setattr(database, "forecast", full)
+        monkeypatch.setattr(database_facts, "forecast", full)
         check = found(old, "version")
         assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)
 

@@ -70,7 +70,9 @@ async def check(house, verification_id: str, code: str = WRONG) -> bool:
 
 
 def row(house, verification_id: str):
-    return verifications.of_operator(house.gateway.services.reader, verification_id)
+    return verifications.of_operator(
+        house.gateway.services.repositories.store.reader, verification_id
+    )
 
 
 def sessions_of(house):

@@ -57,9 +57,9 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         await house.gateway.send_code(house.principal, SendCode("+22236123456"))
         await driver.wait_submitted(1)
         code = re.search(r"\d{6}", driver.submitted[0].text)[0]
-        session = house.gateway.services.reader.execute("SELECT id FROM verifications").fetchone()[
-            0
-        ]
+        session = house.gateway.services.repositories.store.reader.execute(
+            "SELECT id FROM verifications"
+        ).fetchone()[0]
         await house.gateway.check_code(house.principal, session, code)
         await house.gateway.send_code(house.principal, SendCode("+22236123457"))
         await house.perform("org.set", organization_id=house.organization_id, low_balance="999")

@@ -132,7 +132,9 @@ class Exchange:
         return shown["balance"]
 
     def inbound_texts(self) -> list[str]:
-        rows = self.gateway.services.reader.execute("SELECT body FROM inbound ORDER BY rowid")
+        rows = self.gateway.services.repositories.store.reader.execute(
+            "SELECT body FROM inbound ORDER BY rowid"
+        )
         return [row[0] for row in rows.fetchall()]
 
     def assert_honest(self, ids: list[str]) -> None:

@@ -69,7 +69,9 @@ async def test_at_once_what_is_under_way_ends(open_house, quick):
 async def test_a_rotation_is_in_the_trail_and_no_key_is(open_house, quick, tmp_path):
     async with open_house() as house:
         await do(house, "server_key.rotate")
-        (line,) = audit_log.lines(house.gateway.services.reader, 9, action="server_key.rotate")
+        (line,) = audit_log.lines(
+            house.gateway.services.repositories.store.reader, 9, action="server_key.rotate"
+        )
         assert (line.who, line.subject, line.after) == ("amina", "server key", {"atOnce": False})
         ring = house.gateway.services.server_keys.ring()
     books = b"".join(path.read_bytes() for path in tmp_path.glob("risala.db*"))
@@ -83,5 +85,5 @@ async def test_a_key_of_the_environment_is_refused_before_the_trail(open_house, 
     async with open_house() as house:
         with pytest.raises(Conflict):
             await do(house, "server_key.rotate")
-        reader = house.gateway.services.reader
+        reader = house.gateway.services.repositories.store.reader
         assert not audit_log.lines(reader, 9, action="server_key.rotate")

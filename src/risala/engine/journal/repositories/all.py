@@ -36,6 +36,8 @@ from risala.engine.journal.repositories.webhooks import DeliveryRepository, Endp
 class Repositories:
     """One of each domain; a part is handed those that it needs."""
 
+    store: Store
+    """What all of them read and write with."""
     organizations: OrganizationRepository
     keys: KeyRepository
     senders: SenderRepository
@@ -71,6 +73,7 @@ class Repositories:
     def open(cls, store: Store) -> Repositories:
         """All of them, over one store."""
         return cls(
+            store=store,
             organizations=OrganizationRepository(store),
             keys=KeyRepository(store),
             senders=SenderRepository(store),

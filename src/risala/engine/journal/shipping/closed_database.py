@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from risala.engine.journal.store.opening import open_reader, open_writer
+from risala.engine.journal.store.opening import open_reader, open_writer, sqlite_sentence
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import audit_log
+from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.audit import AuditEntry
 
 
 def last_entry(database: Path) -> int:
-    """The ledger's last entry's number; 0: there is none."""
-    with closing(open_reader(database)) as conn:
-        (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
-        return int(key)
+    """The ledger's last entry's number; 0: there is none.
+
+    Raises:
+        DatabaseUnreadable: SQLite refused.
+    """
+    try:
+        with closing(open_reader(database)) as conn:
+            (key,) = conn.execute("SELECT coalesce(max(seq), 0) FROM entry").fetchone()
+            return int(key)
+    except sqlite3.Error as error:
+        raise DatabaseUnreadable(sqlite_sentence(database, error)) from error
 
 
 def write_line(database: Path, entry: AuditEntry) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +15,7 @@ from risala import __version__
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.backup_note import BackupNote
+from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.operations.arguments import Json, NoArguments
 from risala.engine.operations.operation import Call, Operation
@@ -130,11 +130,11 @@ def _wire(found: SystemFacts) -> Json:
 
 def _facts(services: Services, now_ms: int) -> SystemFacts:
     birth, data_dir = services.birth, services.settings.storage.data_dir
-    clock = clock_finding(services.reader, now_ms)
+    clock = clock_finding(services.repositories.alert_facts.newest_ms(), now_ms)
     return SystemFacts(
         version=__version__,
         python=platform.python_version(),
-        sqlite=sqlite3.sqlite_version,
+        sqlite=".".join(map(str, SQLITE_VERSION)),
         schema=known()[-1],
         pid=os.getpid(),
         started_at=birth.at_ms,

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from typing import Final
 
-from risala.engine.journal.alerts import alerts, facts
-from risala.engine.journal.messages import waiting
-from risala.engine.journal.people import mails
-from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.store.presence import missing
-from risala.engine.journal.upkeep import backup_note, restore_hold
-from risala.engine.journal.upkeep.backup import Progress, check
+from risala.engine.journal.upkeep import backup_note, database_facts
+from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_facts import (
+    UNSERVED_COUNTED_MAX,
+    DatabaseFacts,
+    DatabaseUnreadable,
+)
 from risala.engine.journal.upkeep.upgrade.room import megabytes
-from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
+from risala.engine.journal.upkeep.upgrade.upgrade import Forecast
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.people_records.mails import MailQueueStatus
+from risala.engine.model.records.messages import Unserved
 from risala.engine.model.times import iso
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.holding import Verdict
@@ -29,8 +29,6 @@ EPOCH_MS: Final = 1_735_689_600_000
 """2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
 """A message that has been due for longer waits for somebody to do something."""
-UNSERVED_COUNTED_MAX: Final = 10_000
-"""Messages that are counted at most: a higher number says no more."""
 UNSERVED_SHOWN_MAX: Final = 5
 """Beginnings of numbers that are named in one sentence."""
 
@@ -45,27 +43,27 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         yield Finding("database", Grade.WARN, "There is no database yet; the first start makes it.")
         return
     try:
-        with closing(open_reader(path)) as conn:
-            check(conn, path, progress)
-            size_mb = path.stat().st_size / 1e6
-            yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
-            ahead = forecast(path)
-            if ahead is not None:  # its rows are not where the rest looks for them
-                if patient.upgrading is None:
-                    yield _version(ahead)
-                return
-            yield clock_finding(conn, patient.now_ms)
-            yield _queue(conn, patient)
-            yield _unserved(conn)
-            yield from _restored(restore_hold.count(conn))
-            yield _mails(mails.queue_status(conn))
-            yield from _backup(conn, patient)
-            yield _alerts(alerts.open_count(conn))
+        found = database_facts.read(path, patient.now_ms, progress)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
-    except sqlite3.Error as error:
-        yield Finding("database", Grade.FAIL, sqlite_sentence(path, error))
+        return
+    except DatabaseUnreadable as error:
+        yield Finding("database", Grade.FAIL, str(error))
+        return
+    size_mb = path.stat().st_size / 1e6
+    yield Finding("database", Grade.OK, f"SQLite finds no fault in its {size_mb:.1f} MB.")
+    if isinstance(found, Forecast):
+        if patient.upgrading is None:
+            yield _version(found)
+        return
+    yield clock_finding(found.newest_ms, patient.now_ms)
+    yield _queue(found, patient)
+    yield _unserved(found.unserved)
+    yield from _restored(found.held)
+    yield _mails(found.mails)
+    yield from _backup(found.first_ms, patient)
+    yield _alerts(found.open_alerts)
 
 
 def _version(ahead: Forecast) -> Finding:
@@ -83,23 +81,26 @@ def _version(ahead: Forecast) -> Finding:
     return Finding(name, Grade.WARN, text)
 
 
-def clock_finding(conn: sqlite3.Connection, now_ms: int) -> Finding:
-    """Whether the clock is before what is written, or long past."""
+def clock_finding(newest_ms: int | None, now_ms: int) -> Finding:
+    """Whether the clock is before what is written, or long past.
+
+    Args:
+        newest_ms: when the newest row was made; None: there is none.
+    """
     if now_ms < EPOCH_MS:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
         return Finding("clock", Grade.FAIL, text)
-    newest = facts.newest_ms(conn)
-    if newest is not None and newest > now_ms + CLOCK_SLACK_MS:
+    if newest_ms is not None and newest_ms > now_ms + CLOCK_SLACK_MS:
         text = (
-            f"The newest row is of {iso(newest)}, the clock says {iso(now_ms)}: it was set back, "
-            "and what waited before the last start waits until it has caught up. Let NTP keep it."
+            f"The newest row is of {iso(newest_ms)}, the clock says {iso(now_ms)}: it was set back,"
+            " and what waited before the last start waits until it has caught up. Let NTP keep it."
         )
         return Finding("clock", Grade.FAIL, text)
     return Finding("clock", Grade.OK, "The clock is after all that is written.")
 
 
-def _queue(conn: sqlite3.Connection, patient: Patient) -> Finding:
-    count, oldest = waiting.due(conn, patient.now_ms)
+def _queue(found: DatabaseFacts, patient: Patient) -> Finding:
+    count, oldest = found.due_messages, found.oldest_due_ms
     if oldest is None:
         return Finding("queue", Grade.OK, "No message that is due waits.")
     age_s = (patient.now_ms - oldest) // 1000
@@ -112,8 +113,7 @@ def _queue(conn: sqlite3.Connection, patient: Patient) -> Finding:
     return Finding("queue", Grade.OK, f"{words}.")
 
 
-def _unserved(conn: sqlite3.Connection) -> Finding:
-    found = waiting.unserved(conn, UNSERVED_COUNTED_MAX)
+def _unserved(found: Unserved) -> Finding:
     if not found.count:
         return Finding(
             "numbers", Grade.OK, "No message waits for a carrier that serves its number."
@@ -156,9 +156,9 @@ def _mails(found: MailQueueStatus) -> Finding:
     return Finding(name, Grade.OK, "No mail waits in vain.")
 
 
-def _backup(conn: sqlite3.Connection, patient: Patient) -> Iterable[Finding]:
+def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
     note = backup_note.read(patient.data_dir)
-    last_ms, first_ms = None if note is None else note.at, facts.first_ms(conn)
+    last_ms = None if note is None else note.at
     found = readings.backup_old(last_ms, first_ms, patient.now_ms, patient.limits)
     if found is None:  # nobody wants to know, or there is nothing to lose yet
         return

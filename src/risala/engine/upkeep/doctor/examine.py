@@ -7,9 +7,9 @@ in; all else is read from the machine and from the database, by a connection tha
 from __future__ import annotations
 
 import shutil
-import sqlite3
 
 from risala.engine.journal.upkeep.backup import Progress
+from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
 from risala.engine.upkeep.doctor import database, machine, running
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
 
@@ -18,14 +18,14 @@ def examine(patient: Patient, progress: Progress) -> list[Finding]:
     """All checks, in the order in which to mend. Reads the whole database; call it in a thread."""
     if not patient.data_dir.is_dir():
         text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
-        return [Finding("directory", Grade.WARN, text), machine.sqlite(sqlite3.sqlite_version_info)]
+        return [Finding("directory", Grade.WARN, text), machine.sqlite(SQLITE_VERSION)]
     checks = [
         machine.directory(patient.data_dir),
         machine.filesystem(patient.data_dir),
         machine.disk(shutil.disk_usage(patient.data_dir).free, patient.limits),
         *machine.wal(patient.data_dir / f"{DATABASE}-wal"),
         machine.lock(patient),
-        machine.sqlite(sqlite3.sqlite_version_info),
+        machine.sqlite(SQLITE_VERSION),
         *database.database(patient, progress),
         machine.files(machine.file_limit(patient.pid)),
         *machine.smpp(patient.smpp_server),

@@ -1,0 +1,74 @@
+"""What the doctor reads of a database that no engine of its process has open."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from risala.engine.journal.alerts import alerts, facts
+from risala.engine.journal.messages import waiting
+from risala.engine.journal.people import mails
+from risala.engine.journal.store.opening import open_reader, sqlite_sentence
+from risala.engine.journal.upkeep import restore_hold
+from risala.engine.journal.upkeep.backup import Progress, check
+from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
+from risala.engine.model.people_records.mails import MailQueueStatus
+from risala.engine.model.records.messages import Unserved
+
+SQLITE_VERSION: Final = sqlite3.sqlite_version_info
+"""The library's, that this process runs with."""
+UNSERVED_COUNTED_MAX: Final = 10_000
+"""Messages that are counted at most: a higher number says no more."""
+
+
+class DatabaseUnreadable(Exception):
+    """SQLite refused to read it; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What waits in a database, and since when it has been written."""
+
+    newest_ms: int | None
+    """When the newest row was made, UTC epoch milliseconds; None: there is none."""
+    first_ms: int | None
+    due_messages: int
+    oldest_due_ms: int | None
+    unserved: Unserved
+    """Messages whose numbers no enabled carrier serves."""
+    held: int
+    """Messages that a restore holds."""
+    mails: MailQueueStatus
+    open_alerts: int
+
+
+def read(path: Path, now_ms: int, progress: Progress) -> DatabaseFacts | Forecast:
+    """Read the whole file for faults, then what is in it; of a database of an older version, whose
+    rows are elsewhere, what bringing it over takes.
+
+    Raises:
+        StorageUnusable: it is damaged.
+        DatabaseUnreadable: SQLite refused.
+    """
+    try:
+        with closing(open_reader(path)) as conn:
+            check(conn, path, progress)
+            ahead = forecast(path)
+            if ahead is not None:
+                return ahead
+            due, oldest = waiting.due(conn, now_ms)
+            return DatabaseFacts(
+                newest_ms=facts.newest_ms(conn),
+                first_ms=facts.first_ms(conn),
+                due_messages=due,
+                oldest_due_ms=oldest,
+                unserved=waiting.unserved(conn, UNSERVED_COUNTED_MAX),
+                held=restore_hold.count(conn),
+                mails=mails.queue_status(conn),
+                open_alerts=alerts.open_count(conn),
+            )
+    except sqlite3.Error as error:
+        raise DatabaseUnreadable(sqlite_sentence(path, error)) from error
