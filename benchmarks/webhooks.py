@@ -18,11 +18,11 @@ import trio
 
 from benchmarks import processes
 from risala.config.model import Settings, StorageSection, WebhooksSection
-from risala.engine.connections import Connections
-from risala.engine.engine import Engine, open_engine
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.commands import Sender
 from risala.engine.rules.webhooks.url import AddressRules
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import Engine, open_engine
 from risala.http.outbound.client import open_outbound
 
 ORGANIZATIONS = 5

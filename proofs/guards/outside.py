@@ -9,7 +9,7 @@ from proofs.guards.guard import Guard
 _CREDENTIALS: Final = ("engine/accounts/test_credentials.py",)
 _SMPP: Final = ("smpp_server/test_session.py", "smpp_server")
 _COURIER: Final = ("smpp_server/test_courier.py", "smpp_server")
-_LEASE: Final = ("engine/standby/test_lease.py", "engine/standby")
+_LEASE: Final = ("engine/upkeep/standby/test_lease.py", "engine/upkeep/standby")
 _POLICIES: Final = ("engine/intake/test_policies.py",)
 _OUTBOUND: Final = ("http/outbound",)
 
@@ -79,7 +79,7 @@ GUARDS: Final = (
     ),
     Guard(
         "A callback leaves for an address outside.",
-        "engine/faces/access.py",
+        "engine/operations/faces/access.py",
         "                parse_target(callback_url, rules_of(self._services.settings.webhooks))\n",
         "                pass\n",
         ("http/faces",),
@@ -157,12 +157,12 @@ GUARDS: Final = (
     ),
     Guard(
         "A sink's place moves after the sink has taken what was given.",
-        "engine/sinks/runner.py",
+        "engine/follow/sinks/runner.py",
         "                    await self._give(hands, events)\n"
         "                    await cursor.keep(events[-1].seq)\n",
         "                    await cursor.keep(events[-1].seq)\n"
         "                    await self._give(hands, events)\n",
-        ("engine/sinks",),
+        ("engine/follow/sinks",),
     ),
     Guard(
         "A policy that fails lets nothing pass.",
@@ -215,14 +215,14 @@ GUARDS: Final = (
     ),
     Guard(
         "One of two machines holds the lease.",
-        "engine/standby/lease_holder.py",
+        "engine/upkeep/standby/lease_holder.py",
         "        if found.holder != mine.holder:\n",
         "        if False:\n",
         _LEASE,
     ),
     Guard(
         "A lease is renewed only while nobody has taken it.",
-        "engine/standby/lease.py",
+        "engine/upkeep/standby/lease.py",
         "        put(self._file(lease.epoch), json.dumps(asdict(lease)).encode())\n"
         "        self._refuse_later(lease)\n",
         "        put(self._file(lease.epoch), json.dumps(asdict(lease)).encode())\n",
@@ -230,45 +230,45 @@ GUARDS: Final = (
     ),
     Guard(
         "A renewal counts from before it began.",
-        "engine/standby/lease_holder.py",
+        "engine/upkeep/standby/lease_holder.py",
         "renewed, began_s + self._term_s",
         "renewed, self._boot() + self._term_s",
         _LEASE,
     ),
     Guard(
         "The process does not outlive its lease.",
-        "engine/standby/lease_holder.py",
+        "engine/upkeep/standby/lease_holder.py",
         "                self._end(EXIT_NO_LEASE)\n",
         "                pass\n",
         _LEASE,
     ),
     Guard(
         "Who takes over waits until the primary has ended.",
-        "engine/standby/takeover.py",
+        "engine/upkeep/standby/takeover.py",
         '            self._wait("waiting for the primary to end", term_s + margin_s(term_s))\n',
         "            pass\n",
-        ("engine/standby/test_lease.py",),
+        ("engine/upkeep/standby/test_lease.py",),
     ),
     Guard(
         "Who takes over refuses where the primary renews.",
-        "engine/standby/takeover.py",
+        "engine/upkeep/standby/takeover.py",
         "            self._watch(found)\n",
         "            pass\n",
-        ("engine/standby/test_lease.py",),
+        ("engine/upkeep/standby/test_lease.py",),
     ),
     Guard(
         "Nothing is taken over that this version cannot read.",
-        "engine/standby/takeover.py",
+        "engine/upkeep/standby/takeover.py",
         "        self.copy.refuse_newer()",
         "        ",
         _LEASE,
     ),
     Guard(
         "A takeover that was cut short serves nobody.",
-        "engine/standby/lease_holder.py",
+        "engine/upkeep/standby/lease_holder.py",
         "        if found.epoch == mine.epoch and found.epoch > 1 and not mine.serves:\n",
         "        if False:\n",
-        ("engine/standby/test_lease.py",),
+        ("engine/upkeep/standby/test_lease.py",),
     ),
     Guard(
         "A webhook's URL is https.",

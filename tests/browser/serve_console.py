@@ -28,14 +28,14 @@ from risala.config.model import (
     StorageSection,
 )
 from risala.config.people import PeopleSection
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.gateway import Gateway
 from risala.engine.journal.alerts import alerts
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.people import Browser, Language
+from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
 from risala.http.operator.app import FACE, ROUTES
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp

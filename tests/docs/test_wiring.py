@@ -12,10 +12,8 @@ SOURCE = Path(__file__).parents[2] / "src/risala"
 FILES = sorted(SOURCE.glob("**/*.py"))
 BUILDERS = [
     *sorted((SOURCE / "app").glob("*.py")),
-    *(
-        SOURCE / "engine" / f"{name}.py"
-        for name in ("engine", "gateway", "services", "connections")
-    ),
+    *(SOURCE / "engine/wiring" / f"{name}.py" for name in ("engine", "gateway", "connections")),
+    *(SOURCE / "engine" / name for name in ("operations/gateway.py", "services.py")),
 ]
 """Those that put parts together."""
 SET = {

@@ -18,9 +18,6 @@ from sqlite_utils import Database
 
 from fresh_files import fresh_files  # noqa: F401 -- a fixture of all below
 from risala.config.model import CarrierSection, DeliverySection, Settings, StorageSection
-from risala.engine.connections import NO_OUTSIDE, Connections
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import Seams, unfenced
 from risala.engine.journal.accounts.accounts import add_organization
 from risala.engine.journal.accounts.ledger import top_up
 from risala.engine.journal.messages import delivery, receipts, timeline
@@ -45,6 +42,9 @@ from risala.engine.model.records.messages import Change, NewMessage, Stamp
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone
+from risala.engine.wiring.connections import NO_OUTSIDE, Connections
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import Seams, unfenced
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.receipt import Receipt
 

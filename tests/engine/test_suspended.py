@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from risala.engine.overview import Running
+from risala.engine.upkeep.overview import Running
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 

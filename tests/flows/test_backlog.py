@@ -11,11 +11,11 @@ import trio
 
 from patience import HANG_S
 from risala.config.model import CarrierSection, EngineSection, Settings, StorageSection
-from risala.engine.engine import open_engine
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.wiring.engine import open_engine
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -12,7 +12,7 @@ import trio
 
 from patience import HANG_S, until_true
 from risala.config.model import CarrierSection, EngineSection, Settings, StorageSection
-from risala.engine.engine import open_engine
+from risala.engine.wiring.engine import open_engine
 from risala.http.api.app import create_api
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp

@@ -26,7 +26,7 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.drivers.smpp.protocol.tlv import MESSAGE_STATE, RECEIPTED_MESSAGE_ID, find
-from risala.engine.engine import Engine
+from risala.engine.wiring.engine import Engine
 from risala.smpp_server.session import EsmeSession, House
 from risala.smpp_server.session_registry import SessionRegistry
 

@@ -9,9 +9,9 @@ from tests.simulation.outsiders import HEALTHY, SICK
 from tests.simulation.world import World
 
 from risala.app.smpp import FACE
-from risala.engine.engine import Engine
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.rules.webhooks.types import TYPES
+from risala.engine.wiring.engine import Engine
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 SMS_PER_S = 1.0

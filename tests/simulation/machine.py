@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from risala.engine.accounts import credentials
-from risala.engine.foundation import DATABASE
 from risala.engine.model.clock import TrioClock
+from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

@@ -34,7 +34,7 @@ from risala.plugins.sink import SinkEvent, SinkUnavailableError
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-    from risala.engine.gateway import Gateway
+    from risala.engine.operations.gateway import Gateway
 
 HEALTHY = "https://healthy.example/"
 SICK = "https://sick.example/"

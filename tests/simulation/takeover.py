@@ -24,11 +24,11 @@ from tests.simulation.people import strangers, submits
 from tests.simulation.plan import Plan
 from tests.simulation.world import World
 
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.restore import RestoreReport, restore
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
+from risala.engine.wiring.foundation import DATABASE
 
 SERVES_S = 150.0
 """Longer than any uncertainty lasts before something is sent again."""

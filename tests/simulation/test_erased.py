@@ -11,10 +11,10 @@ from tests.simulation import machine
 from tests.simulation.house import found
 from tests.simulation.people.errands import OURS
 
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep import erasing
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.records.upkeep.erasures import ErasureStep
+from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.contract import Inbound
 
 NUMBER = "+22230000001"

@@ -13,13 +13,13 @@ from contextlib import closing
 import pytest
 import trio
 
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.carriers import gates
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.lines import Kind
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.contract import (
     Accepted,
     Capabilities,

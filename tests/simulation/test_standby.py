@@ -12,9 +12,9 @@ from tests.simulation.checks import standby
 from tests.simulation.history import play
 from tests.simulation.plan import Plan
 
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.shipping import pieces, wal
 from risala.engine.journal.shipping.shipper import Shipper
+from risala.engine.wiring.foundation import DATABASE
 
 PLAN = Plan(22, lives=1, customers=2, errands=8)
 assert PLAN.seed % standby.HISTORIES == 2, "there is a standby in it"

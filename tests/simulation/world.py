@@ -32,13 +32,13 @@ from risala.config.model import CarrierSection, DeliverySection, OnUncertain, Se
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.connections import Connections
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.commands import Principal
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import DATABASE, Seams
 from risala.plugins.contract import Inbound, Segment
 
 UNCERTAIN = {"a": ("fail", "resend"), "b": ("resend", "resend")}

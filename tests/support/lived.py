@@ -21,13 +21,13 @@ from tests.flows.conftest import Service
 from patience import until_true
 from risala.config.delivery import OnUncertain
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import DATABASE, Seams
 from risala.plugins.contract import Accepted, Inbound, Uncertain
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver

@@ -10,10 +10,10 @@ from typing import Final
 from risala.app.listening import ServiceAddresses
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import Settings
-from risala.engine.connections import Connections
 from risala.engine.rules.webhooks.signatures import is_secret
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.webhooks.endpoints import rules_of
+from risala.engine.wiring.connections import Connections
 from risala.http.outbound.client import open_outbound
 from risala.plugins.manager import PluginManager
 from risala.plugins.payment import PaymentMethod

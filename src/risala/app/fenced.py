@@ -10,12 +10,12 @@ from pathlib import Path
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.foundation import DATABASE, unfenced
 from risala.engine.journal.shipping.closed_database import last_entry
 from risala.engine.journal.upkeep import set_aside
 from risala.engine.journal.upkeep.database_facts import DatabaseUnreadable
 from risala.engine.model.clock import SystemClock
-from risala.engine.standby.lease_holder import LeaseHolder
+from risala.engine.upkeep.standby.lease_holder import LeaseHolder
+from risala.engine.wiring.foundation import DATABASE, unfenced
 from risala.http.common.upgrading import create_waiting
 from risala.http.server.server import BoundAddress, serve_app
 

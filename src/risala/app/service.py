@@ -30,15 +30,15 @@ from risala.app.upgrading import Show, unshown, upgrade_while_answering
 from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.supervisor import SupervisionFailed
-from risala.engine.connections import Connections
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import DATABASE, system_seams
-from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.journal.store.opening import storage_sentence
 from risala.engine.model.errors import DataDirectoryBusy, StorageFailed, StorageUnusable
-from risala.engine.standby.lease import LeaseTaken
-from risala.engine.standby.lease_holder import TakeoverUnfinished
+from risala.engine.upkeep.standby.lease import LeaseTaken
+from risala.engine.upkeep.standby.lease_holder import TakeoverUnfinished
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import DATABASE, system_seams
+from risala.engine.wiring.gateway import open_gateway
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics, create_metrics
 from risala.http.common.client_address import ClientAddresses

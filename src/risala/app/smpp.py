@@ -10,7 +10,7 @@ from typing import Final
 import trio
 
 from risala.config.smpp_server import SmppServerSection
-from risala.engine.engine import Engine
+from risala.engine.wiring.engine import Engine
 from risala.http.common.client_address import bucket_of, parse_address
 from risala.http.common.failed_keys import FailedKeys
 from risala.http.server.server import BoundAddress

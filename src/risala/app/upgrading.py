@@ -16,11 +16,11 @@ from typing import Final, TypeAlias
 import trio
 
 from risala.app.stop import Stop
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.upkeep.upgrade.move import RowMove
 from risala.engine.journal.upkeep.upgrade.moves import MOVES
 from risala.engine.model.clock import SystemClock
 from risala.engine.upkeep.upgrade import UpgradeWatch, bring_over, is_due
+from risala.engine.wiring.foundation import DATABASE
 from risala.http.common.upgrading import create_upgrading
 from risala.http.server.server import BoundAddress, serve_app
 from risala.http.server.sockets import listen_control

@@ -26,13 +26,13 @@ from risala.drivers.modem.tpdu.pdu import (
     from_hex,
     to_hex,
 )
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.context import RecordingContext
 from risala.sms.alphabet import choose_alphabet

@@ -18,10 +18,10 @@ from risala.config.model import (
     Settings,
     StorageSection,
 )
-from risala.engine.connections import Connections
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, NotFound, Overloaded
+from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.receipt import Receipt, ReceiptState

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from risala.engine.foundation import DATABASE
+from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.testing.fake_driver import FakeDriver, FakePoster
 
 

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 
 from risala.engine.delivery import attempt_writer
 from risala.engine.delivery.worker.calls import LATE_S, SPARE_S
-from risala.engine.foundation import DATABASE
 from risala.engine.model.lines import Kind
+from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,
     Accepted,

@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from risala.config.model import DeliverySection, RetrySection
-from risala.engine.foundation import Seams
-from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.commands import SendCode
 from risala.engine.model.sentences import sentence
+from risala.engine.wiring.foundation import Seams
+from risala.engine.wiring.gateway import open_gateway
 from risala.plugins.contract import (
     Cause,
     Declined,

@@ -12,13 +12,13 @@ import trio
 import trio.testing
 
 from risala.config.model import PoliciesSection
-from risala.engine.connections import Connections
 from risala.engine.intake.policies import STUCK_MAX
 from risala.engine.model.commands import CutPart, Principal, SendCode, SendMessage
 from risala.engine.model.errors import PolicyFailed, PolicyRefused, SenderNotApproved
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
+from risala.engine.wiring.connections import Connections
 from risala.http.common.problems import problem_of
 from risala.plugins.policy import (
     PolicyMessage,

@@ -8,9 +8,9 @@ import pytest
 import trio
 
 from risala.config.model import Settings, StorageSection
-from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from risala.engine.operations import OPERATIONS
+from risala.engine.wiring.gateway import open_gateway
 
 TO = "+22236123456"
 

@@ -13,7 +13,6 @@ import trio
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
-from risala.engine.connections import Connections
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.payments import payments
 from risala.engine.journal.payments import texts as bank_texts
@@ -31,6 +30,7 @@ from risala.engine.people.tokens import new_token
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.roles import USERS
+from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import DriverCommand, Inbound
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending

@@ -12,11 +12,11 @@ import trio
 
 from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
-from risala.engine.connections import Connections
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.payments import texts
 from risala.engine.journal.upkeep import retention
 from risala.engine.model.errors import Conflict, NotFound
+from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import Inbound
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import TextKind, TextReading

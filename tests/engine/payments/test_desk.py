@@ -11,10 +11,10 @@ import trio
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import REFERENCE, MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import DECLINED, TAKEN, SandboxCard, SandboxSettings
-from risala.engine.connections import Connections
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from risala.engine.wiring.connections import Connections
 from risala.plugins.mail import Mail
 from risala.plugins.payment import (
     Beginner,

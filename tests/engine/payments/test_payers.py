@@ -7,9 +7,9 @@ import trio
 
 from payment_shop import assert_books_agree, found_shop, wallet
 from risala.config.payments import PaymentsSection
-from risala.engine.connections import Connections
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
 from risala.engine.payments.payers import CODES_MAX
+from risala.engine.wiring.connections import Connections
 
 NUMBER = "+22236123456"
 

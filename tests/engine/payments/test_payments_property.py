@@ -19,10 +19,10 @@ import trio
 
 from payment_shop import OPERATOR, wallet
 from risala.config.payments import PaymentsSection
-from risala.engine.connections import Connections
 from risala.engine.journal.payments import payments as rows
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import EngineError
+from risala.engine.wiring.connections import Connections
 from risala.plugins.contract import Accepted, Inbound, Refused
 from risala.plugins.payment import (
     Confirmation,

@@ -6,9 +6,9 @@ import pytest
 import trio
 
 from payment_shop import Till, assert_books_agree, found_shop
-from risala.engine.connections import Connections
 from risala.engine.model.errors import Conflict, Unavailable
 from risala.engine.rules.paying.polling import EVERY_MAX_MS, LATE_MS, POLLED_MS
+from risala.engine.wiring.connections import Connections
 from risala.plugins.payment import (
     Confirmation,
     PaymentMethodError,

@@ -6,10 +6,10 @@ import pytest
 import trio
 
 from payment_shop import OPERATOR, assert_books_agree, found_shop, wallet
-from risala.engine.connections import Connections
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.errors import Conflict, Invalid
+from risala.engine.wiring.connections import Connections
 
 WRITTEN = [
     "BK–771",

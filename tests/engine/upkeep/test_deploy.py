@@ -13,9 +13,9 @@ import trio
 from prometheus_client.parser import text_string_to_metric_families
 
 from risala.config.model import PoliciesSection, SinksSection
-from risala.engine.connections import Connections
 from risala.engine.follow.esmes import EsmeTotals, EsmeView
 from risala.engine.rules.alerts.alert import AlertKind
+from risala.engine.wiring.connections import Connections
 from risala.http.common.tally import AnswerTally
 from risala.plugins.contract import Health, HealthState
 from risala.plugins.policy import PolicyMessage, PolicyPass, PolicyVerdict

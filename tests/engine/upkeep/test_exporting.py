@@ -9,7 +9,6 @@ import pytest
 
 from patience import until_true
 from risala.config.model import Settings, StorageSection
-from risala.engine.gateway_wiring import open_gateway
 from risala.engine.journal.upkeep import exports
 from risala.engine.journal.upkeep.exports import KEPT_MS, STANDING_MAX
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -19,6 +18,7 @@ from risala.engine.model.ids import first_id
 from risala.engine.model.records.upkeep.exports import ExportState
 from risala.engine.upkeep import exporting
 from risala.engine.upkeep.exporting import SPARE_BYTES, Exporting
+from risala.engine.wiring.gateway import open_gateway
 
 NUMBER, BODY, CAME_IN = "+22236123456", "hello, ‏مرحبا", "what they wrote"
 

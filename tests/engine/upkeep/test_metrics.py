@@ -7,8 +7,8 @@ import trio
 import trio.testing
 from prometheus_client.parser import text_string_to_metric_families
 
-from risala.engine.gateway_wiring import open_gateway
 from risala.engine.model.errors import RateLimited
+from risala.engine.wiring.gateway import open_gateway
 from risala.plugins.testing.fake_driver import FakeDriver
 
 

@@ -12,8 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.engine import open_engine
-from risala.engine.foundation import Seams
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendCode
@@ -22,6 +20,8 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.codes import Codes
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver
 
 

@@ -16,9 +16,6 @@ import trio
 
 import webhook_receiver
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
-from risala.engine.connections import Connections
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import Seams
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
@@ -28,6 +25,9 @@ from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OK = ReceiverAnswer(200, None, "ok")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from risala.engine.foundation import DATABASE
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
+from risala.engine.wiring.foundation import DATABASE
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ from tests.support.told import told_bodies
 
 from patience import HANG_S
 from risala.config.model import PricingSection
-from risala.engine.foundation import DATABASE
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.states import Mode
+from risala.engine.wiring.foundation import DATABASE
 from risala.plugins.contract import Refused, Scope
 from risala.plugins.testing.fake_driver import FakeDriver
 

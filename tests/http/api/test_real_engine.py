@@ -12,11 +12,11 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, HttpSection, Settings, StorageSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.engine import open_engine
-from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.model.times import iso
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.http.api.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 

@@ -16,14 +16,14 @@ from patience import until_true
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
 from risala.drivers.payments.sandbox import TAKEN, SandboxCard, SandboxSettings
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import DATABASE
-from risala.engine.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
+from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.request_bodies import NotedRequest
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import DATABASE
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp

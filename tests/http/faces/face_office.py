@@ -15,13 +15,13 @@ import trio
 from patience import HANG_S
 from risala.config.model import CarrierSection, Settings, StorageSection, WebhooksSection
 from risala.drivers.testmode import FACTORY
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import Seams
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.http.api.app import create_api
 from risala.http.faces.mount import add_faces
 from risala.plugins.face import GatewayFace

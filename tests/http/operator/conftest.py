@@ -12,12 +12,12 @@ import trio
 
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import DATABASE
-from risala.engine.gateway import Gateway
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
+from risala.engine.operations.gateway import Gateway
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import DATABASE
 from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
 from risala.plugins.contract import DriverCommand

@@ -13,11 +13,11 @@ from tests.http.operator.conftest import OPERATOR, Post
 
 from payment_shop import wallet
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.ids import IdSource
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import DATABASE, Seams
 from risala.http.operator.app import create_console
 from risala.plugins.contract import Inbound
 from risala.plugins.testing.fake_driver import FakeDriver

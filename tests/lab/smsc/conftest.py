@@ -17,14 +17,14 @@ from risala.config.model import CarrierSection, DeliverySection, Settings, Stora
 from risala.drivers.smpp.driver import SmppDriver
 from risala.drivers.smpp.settings import SmppSettings
 from risala.engine.delivery.worker.statistics import statistics_of
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import Seams
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.lab.smsc.scenario import Scenario
 from risala.lab.smsc.scenario_behaviour import scenario_simulator
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator

@@ -12,9 +12,9 @@ import pytest
 
 from risala.drivers.smpp.protocol.inbound import inbound_pdus
 from risala.drivers.smpp.protocol.pdu import AlertNotification, DeliverSm
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.lines import Kind
+from risala.engine.wiring.foundation import DATABASE
 from risala.lab.smsc.simulator import Bound, InboundSent, ReceiptSent, Submitted, Trouble
 
 pytestmark = pytest.mark.slow

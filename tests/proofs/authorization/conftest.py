@@ -27,9 +27,6 @@ from risala.drivers.faces.twilio.compat import TWILIO
 from risala.drivers.payments.bank_sms import BankSmsSettings
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.testmode import FACTORY
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import DATABASE, Seams
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
@@ -37,6 +34,9 @@ from risala.engine.model.people import Browser, Language
 from risala.engine.model.times import iso
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.rules.webhooks.types import Outbound
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import DATABASE, Seams
 from risala.http.api.app import create_api
 from risala.http.api.metrics import add_metrics
 from risala.http.common.base import JsonApp

@@ -19,13 +19,13 @@ from tests.simulation.outsiders import HEALTHY
 from tests.simulation.people import strangers, submits
 from tests.simulation.world import World
 
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.answers import known_answer
 from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.model.lines import Kind
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.sentences import sentence
+from risala.engine.wiring.foundation import DATABASE
 
 COPIES_MAX = 3
 """Of a segment: as ``delivery.uncertain_submits_max`` is unless it is set."""

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from risala.config.outward import StandbySection
-from risala.engine.foundation import DATABASE
 from risala.engine.journal.shipping.copy import CopyPosition, StandbyCopy
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.journal.shipping.shipper import AGAIN_S
 from risala.engine.journal.shipping.wal import WalTail
+from risala.engine.wiring.foundation import DATABASE
 
 if TYPE_CHECKING:
     from tests.simulation.world import World

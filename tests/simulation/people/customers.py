@@ -9,8 +9,8 @@ from tests.simulation.people.desk import Desk, errand_of
 from tests.simulation.plan import ERRANDS
 from tests.simulation.world import World
 
-from risala.engine.engine import Engine
 from risala.engine.model.errors import EngineError
+from risala.engine.wiring.engine import Engine
 
 OFTEN = {
     "send": 4,

@@ -13,9 +13,9 @@ from tests.simulation.house import House
 from tests.simulation.outsiders import FORBIDDEN
 from tests.simulation.world import World
 
-from risala.engine.engine import Engine
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import RecipientOptedOut, Refusal
+from risala.engine.wiring.engine import Engine
 from risala.plugins.contract import Inbound
 
 TEXTS = ("hello", "é€[~]" * 20, "x" * 400, "السلام عليكم " * 12, f"a {FORBIDDEN} word")

@@ -31,7 +31,7 @@ class RemoteGateway:
         self._address = address
 
     async def perform(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """As :meth:`risala.engine.gateway.Gateway.perform`.
+        """As :meth:`risala.engine.operations.gateway.Gateway.perform`.
 
         Raises:
             CommandRefused: the engine refused; it has the engine's sentence.

@@ -64,7 +64,7 @@ class QuickGateway:
         self._connection = connection
 
     async def perform(self, name: str, arguments: dict[str, Any], /) -> dict[str, Any]:
-        """As :meth:`risala.engine.gateway.Gateway.perform`; returns before anything else runs.
+        """As :meth:`risala.engine.operations.gateway.Gateway.perform`; nothing else runs meanwhile.
 
         Raises:
             CommandRefused: the engine refused; it has the engine's sentence.

@@ -33,7 +33,7 @@ from risala.engine.model.errors import (
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.gateway import Gateway
+    from risala.engine.operations.gateway import Gateway
 
 T = TypeVar("T")
 
@@ -152,9 +152,9 @@ class _Refusing:
 @asynccontextmanager
 async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySession]:
     from risala.cli.reach.logs import log_to_stderr
-    from risala.engine.foundation import DATABASE
-    from risala.engine.gateway_wiring import open_gateway
     from risala.engine.journal.store.opening import storage_sentence
+    from risala.engine.wiring.foundation import DATABASE
+    from risala.engine.wiring.gateway import open_gateway
 
     log_to_stderr()
     path = settings.storage.data_dir / DATABASE

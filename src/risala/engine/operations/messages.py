@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
-from risala.engine import overview
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import (
     AHEAD_MAX_S,
@@ -46,6 +45,7 @@ from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.webhooks.wire import delivery_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
+from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7, plainer, smart_encode
 from risala.sms.segment import SegmentCount, count

@@ -1,4 +1,6 @@
-"""What the HTTP room asks of the engine: the shape of :class:`risala.engine.gateway.Gateway`.
+"""What the HTTP room asks of the engine.
+
+The shape of :class:`risala.engine.operations.gateway.Gateway`.
 
 A protocol, so that a test can put a small real class in the gateway's place.
 """

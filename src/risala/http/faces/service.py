@@ -65,7 +65,7 @@ class ServiceGateway(GatewayFacade, Operator, Protocol):
 
 
 class CompatGateway(Protocol):
-    """What this asks of :class:`risala.engine.faces.access.CompatAccess`."""
+    """What this asks of :class:`risala.engine.operations.faces.access.CompatAccess`."""
 
     async def admit(
         self, face: str, username: str, password: str, address: Address | None, /

@@ -197,7 +197,7 @@ class PageRequest:
         """Do an operation for the reader; one that is of an organization, in the one looked at.
 
         Raises:
-            Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.perform` does.
+            Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.perform` does.
         """
         return await self.site.gateway.perform(operation, arguments, self.caller)
 
@@ -205,7 +205,7 @@ class PageRequest:
         """What an operation answers the reader.
 
         Raises:
-            Refusal, Unavailable: as :meth:`risala.engine.gateway.Gateway.ask` does.
+            Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.ask` does.
         """
         return (await self.ask_to_edit(ask, **arguments)).value
 

@@ -14,9 +14,6 @@ import trio
 from sqlite_utils import Database
 
 from risala.config.model import CarrierSection, Settings, StorageSection
-from risala.engine.connections import Connections
-from risala.engine.engine import open_engine
-from risala.engine.foundation import Seams
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate, migrations
 from risala.engine.journal.upkeep.audit import audit_file
@@ -27,6 +24,9 @@ from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver
 
 FILES = Path(__file__).parents[1] / "fixtures"

@@ -6,11 +6,11 @@ import pytest
 import trio
 
 from risala import __version__
-from risala.engine.connections import Connections
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.upkeep import minutes
+from risala.engine.wiring.connections import Connections
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 

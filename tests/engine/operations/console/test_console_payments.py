@@ -5,12 +5,12 @@ import re
 import pytest
 
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings
-from risala.engine.connections import Connections
 from risala.engine.journal.pages import payments
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.payments import STATES, PaymentFilter
+from risala.engine.wiring.connections import Connections
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)
 WALLET = {"bankily": MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))}

@@ -16,7 +16,7 @@ from risala.cli.show import output, progress
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
-    from risala.engine.standby.takeover import Takeover, TakeoverReport
+    from risala.engine.upkeep.standby.takeover import Takeover, TakeoverReport
 
 DATABASE: Final = "risala.db"
 DAMAGED: Final = (
@@ -71,7 +71,7 @@ def status(options: Options, directory: Path) -> None:
     from risala.engine.journal.shipping.copy import StandbyCopy
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.times import iso
-    from risala.engine.standby.lease import LeaseDirectory
+    from risala.engine.upkeep.standby.lease import LeaseDirectory
 
     settings = options.data_settings(creates=True)
     try:
@@ -138,7 +138,7 @@ def takeover(
       risala standby takeover /mnt/standby
       risala standby takeover /mnt/standby --i-know-the-primary-is-dead
     """
-    from risala.engine.standby.takeover import Takeover
+    from risala.engine.upkeep.standby.takeover import Takeover
 
     settings = options.data_settings(creates=True)
     run = partial(
@@ -166,8 +166,8 @@ def _take(
     from risala.engine.journal.shipping.pieces import BadPiece
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
-    from risala.engine.standby.lease import LeaseDirectory, LeaseTaken
-    from risala.engine.standby.takeover import PrimaryAlive, Takeover
+    from risala.engine.upkeep.standby.lease import LeaseDirectory, LeaseTaken
+    from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
     data_dir, where = settings.storage.data_dir, settings.standby.lease_directory
 

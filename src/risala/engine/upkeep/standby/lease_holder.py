@@ -14,7 +14,7 @@ import trio
 
 from risala.engine.journal.shipping.pieces import BadPiece
 from risala.engine.model.clock import Clock
-from risala.engine.standby.lease import (
+from risala.engine.upkeep.standby.lease import (
     LeaseDirectory,
     LeaseMemory,
     LeaseTaken,

@@ -14,22 +14,12 @@ from risala.engine.actors.actor import Ref
 from risala.engine.actors.alarm import Alarm
 from risala.engine.actors.broadcast import Broadcast
 from risala.engine.billing.billing import tell_entered
-from risala.engine.connections import NO_OUTSIDE, Connections, console_url, public_url
-from risala.engine.foundation import (
-    Foundation,
-    Owners,
-    Seams,
-    open_core,
-    start_owners,
-    system_seams,
-)
-from risala.engine.gateway import Gateway
 from risala.engine.intake.draft import Ailing, nothing_ails
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.policies import Policies
 from risala.engine.journal.recorder import Listeners, Recorder, unheard
 from risala.engine.model.ids import MessageIds
-from risala.engine.overview import Alone
+from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.payments.sources import PaymentSources
@@ -38,12 +28,22 @@ from risala.engine.people.sources import PeopleSources
 from risala.engine.rules.receiptgroups import ReceiptGroups
 from risala.engine.rules.router import Router
 from risala.engine.services import Birth, Delivery, Services
+from risala.engine.upkeep.overview import Alone
 from risala.engine.verify.payer_codes import VerifiedPayers
 from risala.engine.verify.sessions import (
     AT_ONCE_MAX,
     SessionsMessage,
     Sources,
     VerificationSessions,
+)
+from risala.engine.wiring.connections import NO_OUTSIDE, Connections, console_url, public_url
+from risala.engine.wiring.foundation import (
+    Foundation,
+    Owners,
+    Seams,
+    open_core,
+    start_owners,
+    system_seams,
 )
 
 

@@ -22,18 +22,18 @@ from risala.config.model import (
     SinksSection,
     StorageSection,
 )
-from risala.engine.connections import Connections
-from risala.engine.engine import Engine, open_engine
-from risala.engine.foundation import Seams
-from risala.engine.gateway import Gateway
 from risala.engine.journal.messages import counts
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource, first_id
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
 from risala.engine.rules.webhooks.types import WebhookCall
+from risala.engine.wiring.connections import Connections
+from risala.engine.wiring.engine import Engine, open_engine
+from risala.engine.wiring.foundation import Seams
 from risala.plugins.contract import Health, HealthState
 from risala.plugins.mail import Mail
 from risala.plugins.sink import SinkEvent, SinkUnavailableError

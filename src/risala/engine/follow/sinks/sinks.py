@@ -9,8 +9,8 @@ from typing import Any, Final
 from risala.config.hooks import SinkTable
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
 from risala.engine.follow.cursors import EventCursors
+from risala.engine.follow.sinks.runner import SinkRunner
 from risala.engine.model.clock import Clock
-from risala.engine.sinks.runner import SinkRunner
 from risala.plugins.sink import EventSink
 
 POLICY: Final = RestartPolicy(restarts_max=None)

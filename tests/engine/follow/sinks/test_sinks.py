@@ -11,9 +11,9 @@ import trio
 import trio.testing
 
 from risala.config.hooks import SinksSection, SinkTable
-from risala.engine.connections import Connections
+from risala.engine.follow.sinks.runner import SinkRunner, SinkState
 from risala.engine.journal.upkeep import retention
-from risala.engine.sinks.runner import SinkRunner, SinkState
+from risala.engine.wiring.connections import Connections
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 
 

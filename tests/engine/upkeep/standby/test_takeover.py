@@ -24,9 +24,9 @@ from risala.engine.journal.upkeep.set_aside import stopped_at
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.sentences import sentence
-from risala.engine.standby.lease import LeaseDirectory, held
-from risala.engine.standby.lease_holder import AGAIN_S, TELL_EVERY, LeaseHolder
-from risala.engine.standby.takeover import Takeover
+from risala.engine.upkeep.standby.lease import LeaseDirectory, held
+from risala.engine.upkeep.standby.lease_holder import AGAIN_S, TELL_EVERY, LeaseHolder
+from risala.engine.upkeep.standby.takeover import Takeover
 from risala.plugins.testing.fake_driver import FakeDriver
 
 TERM_S = 30

@@ -9,12 +9,12 @@ from typing import Final
 
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.alerts.measure import Open
 from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.alerts.holding import Reading
 from risala.engine.rules.alerts.usual import Rate, by_network, latest, usual
 from risala.engine.services import Services
+from risala.engine.upkeep.alerts.measure import Open
 
 LAG_MS: Final = 600_000
 """An hour is summed up so long after its end: most receipts have come, most codes have ended. So

@@ -26,7 +26,7 @@ from risala.engine.model.callers import CallerKind, operator_by
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.messages import Stamp
-from risala.engine.standby.lease import (
+from risala.engine.upkeep.standby.lease import (
     LeaseDirectory,
     LeaseMemory,
     SendLease,

@@ -11,24 +11,24 @@ from typing import Final
 from risala.config.model import Settings
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.actors.supervisor import RestartPolicy, Supervisor
-from risala.engine.alerts.alerts import Alerts
-from risala.engine.alerts.calls import AlertCalls, AlertCallSources
-from risala.engine.alerts.measure import Answers
-from risala.engine.alerts.telling import Telling
 from risala.engine.delivery.rereading import SettingsSource
-from risala.engine.faces.callbacks import CallbackSources, CompatCallbacks
 from risala.engine.follow.cursors import EventCursors
 from risala.engine.follow.feed import Feed
 from risala.engine.follow.live import Live
+from risala.engine.follow.sinks.sinks import Sinks
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.clock import ClockJumps
+from risala.engine.operations.faces.callbacks import CallbackSources, CompatCallbacks
 from risala.engine.people.letters import Letters
 from risala.engine.people.post import Post, keep_tidy
 from risala.engine.people.tokens import Derived
 from risala.engine.rules.webhooks.types import Outbound
 from risala.engine.services import Preparing, Services, nothing_to_prepare
-from risala.engine.sinks.sinks import Sinks
+from risala.engine.upkeep.alerts.alerts import Alerts
+from risala.engine.upkeep.alerts.calls import AlertCalls, AlertCallSources
+from risala.engine.upkeep.alerts.measure import Answers
+from risala.engine.upkeep.alerts.telling import Telling
 from risala.engine.webhooks.notices import Notices
 from risala.engine.webhooks.service import Webhooks, WebhookSources
 from risala.plugins.face import CallsBack, GatewayFace

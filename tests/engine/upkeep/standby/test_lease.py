@@ -21,15 +21,15 @@ from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.model.clock import SystemClock
 from risala.engine.model.errors import StorageUnusable
-from risala.engine.standby.lease import (
+from risala.engine.upkeep.standby.lease import (
     LeaseDirectory,
     LeaseLost,
     LeaseTaken,
     held,
     margin_s,
 )
-from risala.engine.standby.lease_holder import EXIT_NO_LEASE, LeaseHolder, TakeoverUnfinished
-from risala.engine.standby.takeover import PrimaryAlive, Takeover
+from risala.engine.upkeep.standby.lease_holder import EXIT_NO_LEASE, LeaseHolder, TakeoverUnfinished
+from risala.engine.upkeep.standby.takeover import PrimaryAlive, Takeover
 
 TERM_S = 30
 

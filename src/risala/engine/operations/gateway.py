@@ -11,9 +11,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from risala.engine import overview
 from risala.engine.actors.broadcast import Subscription
-from risala.engine.faces.access import CompatAccess
 from risala.engine.follow.live import Follower
 from risala.engine.limits.claims import TakeAddress
 from risala.engine.model.callers import PROCESS, Caller
@@ -32,11 +30,13 @@ from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import answer, perform
+from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.webhooks.endpoints import endpoint_faults
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.people import People
 from risala.engine.requests.log import RequestLog
 from risala.engine.services import Services
+from risala.engine.upkeep import overview
 from risala.engine.verify.sessions import Judge, Open, view_of
 from risala.plugins.page import ConsolePages
 

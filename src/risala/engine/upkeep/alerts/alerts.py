@@ -18,9 +18,6 @@ import trio
 
 from risala.config.alerts import AlertsSection
 from risala.engine.actors.retrying import retry_until_committed
-from risala.engine.alerts.measure import Answers, Measuring
-from risala.engine.alerts.networks import Networks
-from risala.engine.alerts.telling import Telling
 from risala.engine.model.clock import ClockJumps
 from risala.engine.model.errors import Draining, Unavailable
 from risala.engine.rules.alerts.alert import Alert, AlertKind
@@ -34,6 +31,9 @@ from risala.engine.rules.alerts.holding import (
 )
 from risala.engine.rules.alerts.turning import Turning
 from risala.engine.services import Services
+from risala.engine.upkeep.alerts.measure import Answers, Measuring
+from risala.engine.upkeep.alerts.networks import Networks
+from risala.engine.upkeep.alerts.telling import Telling
 
 log = structlog.get_logger(__name__)
 

@@ -27,7 +27,6 @@ from risala.engine.delivery.scheduler import Board, SchedulerMessage
 from risala.engine.delivery.sorter import Sorter
 from risala.engine.delivery.worker.parts import Counts, Gate, WorkerHooks
 from risala.engine.delivery.worker.worker import CarrierWorker
-from risala.engine.foundation import Foundation, Owners
 from risala.engine.journal.recorder import Listeners, Recorder
 from risala.engine.rules.breaker import Breaker
 from risala.engine.rules.receiptgroups import ReceiptGroups
@@ -36,6 +35,7 @@ from risala.engine.rules.throttle import Throttle
 from risala.engine.verify.sessions import (
     text_of,
 )
+from risala.engine.wiring.foundation import Foundation, Owners
 from risala.plugins.contract import Driver
 
 

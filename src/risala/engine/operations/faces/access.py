@@ -64,7 +64,8 @@ class CompatAccess:
 
         Raises:
             Invalid: the address may not be called.
-            Refusal, Unavailable: as for :meth:`risala.engine.gateway.Gateway.send_message`.
+            Refusal, Unavailable: as for
+                :meth:`risala.engine.operations.gateway.Gateway.send_message`.
         """
         callback = None
         if callback_url is not None:

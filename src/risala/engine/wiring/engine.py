@@ -17,13 +17,6 @@ import trio
 
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.actor import MailboxFull, Ref
-from risala.engine.carrier_wiring import (
-    CarrierWiring,
-    build_registry,
-    build_rereading,
-    build_sending,
-)
-from risala.engine.connections import NO_OUTSIDE, Connections, build_outward, in_words
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.delivery.carrier_runtime import DRIVER_POLICY
 from risala.engine.delivery.deadline_watch import DeadlineWatch
@@ -34,17 +27,13 @@ from risala.engine.delivery.scheduler import Board, Scheduler, SchedulerMessage,
 from risala.engine.delivery.suspects import suspicion_of
 from risala.engine.delivery.waits import Waits
 from risala.engine.follow.cursors import EventCursors
-from risala.engine.foundation import Foundation, Seams, open_core, start_owners, system_seams
-from risala.engine.gateway import Gateway
-from risala.engine.gateway_wiring import open_intake, people_of
 from risala.engine.intake.intake import Intake
 from risala.engine.intake.opt_outs import LookBack
 from risala.engine.journal.shipping.shipper import Shipper
 from risala.engine.model.errors import Draining, EngineError
-from risala.engine.overview import Running, statistics
+from risala.engine.operations.gateway import Gateway
 from risala.engine.payments.lines import BankLines
 from risala.engine.payments.payment_service import PaymentService
-from risala.engine.recovery import clear_up
 from risala.engine.rules.router import Router
 from risala.engine.services import Delivery, Services
 from risala.engine.upkeep import minutes
@@ -52,6 +41,7 @@ from risala.engine.upkeep.clock_rollback import WatchedClock, keep_elapsed
 from risala.engine.upkeep.erasing import Erasing
 from risala.engine.upkeep.exporting import Exporting
 from risala.engine.upkeep.old_keys import keep_forgetting
+from risala.engine.upkeep.overview import Running, statistics
 from risala.engine.upkeep.retention import Retention
 from risala.engine.verify.sessions import (
     Reload,
@@ -59,6 +49,16 @@ from risala.engine.verify.sessions import (
     keep_settling,
     settle_due,
 )
+from risala.engine.wiring.carriers import (
+    CarrierWiring,
+    build_registry,
+    build_rereading,
+    build_sending,
+)
+from risala.engine.wiring.connections import NO_OUTSIDE, Connections, build_outward, in_words
+from risala.engine.wiring.foundation import Foundation, Seams, open_core, start_owners, system_seams
+from risala.engine.wiring.gateway import open_intake, people_of
+from risala.engine.wiring.recovery import clear_up
 from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)
