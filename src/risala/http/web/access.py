@@ -1,4 +1,4 @@
-"""Who may come to a page."""
+"""Who may open a page."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from risala.engine.model.callers import Role
 
 
 class PageAccess(StrEnum):
-    """Who may come. Each of an organization's includes those below it."""
+    """Who may open a page. Each role of an organization includes the roles below it."""
 
     PUBLIC = "public"
     SIGNED_IN = "signed-in"
-    """Whoever has an account, in whatever organization."""
+    """Anyone with an account, in any organization."""
     OPERATOR = "operator"
-    """Whoever runs the service, by a session of the console's own."""
+    """The operators of the service, with a session of the console."""
     VIEWER = "viewer"
     DEVELOPER = "developer"
     OWNER = "owner"

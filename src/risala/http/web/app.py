@@ -1,8 +1,8 @@
-"""The app of pages: brings a request to its view, and refuses whoever has no business there.
+"""The app of pages: passes a request to its view, and refuses readers without permission.
 
-The order in which a request is looked at: by which door it came, who signed in, whose organization
-it is about (404 where the reader is no member), in which role (403), whether a form bears our mark
-(403), and whether it was sent before. Only then a view sees it.
+A request is checked in this order: the connection it came by, who signed in, the organization it is
+about (404 where the reader is no member), the role (403), the mark of our form (403), and whether
+it was already sent. Only then does a view get it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from risala.http.web.templates import Templates
 LANGUAGE_COOKIE: Final = "risala-language"
 THEME_COOKIE: Final = "risala-theme"
 CONSOLE: Final = "operator"
-"""First in the addresses of the console, which are no page where it has an address of its own."""
+"""First segment of the console's paths; no page if the console has an address of its own."""
 _HEADERS: Final = {
     "content-security-policy": POLICY,
     "referrer-policy": "same-origin",
@@ -74,8 +74,8 @@ _HEADERS: Final = {
 }
 _UNSENT_DAYS: Final = UNSENT_AGE_MAX_MS / 86_400_000
 _ONLY_HTTPS: Final = ("strict-transport-security", "max-age=31536000")
-"""RFC 6797: for a year the browser asks this host by https alone. Not for its subdomains, which may
-be somebody else's."""
+"""RFC 6797: for a year the browser uses only https for this host. Subdomains are left out: they may
+belong to others."""
 
 
 class WebApp(JsonApp):
@@ -124,7 +124,7 @@ class WebApp(JsonApp):
         )
 
     def serves(self, path: str) -> bool:
-        """Whether a path is a page's, or would be if there were such a page."""
+        """Whether a path belongs to a page, or would if the page existed."""
         return path[1:].partition("/")[0] in self._first
 
     def _add(self, route: PageRoute) -> None:
@@ -163,7 +163,7 @@ class WebApp(JsonApp):
     async def handle_user_exception(
         self, error: Exception | BaseExceptionGroup[BaseException]
     ) -> TrioResponse:
-        """What no view had to do with: a path or a method that is not there."""
+        """Errors that no view handled: an unknown path or method."""
         if isinstance(error, BaseExceptionGroup) and not isinstance(error, ExceptionGroup):
             raise error  # it holds a Cancelled, which is Trio's
         visit = await self._arrive(_request())
@@ -173,7 +173,7 @@ class WebApp(JsonApp):
                 visit = await self._enter(visit, parts[2])
         return self._leave(visit, await self._error(visit, error))
 
-    # -- who comes
+    # -- access
 
     async def _arrive(self, request: Request) -> PageRequest:
         loaded = await self.site.templates.load()
@@ -220,7 +220,7 @@ class WebApp(JsonApp):
         return preferred(request.accept_languages) if session is None else session.user.language
 
     async def _turned_away(self, route: PageRoute, visit: PageRequest) -> TrioResponse | None:
-        """Where somebody is sent who has to sign in first; what they wrote is kept meanwhile."""
+        """The redirect of a reader who must sign in first; a form they sent is kept meanwhile."""
         if route.access is PageAccess.PUBLIC:
             return None
         is_console = route.access is PageAccess.OPERATOR
@@ -233,7 +233,7 @@ class WebApp(JsonApp):
         return visit.go(f"{self.site.face.sign_in}?" + urlencode({"next": target}))
 
     async def _keep_unsent(self, visit: PageRequest) -> TrioResponse:
-        """Send somebody who posted without a session to sign in, and then back to what they wrote.
+        """Send a reader who posted without a session to sign in, and then back to their form.
 
         Raises:
             Problem: it is no form.
@@ -246,8 +246,8 @@ class WebApp(JsonApp):
         return visit.go(face.sign_in) if kept is None else kept
 
     def _store_unsent(self, visit: PageRequest, form: SentForm, target: str) -> TrioResponse | None:
-        """The answer to a form of which nothing is done: it is kept for this browser, which is sent
-        to ``target``. None: the form is too long to be kept."""
+        """Keep a form for this browser, do nothing else with it, and redirect to ``target``. None:
+        the form is too long to keep."""
         now_ms = self.site.clock.now_ms()
         name = self.site.unsent.keep(
             visit.request.path, form, now_ms, in_session=visit.session is not None
@@ -272,11 +272,11 @@ class WebApp(JsonApp):
         return replace(visit, organization=organization, formats=formats)
 
     async def _enter_console(self, visit: PageRequest) -> PageRequest:
-        """The visit of an operator, with what waits for their word."""
+        """The visit of an operator, with the things that wait for a decision."""
         waiting = await visit.perform("console.waiting")
         return replace(visit, waiting=waiting)
 
-    # -- what they get
+    # -- answers
 
     async def _view(self, route: PageRoute, visit: PageRequest) -> TrioResponse:
         if route.method == "GET":
@@ -287,7 +287,7 @@ class WebApp(JsonApp):
         visit = replace(visit, form=await read_form(visit.request))
         mark = unmasked(visit.form.text(MARK_FIELD))
         if not self.site.gateway.people.is_form_token(visit.cookie, mark):
-            # The page may be of a session before this one: its reader signed in again elsewhere.
+            # The page may be from an earlier session: its reader signed in again elsewhere.
             kept = None
             if (
                 mark
@@ -362,7 +362,7 @@ def _sets(reply: TrioResponse, name: str) -> bool:
 
 
 def _slug(route: PageRoute) -> str:
-    """The page of an organization, or of the console, that a route is; empty: it is none."""
+    """The page name of a route of an organization or of the console; empty for other routes."""
     inside = route.access.roles or route.access is PageAccess.OPERATOR
     page = "/".join(route.path.split("/")[3 if route.access.roles else 2 :])
     return page if route.method == "GET" and inside and "<" not in page else ""

@@ -1,6 +1,6 @@
-"""What browsers load beside the pages: read and compressed once, under names that carry a digest.
+"""Static files of the pages, read and compressed once, under names that carry a digest.
 
-A name changes with its content, so that a browser keeps a file for a year and asks for none twice.
+A name changes with its content, so a browser keeps a file for a year without asking again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _FILES: Final = (
     *(_OWN / "ui.js", _OWN / "sms.js", _OWN / "plot.js"),
     *(_OWN / "risala.css", _OWN / "dark.css"),
 )
-"""What a style sheet names stands before it: its address is part of the sheet's content."""
+"""Prepended to the names in a style sheet: their addresses are part of the sheet's content."""
 _LIVE: Final = (_VENDOR / "htmx" / "htmx.min.js", _VENDOR / "htmx" / "hx-sse.min.js")
-"""One file: htmx looks at the page as soon as it has run, and where its extension came in a file of
-its own, and later, the page opened no stream and said nothing of it."""
+"""One file: htmx scans the page as soon as it has run. When its extension came later, in a separate
+file, the page opened no stream and showed no error."""
 _NAMED: Final = re.compile(r"url\(([\w.-]+)\)")
 
 

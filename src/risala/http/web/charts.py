@@ -1,6 +1,6 @@
-"""Charts that the server draws, as SVG with attributes only: no style, no script.
+"""Charts that the server draws as SVG with attributes only: no style, no script.
 
-Each is for the eye alone; the table of the same numbers stands beside it.
+Charts are visual only; a table next to each shows the same numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BAR: Final = 10.0
 _INSET: Final = 1.6
 _HEIGHT: Final = 100.0
 _LEAST: Final = 0.7
-"""So high is what is more than nothing, or it could not be seen."""
+"""The minimum height of a bar above zero, so that it is visible."""
 _GAP: Final = 0.45
 """Of ground between two colours of a bar."""
 _LINES: Final = 3
@@ -47,7 +47,7 @@ def top_of(bars: Sequence[Bar]) -> int:
 
 
 def bars_svg(bars: Sequence[Bar], label: str) -> Markup:
-    """The bars themselves. ``label`` is what somebody hears who does not see them."""
+    """The bars alone. ``label`` is for screen readers."""
     width, top = _BAR * len(bars), top_of(bars)
     drawn = [
         f'<path class="grid-line" d="M0 {_n(line * _HEIGHT / _LINES)}H{_n(width)}"/>'
@@ -76,7 +76,7 @@ def _drawn(bar: Bar, left: float, top: int) -> list[str]:
 
 
 def spark_svg(values: Sequence[float]) -> Markup:
-    """A line without scale, for beside a figure; nothing where there is no line."""
+    """A line without a scale, shown next to a figure; empty without data."""
     if len(values) < 2:
         return Markup("")
     low, high = min(values), max(values)

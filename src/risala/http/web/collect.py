@@ -1,10 +1,10 @@
-"""``make messages``: collects what is to be translated into the catalogues below ``locale/``.
+"""``make messages``: collects the texts to translate into the catalogues below ``locale/``.
 
-What stands in a template or a module goes into the catalogue of its page: ``keys.html``, all of
-``keys/`` and ``keys.py`` into ``keys.po``, those of the console into ``operator_PAGE.po``; what all
-pages share into ``web.po``. A translation is
-kept as long as its sentence stands, also when that moves to another page; what nobody says any more
-goes. There is no guessing: a sentence that changed is a new one.
+A text in a template or a module goes into the catalogue of its page: ``keys.html``, all of
+``keys/`` and ``keys.py`` into ``keys.po``, those of the console into ``operator_PAGE.po``; texts
+that all pages share into ``web.po``. A translation is kept as long as its sentence exists, also
+when the sentence moves to another page; unused ones are removed. Nothing is guessed: a changed
+sentence is a new one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SHARED: Final = "web"
 CONSOLE: Final = "operator"
 FACES: Final = ("web", "dashboard", CONSOLE)
 TRANSLATED: Final = (Language.FRENCH, Language.ARABIC)
-"""English is what stands in the sources."""
+"""The sources are in English."""
 KEYWORDS: Final[Mapping[str, tuple[int | tuple[int, str], ...] | None]] = {
     "_": None,
     "words": None,
@@ -73,7 +73,7 @@ def sources() -> Iterator[Path]:
 
 
 def collect() -> dict[str, Catalog]:
-    """What is to be translated, by catalogue."""
+    """The texts to translate, by catalogue."""
     found: defaultdict[str, Catalog] = defaultdict(Catalog)
     for path in sources():
         method = "python" if path.suffix == ".py" else "jinja2.ext:babel_extract"
@@ -105,7 +105,7 @@ def catalogue_text(template: Catalog, language: Language, known: Mapping[_Key, C
 
 
 def written() -> dict[Path, str]:
-    """Every catalogue's file and what it should say."""
+    """The file of every catalogue, and its expected content."""
     templates = collect()
     found: dict[Path, str] = {}
     for language in TRANSLATED:
@@ -135,7 +135,7 @@ def _key(message: object) -> _Key:
 
 
 def main() -> int:
-    """Write all catalogues, and say what is missing in them."""
+    """Write all catalogues, and print the missing translations."""
     texts = written()
     for path in LOCALE.glob("*/*.po"):
         if path not in texts:
@@ -152,7 +152,7 @@ def main() -> int:
 
 
 def untranslated(path: Path) -> Iterator[_Key]:
-    """What a catalogue has no translation for."""
+    """The texts that a catalogue does not translate."""
     with path.open("rb") as file:
         catalogue = read_po(file, locale=path.parent.name)
     for message in catalogue:

@@ -1,8 +1,8 @@
-"""By which door a request came: over https, on this machine itself, or neither.
+"""How a request came: over https, on this machine itself, or neither.
 
-Pages hold sessions, so they are for the first two alone. The addresses that people are sent to and
-that forms must come from are the operator's (``http.public_url``); a ``Host`` header decides
-nothing but whether somebody on this machine asks for this machine.
+Pages hold sessions, so only the first two are accepted. The addresses for redirects and the allowed
+origins of forms come from the setting ``http.public_url``; a ``Host`` header only decides whether a
+request from this machine is also for this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from risala.http.common.locality import is_local
 from risala.http.common.targets import is_plain_path
 
 SESSION_DAYS: Final = 90
-"""The longest that a session lasts; the engine ends it earlier where nobody uses it."""
+"""The longest duration of a session; the engine ends an unused one earlier."""
 _COOKIES: Final = {SessionKind.CUSTOMER: "risala", SessionKind.OPERATOR: "risala-operator"}
 
 
@@ -31,18 +31,18 @@ class Way(Enum):
     LOCAL = auto()
     """Plain http by a program on this machine, for itself."""
     PLAIN = auto()
-    """Plain http from elsewhere: whoever listens in between would read the session."""
+    """Plain http from elsewhere: anyone on the network path could read the session."""
 
 
 @dataclass(frozen=True, slots=True)
 class CookiePolicy:
-    """How one request came, and what follows from it for cookies and forms."""
+    """How one request came, and the resulting rules for cookies and forms."""
 
     way: Way
     origin: str
-    """Where our forms are: what ``Origin`` must say. Empty: the operator has not said it."""
+    """The origin of our forms, which ``Origin`` must equal. Empty: not set by the operator."""
     kind: SessionKind = SessionKind.CUSTOMER
-    """Whose pages are behind it: customers' and operators' cookies know nothing of each other."""
+    """Whose pages these are: the cookies of customers and of operators are separate."""
 
     @property
     def session_cookie(self) -> str:
@@ -50,12 +50,12 @@ class CookiePolicy:
 
     @property
     def browser_cookie(self) -> str:
-        """Of a browser that nobody has signed in on."""
+        """The cookie of a browser without a session."""
         return self._named("-door")
 
     @property
     def said_cookie(self) -> str:
-        """Of a sentence that the next page shows: nobody else may put words into our mouth."""
+        """The cookie of a sentence for the next page: no other site can set it."""
         return self._named("-said")
 
     @property
@@ -116,9 +116,9 @@ def origin_of(url: str) -> str:
 
 
 def is_own_form(request: Request, door: CookiePolicy) -> bool:
-    """Whether a page of ours sent this, as far as its browser says.
+    """Whether the browser's headers show that one of our pages sent this.
 
-    Not enough alone, as there are clients that say nothing: the token in the form is the proof.
+    Not enough alone, because some clients send no such headers: the token in the form is the proof.
     """
     site = request.headers.get("sec-fetch-site")
     if site not in (None, "same-origin", "none"):
@@ -127,17 +127,17 @@ def is_own_form(request: Request, door: CookiePolicy) -> bool:
     if origin is None:
         return True
     if origin == "null" or not door.origin:
-        # The page of a link tells nobody where it is; and an operator who has not said where
-        # people find us has nothing to compare with. Then it is the browser's word, or no.
+        # The page of a link sends no referrer; and without the setting of the public address there
+        # is nothing to compare. Then the browser's own header decides, else no.
         return site == "same-origin"
     return origin.lower() == door.origin
 
 
 def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
-    """Where somebody may be sent back to: a page of ours below ``roots``; None: nowhere by this.
+    """A safe redirect target: one of our pages below ``roots``; None: the target is not safe.
 
-    Browsers read a backslash as a slash and drop control characters: with either, an address that
-    looks like a path here is another host there.
+    Browsers read a backslash as a slash and drop control characters: with either, a text that looks
+    like a path here is another host there.
     """
     if len(target) > _NEXT_CHARACTERS_MAX or not target.isascii() or not target.isprintable():
         return None
@@ -157,10 +157,10 @@ _NEXT_CHARACTERS_MAX: Final = 500
 
 
 def is_surely_own_form(request: Request, door: CookiePolicy) -> bool:
-    """Whether the browser says that a page of ours sent this.
+    """Whether the browser confirms that one of our pages sent this.
 
-    For what is kept though no mark proves it: nobody else may lay something down here for a reader
-    to send, so a browser that says nothing is not believed.
+    For forms that are kept without the proof of a mark: no other site may store something here for
+    a reader to send, so a browser that sends no such header is refused.
     """
     if request.headers.get("sec-fetch-site") == "same-origin":
         return True

@@ -1,6 +1,6 @@
 """What pages ask of the engine: the shape of the gateway, and of its part for people.
 
-Protocols, so that a test can put a small real class in their place.
+Protocols, so that a test can use a small real class instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 class SignInAccess(Protocol):
-    """What handles raw tokens and codes; what people do else are operations."""
+    """The part that handles raw tokens and codes; other actions of people are operations."""
 
     @property
     def public_url(self) -> str:
@@ -38,10 +38,10 @@ class SignInAccess(Protocol):
 
     @property
     def has_mailer(self) -> bool:
-        """Whether mails leave at all."""
+        """Whether mails are sent."""
 
     def new_token(self) -> str:
-        """For the cookie of a browser that nobody has signed in on."""
+        """The token for the cookie of a browser without a session."""
 
     def form_token(self, cookie: str, /) -> str:
         """The mark of forms that are drawn for the holder of a cookie."""
@@ -52,13 +52,13 @@ class SignInAccess(Protocol):
         """Mail a code. Raises ``Invalid``, ``RateLimited``, ``Unavailable``."""
 
     def pending(self, token: str, /) -> CodeAsked | None:
-        """What was asked for by this browser."""
+        """The code that this browser asked for."""
 
     async def finish(self, browser: Browser, code: str, kind: SessionKind, /) -> SignedIn | Denied:
         """Judge a code. Raises ``RateLimited``, ``Forbidden``, ``Unavailable``."""
 
     def session(self, token: str, kind: SessionKind, /) -> WebSession | None:
-        """Who is signed in by this cookie."""
+        """The user signed in by this cookie."""
 
     async def rotate(self, token: str, kind: SessionKind, /) -> str | None:
         """Another value for the cookie of a session."""
@@ -66,17 +66,17 @@ class SignInAccess(Protocol):
     async def sign_out(self, token: str, kind: SessionKind, /) -> None: ...
 
     def caller(self, session: WebSession, organization_id: str, /) -> Caller:
-        """Raises ``NotFound`` for who is no member."""
+        """Raises ``NotFound`` for a user who is no member."""
 
     def user_caller(self, session: WebSession, /) -> Caller: ...
 
     def operator_caller(self, session: WebSession, /) -> Caller:
-        """Raises ``Forbidden`` for who is no operator."""
+        """Raises ``Forbidden`` for a user who is no operator."""
 
     def watching(
         self, session: WebSession, organization_id: str | None = ..., /
     ) -> AbstractContextManager[trio.Event]:
-        """Set when the session may see no more of it."""
+        """Set when the session may no longer see it."""
 
     def peek_link(self, token: str, /) -> LinkView | None: ...
 
@@ -104,11 +104,11 @@ class CheckoutPayment(Protocol):
     def currency(self) -> str: ...
 
     def state_at(self, now_ms: int, /) -> StrEnum:
-        """How it stands; ``waiting`` where it can be paid."""
+        """The state of a payment; ``waiting`` where it can be paid."""
 
 
 class PaymentAccess(Protocol):
-    """What is reached without an account: providers' callbacks, and the checkout of demos."""
+    """Operations without an account: providers' callbacks, and the checkout of demos."""
 
     async def callback(self, name: str, callback: PaymentCallback, /) -> int:
         """Raises ``NotFound``, ``ForgedCallbackError``, ``Unavailable``."""

@@ -19,11 +19,11 @@ class NavItem:
     label: str
     access: PageAccess = PageAccess.VIEWER
     short: str | None = None
-    """For the dock of a phone; None: it is not there."""
+    """For the dock of a phone; None: not in the dock."""
     key: str = ""
     """After `g`: leads there."""
     counts: str = ""
-    """What of :attr:`Visit.waiting` stands beside it."""
+    """The number of :attr:`Visit.waiting` shown next to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +34,28 @@ class NavGroup:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rail:
-    """What readers of one role find in the rail: one object for all of them, so that what is drawn
-    of it is drawn once."""
+    """The rail of readers of one role: one object for all of them, so that its parts are drawn
+    once."""
 
     groups: tuple[NavGroup, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebFace:
-    """What the pages of one face have in common."""
+    """What the pages of one face share."""
 
     templates: Sequence[Path]
     kind: SessionKind
     root: str
     """Before the addresses of signing in and of a reader's choices; empty, or ``/operator``."""
     home: str
-    """Where those come who have signed in."""
+    """The first page after signing in."""
     frame: str
-    """The template around the pages of those who are inside."""
+    """The template around the pages for signed-in readers."""
     navigation: Sequence[NavGroup]
-    """What its rail and its dock list."""
+    """The entries of its rail and its dock."""
     first: Sequence[str] = ()
-    """Where somebody who chose an organization comes: to the first of these that there is."""
+    """The page after an organization was chosen: the first of these that exists."""
 
     @property
     def sign_in(self) -> str:
@@ -63,15 +63,15 @@ class WebFace:
 
 
 def again_path(root: str) -> str:
-    """Where somebody comes back to what they wrote when their session had ended."""
+    """The path where readers return to a form that they sent after their session had ended."""
     return f"{root or '/app'}/again"
 
 
 def address_of(settings: Settings, kind: SessionKind) -> str | None:
-    """Where people find the pages of a kind; None: the operator has not said it."""
+    """The public address of the pages of a kind; None: not set by the operator."""
     http = settings.http
     if kind is SessionKind.CUSTOMER:
         return http.public_url
     if http.console_url is not None or http.console_bind is not None:
-        return http.console_url  # at an address of its own nothing is to be had of the customers'
+        return http.console_url  # a separate console address serves no customer page
     return http.public_url

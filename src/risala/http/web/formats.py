@@ -1,9 +1,9 @@
 """Numbers, money, times and telephone numbers, as readers of each language write them.
 
 Digits are Western in all three languages, as on Mauritanian phones and invoices; the patterns are
-our own, because CLDR's for Mauritania are drawn differently by different browsers. Whatever is not
-a word of the page's language stands in an isolate, with its sign inside: else the digits of an
-Arabic sentence change places.
+our own, because browsers draw CLDR's for Mauritania differently. Everything that is not a word of
+the page's language is put into an isolate, with its sign inside: else the digits of an Arabic
+sentence change places.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from risala.http.web.drawing.quick import as_markup
 from risala.http.web.languages import NC_, Words
 
 Moment = int | str
-"""UTC epoch milliseconds, or a time as operations tell it (ISO 8601)."""
+"""UTC epoch milliseconds, or a time in the format of operations (ISO 8601)."""
 NBSP: Final = "\u00a0"
 MINUS: Final = "\u2212"
 _DAYS_KEPT: Final = 1024
-"""Days that are kept as they are written, in each language: those of a year. A list has most of its
-rows from a few days."""
+"""Formatted days kept for each language: those of a year. A list has most of its rows from a few
+days."""
 _NUMBERS_KEPT: Final = 2048
 """Numbers and sums that are kept as they are written: parts and prices of a list are few."""
 _MONTHS: Final = (
@@ -42,12 +42,12 @@ _MONTHS: Final = (
 _DECIMALS: Final = 2
 """Of every currency that we count in (:mod:`risala.engine.model.money`)."""
 _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
-"""Those that have a word of their own; any other is written by its code."""
+"""Currencies with a word of their own; any other is written by its code."""
 _CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
 """Unicode's names for the forms of a plural, each with a count that has it in Arabic."""
 _ISO: Final = len("2026-11-21T08:30:00.123Z")
 _TENTH_MS: Final = 100
-"""What is shorter is told in milliseconds: in seconds it would be 0.0."""
+"""Shorter durations are shown in milliseconds: in seconds they would be 0.0."""
 _SECOND_MS: Final = 1000
 _MINUTE_MS: Final = 60_000
 _HOUR_MS: Final = 3_600_000
@@ -91,7 +91,7 @@ class Formats:
         bare: bool = False,
         currency: str | None = None,
     ) -> Markup:
-        """An amount: minor units, or as operations tell it, ``"12480.50"``.
+        """An amount: minor units, or in the format of operations, ``"12480.50"``.
 
         ``sign``: also where it is positive. ``bare``: without its unit.
         """
@@ -105,10 +105,10 @@ class Formats:
     def counter_words(
         self, price_minor: int | None = None, *, smart: bool = False
     ) -> dict[str, object]:
-        """What ``sms.js`` writes beside a text that is typed: its sentences, and how sums look.
+        """The texts that ``sms.js`` shows next to a message being typed, and the format of sums.
 
         Args:
-            price_minor: of one part; None: nothing is said of money.
+            price_minor: of one part; None: no money is shown.
             smart: curly quotes, dashes and the like are replaced where that makes the text fit.
         """
         english = self.words.language is Language.ENGLISH
@@ -133,7 +133,7 @@ class Formats:
     # -- telephone numbers
 
     def tel(self, number: str) -> Markup:
-        """+222 36 12 34 56; what is no number of ours as it is."""
+        """+222 36 12 34 56; a text that is no valid number is returned unchanged."""
         if number == FORGOTTEN:
             return self.words("forgotten")
         local = _local_part(number)
@@ -149,7 +149,7 @@ class Formats:
         text = number if local is None else _in_pairs(local)
         return as_markup(f'<bdi class="tel">{escape(text)}</bdi>')
 
-    # -- times: UTC epoch milliseconds, or as operations tell them
+    # -- times: UTC epoch milliseconds, or in the format of operations
 
     def date_text(self, at: Moment) -> Markup:
         return self._day(self._local(at))
@@ -174,7 +174,7 @@ class Formats:
         return _time(at, f"<bdi>{self.moment_text(at)}</bdi>")
 
     def clock_or_moment(self, at: Moment) -> Markup:
-        """The clock of what is of today, else the whole moment."""
+        """The clock for a time of today, else date and time."""
         local = self._local(at)
         clock = _clock(local)
         moment = self._moment(local, clock)
@@ -183,7 +183,7 @@ class Formats:
         return _time(at, f"<bdi>{moment}</bdi>")
 
     def ago(self, at: Moment) -> Markup:
-        """2 minutes ago; the moment itself in the title. What is long ago is told by its date."""
+        """2 minutes ago, with date and time in the title. An older time is shown by its date."""
         return _time(at, self._ago(self.now_ms - ms_of(at), at), title=self.moment_text(at))
 
     def _ago(self, age_ms: int, at: Moment) -> Markup:
@@ -221,9 +221,9 @@ class Formats:
         return as_markup(f'<span class="nowrap">{number}{NBSP}{unit}</span>')
 
     def with_zone(self, typed: str) -> str:
-        """A time as a field for times sends it, which tells no zone: the organization's is meant.
+        """A time from a field for times, which has no zone: the organization's zone is used.
 
-        What is no time comes back as it is: whoever reads it then refuses it.
+        A text that is no time is returned unchanged, for its reader to refuse.
         """
         try:
             found = datetime.fromisoformat(typed)
@@ -232,8 +232,8 @@ class Formats:
         return found.isoformat() if found.tzinfo else found.replace(tzinfo=self.zone).isoformat()
 
     def chosen_text(self, typed: str) -> Markup | None:
-        """A time as a field for times sends it, in the reader's words: browsers write theirs in the
-        field. None for what is no time."""
+        """A time in the reader's words, from a field for times that browsers write in their own
+        format. None for a text that is no time."""
         try:
             local = self._local(self.with_zone(typed))
         except (ValueError, OverflowError):
@@ -245,8 +245,8 @@ class Formats:
         return self._local(at).replace(tzinfo=None).isoformat(timespec="minutes")
 
     def midnight(self, day: str, later: int = 0) -> str | None:
-        """When a day begins where the organization is, as a field for dates sends it, or a day so
-        much ``later``; None for what nobody can mean."""
+        """The start of a day in the organization's zone, from a field for dates, or of the day so
+        much ``later``; None for an impossible date."""
         try:
             known = Day.fromisoformat(day) + timedelta(days=later)
         except (ValueError, OverflowError):
@@ -274,14 +274,14 @@ class Formats:
 
 
 def bare_formats(words: Words) -> Formats:
-    """For what is the same for all who read a language: nobody's clock, and nobody's money."""
+    """For parts that are the same for all readers of a language: no clock, no money."""
     return Formats(words, ZoneInfo("UTC"), "", 0)
 
 
 _FIRST_YEAR: Final = 1970
 """Before it no time can be counted, and nothing of ours has happened."""
 _DAYS_TOLD_MAX: Final = 60
-"""What is older is told by its date: nobody counts back further than two months."""
+"""Older times are shown by their date: two months."""
 
 
 @lru_cache(_DAYS_KEPT)
@@ -292,7 +292,7 @@ def _day_text(words: Words, year: int, month: int, day: int) -> Markup:
 
 @lru_cache(_DAYS_KEPT)
 def _around_clock(words: Words, year: int, month: int, day: int) -> tuple[str, str]:
-    """What stands before and behind the clock in a moment of that day."""
+    """The texts before and after the clock in a date and time of that day."""
     date, clock = _day_text(words, year, month, day), "\0"
     before, _, after = words.among(
         "date and time", "{date}, {clock}", date=date, clock=clock
@@ -325,7 +325,7 @@ def _number(language: Language, value: float | Decimal, decimals: int) -> Markup
 
 @lru_cache(_NUMBERS_KEPT, typed=True)
 def _money(language: Language, amount: int | str, unit: str | None, *, sign: bool) -> Markup:
-    """``unit=None``: without it."""
+    """``unit=None``: without a unit."""
     exact = Decimal(amount).scaleb(-_DECIMALS) if isinstance(amount, int) else Decimal(amount)
     text = _plain(language, exact, _DECIMALS)
     shown = _isolate(f"+{text}" if sign and exact > 0 else text)
@@ -340,8 +340,8 @@ def _clock(local: datetime, *, seconds: bool = True) -> str:
     return f"{local.hour:02}:{local.minute:02}"
 
 
-# What follows is made of markup, or of digits and what stands between them: nobody's own text is in
-# it, so that nothing is escaped again.
+# The following texts are made of markup, or of digits and their separators, and contain no text of
+# users, so nothing is escaped again.
 
 
 def _isolate(digits: str) -> Markup:
@@ -351,7 +351,7 @@ def _isolate(digits: str) -> Markup:
 def _time(at: Moment, shown: str, title: Markup | None = None) -> Markup:
     """``at`` was read before, so that it is a time."""
     told = "" if title is None else f'" title="{title}'
-    # As operations tell it, which is as it stands in a page; a separator could be any character.
+    # In the format of operations, as a page shows it; a separator could be any character.
     is_ours = isinstance(at, str) and len(at) == _ISO and at[10] == "T" and at[-1] == "Z"
     return as_markup(f'<time datetime="{at if is_ours else iso(ms_of(at))}{told}">{shown}</time>')
 

@@ -1,4 +1,4 @@
-"""What a form says, and the marks that it must bear to be taken."""
+"""The fields of a form, and the marks that it must carry to be accepted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from risala.http.common.problems import Problem, plain
 MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
 FIELDS_MAX: Final = 200
-"""More than any form of ours has; what a body may hold of them is bounded by its size."""
+"""More than any of our forms has; the size of the body bounds their content."""
 UNSENT_AGE_MAX_MS: Final = 30 * 60_000
-"""Longer than a code by e-mail takes; then nobody sees any more what was written."""
+"""Longer than a code by e-mail takes; then a kept form can no longer be seen."""
 UNSENT_MAX: Final = 200
 """Forms that are kept; one more takes the place of the oldest."""
 UNSENT_CHARACTERS_MAX: Final = 20_000
@@ -37,17 +37,17 @@ class SentForm:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def text(self, name: str, default: str = "") -> str:
-        """The field without the spaces around it; what a browser leaves out is the default."""
+        """The field without the spaces around it; a field that is not sent has the default."""
         values = self.fields.get(name)
         return default if not values else values[-1].strip()
 
     def amount(self, name: str) -> str:
-        """An amount of money as operations take it, from however its writer's language writes it;
-        what is no amount stays as it is, and is refused by whoever asks for one."""
+        """An amount of money in the format of operations, from the format of any language; a text
+        that is no amount stays unchanged, and is refused later."""
         return amount_text(self.text(name))
 
     def all(self, name: str) -> tuple[str, ...]:
-        """Of a field that may be there several times: boxes that are ticked."""
+        """The values of a field that may occur several times: ticked boxes."""
         return self.fields.get(name, ())
 
     def lines(self, name: str) -> list[str]:
@@ -59,7 +59,7 @@ class SentForm:
 
 
 _SPACES: Final = re.compile(r"[\s\u066c'\u2019]")
-"""What stands between thousands, an Arabic sign and apostrophes among it."""
+"""Separators of thousands, including an Arabic sign and apostrophes."""
 _AMOUNT: Final = re.compile(
     r"(\d{1,3}(?:([.,])\d{3}(?:\2\d{3})*)?|\d+)(?:([.,])(\d{1,2}))?", re.ASCII
 )
@@ -68,8 +68,8 @@ _AMOUNT: Final = re.compile(
 def amount_text(text: str) -> str:
     """``1 234,50``, ``1.234,50``, ``1,234.50`` and ``١٢٣٤٫٥٠`` as ``1234.50``.
 
-    Of ``1,234`` nobody can tell whether it is a thousand or has three decimals: it stays as it is,
-    and so does everything else that is no amount.
+    ``1,234`` is ambiguous: a thousand or three decimals. It stays unchanged, and so does every
+    other text that is no amount.
     """
     plain = unicodedata.normalize("NFKC", _SPACES.sub("", text)).replace("\u066b", ".")
     plain = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in plain)
@@ -87,10 +87,10 @@ _LINE_END: Final = re.compile(r"\r\n?")
 
 
 def form_of(query: str) -> SentForm:
-    """A form that was sent in an address.
+    """A form from the query of an address.
 
     Raises:
-        Problem: it is none, or has too many fields.
+        Problem: it is malformed, or has too many fields.
     """
     try:
         return SentForm(_fields(query))
@@ -102,7 +102,7 @@ async def read_form(request: Request) -> SentForm:
     """The form that a POST carries.
 
     Raises:
-        Problem: it is none, or has too many fields.
+        Problem: it is malformed, or has too many fields.
     """
     if request.mimetype != _FORM:
         raise plain(415)
@@ -116,7 +116,7 @@ async def read_form(request: Request) -> SentForm:
 
 def _fields(text: str) -> dict[str, tuple[str, ...]]:
     found = parse_qs(text, keep_blank_values=True, max_num_fields=FIELDS_MAX, errors="strict")
-    # A browser sends a line's end as two characters, whatever its reader typed there.
+    # A browser sends a line break as two characters, whatever the user typed.
     return {
         name: tuple(_LINE_END.sub("\n", value) for value in values)
         for name, values in found.items()
@@ -124,9 +124,9 @@ def _fields(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def masked(token: str) -> str:
-    """A token as it stands in a page: different each time.
+    """A token as written into a page: different each time.
 
-    Pages are compressed, and how well they compress would tell a token that stays the same.
+    Pages are compressed, and the compressed size would reveal a token that stays the same.
     """
     plain_bytes = token.encode()
     mask = secrets.token_bytes(len(plain_bytes))
@@ -135,7 +135,7 @@ def masked(token: str) -> str:
 
 
 def unmasked(shown: str) -> str:
-    """The reverse; empty for what :func:`masked` never made."""
+    """The reverse of :func:`masked`; empty for any other text."""
     try:
         both = base64.urlsafe_b64decode(shown.encode())
     except (ValueError, binascii.Error):
@@ -169,7 +169,7 @@ class UnsentForms:
     def keep(
         self, path: str, form: SentForm, now_ms: int, *, in_session: bool = False
     ) -> str | None:
-        """The name of what was kept; None: it is too long, and is not."""
+        """The name of the kept form; None: it is too long, and was not kept."""
         marks = (MARK_FIELD, ONCE_FIELD)
         fields = tuple(
             (name, value)
@@ -186,7 +186,7 @@ class UnsentForms:
         return name
 
     def find(self, name: str, now_ms: int) -> UnsentForm | None:
-        """What is kept by a name; None: nothing, or it is too old."""
+        """The form kept by a name; None: it is unknown, or too old."""
         found = self._forms.get(name)
         if found is None or now_ms - found.at_ms <= UNSENT_AGE_MAX_MS:
             return found

@@ -1,9 +1,9 @@
 """The languages of the pages: which one a reader gets, and its catalogue.
 
-English stands in the templates and in the code; the other languages stand in ``locale/LANGUAGE``,
-one catalogue for each part of the pages (``keys.po`` for the keys), so that two people who work on
-two pages never meet in one file. They are read as text when the first page is asked for: nothing
-is compiled, and a translator who changes a line needs no tool.
+Templates and code are in English; the other languages are in ``locale/LANGUAGE``, one catalogue for
+each part of the pages (``keys.po`` for the keys), so that two people who work on two pages do not
+edit the same file. Catalogues are read as text for the first page: nothing is compiled, and a
+translator who changes a line needs no tool.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def in_language(language: Language, texts: Mapping[str, str]) -> str:
 
 
 def language_named(name: str | None) -> Language | None:
-    """The language of a code; None: none of ours."""
+    """The language of a code; None: not supported."""
     try:
         return Language(name or "")
     except ValueError:
@@ -53,7 +53,7 @@ def language_named(name: str | None) -> Language | None:
 
 
 def preferred(accepted: LanguageAccept) -> Language:
-    """What a browser asks for by ``Accept-Language``, else :data:`USUAL`."""
+    """The language of ``Accept-Language``, else :data:`USUAL`."""
     for tag, quality in accepted:  # the one that is liked best comes first
         found = language_named(tag.partition("-")[0].lower())
         if found is not None and quality > 0:
@@ -76,7 +76,7 @@ class _Sentence(NamedTuple):
 
 
 class Words:
-    """The sentences of one language. What fills their holes is escaped; they are too."""
+    """The sentences of one language. They are escaped, and so are the values filled in."""
 
     def __init__(self, language: Language, catalogue: NullTranslations) -> None:
         self.language = language
@@ -89,7 +89,7 @@ class Words:
         return _filled(self._found(None, sentence), holes)
 
     def among(self, context: str, sentence: str, **holes: object) -> Markup:
-        """The same for a word that means several things: ``context`` says which."""
+        """The same for a word with several meanings: ``context`` selects one."""
         return _filled(self._found(context, sentence), holes)
 
     def counted(self, one: str, many: str, count: int, **holes: object) -> Markup:
@@ -116,22 +116,22 @@ _FOUND_MAX: Final = 4096
 def _filled(sentence: _Sentence, holes: dict[str, object]) -> Markup:
     if not holes:
         return sentence.whole
-    # Neither `Markup.format` nor a search for the holes: a page has a hundred of these.
+    # Faster than `Markup.format` or a search for placeholders: a page has a hundred of these.
     drawn = [*sentence.pieces]
     for place in range(1, len(drawn), 2):
         filling = holes[drawn[place]]
         drawn[place] = filling if type(filling) is Markup else escape(filling)
-    # The sentence is escaped, and what fills it too.
+    # The sentence is escaped, and so are its values.
     return as_markup("".join(drawn))
 
 
 def N_(sentence: str) -> str:
-    """Marks a sentence for the catalogue where it stands in a table; it is looked up later."""
+    """Marks a sentence in a table for the catalogue; it is translated later."""
     return sentence
 
 
 def NC_(context: str, sentence: str) -> str:
-    """The same for a word that :meth:`Words.among` looks up."""
+    """The same for a word that :meth:`Words.among` translates."""
     return sentence
 
 

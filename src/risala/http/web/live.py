@@ -1,9 +1,9 @@
-"""Pieces of a page that draw themselves anew: server-sent events that htmx puts in place.
+"""Pieces of a page that are drawn again on changes: server-sent events that htmx inserts.
 
-A stream follows an organization, and after each change has its page draw the pieces that changed;
+A stream follows an organization, and after each change lets its page draw the changed pieces;
 changes that come together are drawn together. A piece carries its id and ``hx-swap-oob``, so that
-one message may bring several. Nobody waits for a reader who is slow: what was missed is drawn from
-how things stand.
+one message may bring several. Nothing waits for a slow reader: missed changes are drawn from the
+current state.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from risala.engine.model.following import OutboxEvent, Told
 from risala.http.web.facade import PageFollower
 
 STREAMS_MAX: Final = 200
-"""Of all readers together; each holds a connection, and follows in memory what happens."""
+"""For all readers together; each holds a connection, and a queue of events in memory."""
 STREAMS_PER_USER_MAX: Final = 12
 """Open pages of one reader."""
 BEAT_S: Final = 15.0
-"""A line comes at least this often, so that either side notices when the other is gone."""
+"""A line is sent at least this often, so that either side notices when the other is gone."""
 APART_S: Final = 0.5
-"""Between two drawings: what is drawn more often than that nobody reads."""
+"""The pause between two drawings: nobody can read faster changes."""
 GATHERED_MAX: Final = 200
-"""Changes that one drawing is told of; beyond it draws from how things stand, as after a gap."""
+"""Changes that are passed to one drawing; if more, the current state is drawn, as after a gap."""
 AGAIN_S: Final = 30
 PIECE_END: Final = Markup("<!-- end of a piece -->")
 _MARKS: Final = re.compile(r'<input type="hidden" name="(?:form_token|once)"[^>]*>')
@@ -49,7 +49,7 @@ OVER: Final = b"event: over\ndata:\n\n"
 """The page closes the stream, and does not come back."""
 
 Draw = Callable[[Sequence[LifeEvent | OutboxEvent] | None], Awaitable[str]]
-"""Draws what changed as HTML, empty where nothing on the page did; None: whatever may have."""
+"""Draws changes as HTML, empty if none is on the page; None: anything may have changed."""
 
 
 class StreamReader(Protocol):
@@ -87,13 +87,13 @@ class LiveStreams:
         beat_s: float = BEAT_S,
         by_time: bool = False,
     ) -> TrioResponse:
-        """A stream of pieces, until ``watch`` says that its reader may see no more.
+        """A stream of pieces, until ``watch`` reports that its reader may see no more.
 
-        ``by_time``: drawn with each beat too, for what changes without anybody being told;
-        ``beat_s``: how often.
+        ``by_time``: drawn with each beat too, for changes that cause no event; ``beat_s``: how
+        often.
 
         Raises:
-            RateLimited, Overloaded: they have, or all have, as many streams as there may be.
+            RateLimited, Overloaded: the reader has, or all readers have, the maximum of streams.
             Draining: the service stops.
         """
         if (refusal := self._refusal(user_id)) is not None:
@@ -135,8 +135,8 @@ class LiveStreams:
                 async with aclosing(drawn) as chunks:
                     async for chunk in chunks:
                         yield chunk
-                # Where the service stops the stream just ends, as by a lost connection: the page
-                # says so, and comes back when the service does.
+                # When the service stops the stream just ends, like a lost connection: the page
+                # shows that, and reconnects when the service is back.
                 if not self._shutdown.is_set():
                     yield OVER
             finally:
@@ -161,14 +161,14 @@ async def _drawn(
             try:
                 chunk = piece_chunk(await draw(None if whole else changes)) or chunk
             except (NotFound, Forbidden, Invalid):
-                # It is there no more, is not the reader's, or its address was typed by hand: the
-                # page says so, loaded again.
+                # The thing was deleted, is not the reader's, or the address was typed by hand: the
+                # page shows that when loaded again.
                 break
         yield chunk
 
 
 async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> list[Told] | None:
-    """What happened in the next moment, empty where nothing did; None: it is over."""
+    """The events of the next moment, empty where nothing happened; None: the end."""
     found: list[Told] = []
     over = False
 
@@ -187,28 +187,28 @@ async def _gather(follower: PageFollower, ended: trio.Event, beat_s: float) -> l
                 with trio.move_on_after(APART_S):
                     while len(found) <= GATHERED_MAX:
                         found.append(await anext(follower))
-                    # They come faster than anybody reads: the rest of the time is slept away, and
-                    # what came meanwhile is drawn with them from how things stand.
+                    # Events come faster than anybody reads: sleep for the rest of the time, then
+                    # draw the events of that time together from the current state.
                     await trio.sleep_forever()
                 if len(found) > GATHERED_MAX:
                     follower.skip()
         except StopAsyncIteration:
-            over = not found  # what came before the end is still drawn
+            over = not found  # events before the end are still drawn
         nursery.cancel_scope.cancel()
     return None if over else found
 
 
 class Pieces:
-    """Of the pieces that are drawn again and again, those that are another than the last time.
+    """The redrawn pieces that differ from the last time.
 
-    What a reader has opened, or is about to press, is left alone while it stays as it is.
+    A piece that a reader has opened, or is about to press, is left alone while it stays the same.
     """
 
     def __init__(self) -> None:
         self._seen: dict[int, str] = {}
 
     def fresh(self, drawn: str) -> str:
-        """Pieces that :data:`PIECE_END` ends, less those that stand on the page already."""
+        """Pieces, each ended by :data:`PIECE_END`, without those already on the page."""
         found = []
         for place, piece in enumerate(drawn.split(PIECE_END)):
             bare = _MARKS.sub("", piece)
@@ -219,7 +219,7 @@ class Pieces:
 
 
 def piece_chunk(html: str) -> bytes:
-    """One message of a stream; empty for no piece at all."""
+    """One message of a stream; empty without pieces."""
     if not html.strip():
         return b""
     lines = "".join(f"data: {line}\n" for line in html.splitlines() if line.strip())

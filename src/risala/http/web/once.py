@@ -1,11 +1,11 @@
-"""Forms that create or cost something, done once: also by a double click, a reload, or Back.
+"""Forms that create or cost something take effect once: despite a double click, reload or Back.
 
-Such a form carries a key that was minted when it was drawn. The first post with a key does it; any
-other waits until that one is through and is sent where it was sent. A refusal uses nothing up.
+Such a form carries a key that was made when it was drawn. The first post with a key takes effect;
+any other waits for the first one and gets the same redirect. A refusal does not use the key.
 
-Keys are signed with a secret of this process, so that what was minted is not kept: only what was
-used is, bounded. A form from before a restart, or older than what is kept, is not done at all,
-and its reader is told to look first.
+Keys are signed with a secret of this process, so only used keys are kept, up to a limit. A form
+from before a restart, or older than the kept keys, is not done at all, and its reader is asked to
+check first.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ import trio
 USED_MAX: Final = 20_000
 """Keys that are remembered: some 5 MB, and more forms than are sent in a day."""
 AGE_MAX_MS: Final = 24 * 3_600_000
-"""A form that lay open for longer is drawn anew."""
+"""A form that was open for longer is drawn again."""
 
 
 @dataclass(slots=True)
 class OnceUse:
-    """What became of the first post with a key."""
+    """The result of the first post with a key."""
 
     minted_at: int
     over: trio.Event = field(default_factory=trio.Event)
     location: str | None = None
-    """Where its reader was sent; None while it is under way, or where it was answered in place."""
+    """The redirect; None while the post is running, or where it was answered without a redirect."""
 
 
 class StaleForm(Exception):
@@ -40,7 +40,7 @@ class StaleForm(Exception):
 
 
 class OnceKeys:
-    """Mints keys, and knows those that were used. All on one loop."""
+    """Makes keys, and remembers used ones. All on one loop."""
 
     def __init__(self, secret: bytes | None = None) -> None:
         self._secret = secret or secrets.token_bytes(32)
@@ -52,7 +52,7 @@ class OnceKeys:
         return f"{told}.{self._mac(user_id, told)}"
 
     def find(self, user_id: str, key: str, now_ms: int) -> OnceUse | None:
-        """The use of a key; None: it is new, and good.
+        """The use of a key; None: it is new and valid.
 
         Raises:
             StaleForm: it is not ours, not this user's, or too old.

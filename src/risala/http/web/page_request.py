@@ -1,4 +1,4 @@
-"""One request for a page: who asks, in which language, and what the view answers with."""
+"""One request for a page: the reader, the language, and the answers of the view."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from risala.http.web.templates import Templates, render
 R = TypeVar("R")
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
 _SAID_DAYS: Final = 60 / 86_400
-"""A minute: what was said is shown by the very next page."""
+"""A minute: the sentence is shown by the very next page."""
 _COMPRESSED_FROM: Final = 1000
-"""Bytes; what is shorter fits a packet anyhow."""
+"""Bytes; shorter answers fit a packet anyway."""
 
 
 class Theme(StrEnum):
@@ -70,7 +70,7 @@ _MEDIA: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages stand on."""
+    """What all pages share."""
 
     gateway: WebGateway
     settings: Settings
@@ -83,15 +83,15 @@ class Site:
     downloads: Downloads
     face: WebFace
     slugs: frozenset[str]
-    """The pages of an organization that there are, such as ``keys`` and ``verify/settings``; of
-    the console its own."""
+    """The existing pages of an organization, such as ``keys`` and ``verify/settings``, or of the
+    console."""
     rails: dict[Role | None, Rail] = field(default_factory=dict)
-    """By the role of who is inside; None: in the console."""
+    """By the reader's role; None: in the console."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """What a view is handed, and answers with."""
+    """The input of a view, with its possible answers."""
 
     site: Site
     request: Request = field(repr=False)
@@ -100,26 +100,26 @@ class PageRequest:
     formats: Formats
     theme: Theme
     cookie: str = field(repr=False)
-    """Of the session, else of the browser: what the marks in its forms are bound to."""
+    """Of the session, else of the browser: the marks in its forms are bound to it."""
     session: WebSession | None
     arguments: Mapping[str, str] = field(default_factory=dict)
-    """What the route's path has in angle brackets."""
+    """The parts of the path that are in angle brackets in the route."""
     form: SentForm = field(default_factory=SentForm, repr=False)
     """Of a POST; of a GET the fields of its address."""
     place: ReachableOrganization | None = None
     organization: Mapping[str, Any] = field(default_factory=dict)
-    """As ``org.show`` tells it; empty where the page is of none."""
+    """From ``org.show``; empty where the page is of no organization."""
     waiting: Mapping[str, Any] = field(default_factory=dict)
-    """What waits for an operator, as ``console.waiting`` tells it; empty where they don't look."""
+    """The things that wait for an operator, from ``console.waiting``; empty for other readers."""
     mode: Mode = Mode.LIVE
     """Which data the address asks for."""
     said: Markup | None = None
-    """What the page before wants told: shown once."""
+    """A sentence from the previous page: shown once."""
     cookies: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """To be set with the answer."""
     _marks: dict[str, Markup] = field(default_factory=dict, repr=False)
 
-    # -- who
+    # -- the reader
 
     @property
     def words(self) -> Words:
@@ -127,7 +127,7 @@ class PageRequest:
 
     @property
     def user(self) -> User:
-        """Of a page that only those who signed in get to see."""
+        """The session of a page that needs one."""
         assert self.session is not None, "the route lets strangers in"
         return self.session.user
 
@@ -138,7 +138,7 @@ class PageRequest:
 
     @property
     def _place_id(self) -> str | None:
-        """The organization that is looked at; None: the operator looks at all of them."""
+        """The organization that is shown; None: the operator sees all of them."""
         return None if self.is_console else self.organization_id
 
     @property
@@ -156,7 +156,7 @@ class PageRequest:
 
     @property
     def public_url(self) -> str | None:
-        """Where people find these pages, as far as the settings say."""
+        """The public address of these pages, if it is set."""
         return address_of(self.site.settings, self.face.kind)
 
     @property
@@ -184,7 +184,7 @@ class PageRequest:
 
     @property
     def caller(self) -> Caller:
-        """Who acts: the operator, the member of the organization, else the user."""
+        """The actor: the operator, the member of the organization, else the user."""
         assert self.session is not None, "the route lets strangers in"
         people = self.site.gateway.people
         if self.is_console:
@@ -202,7 +202,7 @@ class PageRequest:
         return await self.site.gateway.perform(operation, arguments, self.caller)
 
     async def ask(self, ask: Ask[R], /, **arguments: object) -> R:
-        """What an operation answers the reader.
+        """The result of an operation for the reader.
 
         Raises:
             Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.ask` does.
@@ -218,7 +218,7 @@ class PageRequest:
         return await self.site.gateway.ask(ask, arguments, self.caller)
 
     async def perform_own(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        """:meth:`perform` what is the reader's alone: their account."""
+        """:meth:`perform` for the reader's own account."""
         assert self.session is not None, "the route lets strangers in"
         caller = self.site.gateway.people.user_caller(self.session)
         return await self.site.gateway.perform(operation, arguments, caller)
@@ -231,7 +231,7 @@ class PageRequest:
 
     def marks(self, *, once: bool = False) -> Markup:
         mark = self._marks.get(MARK_FIELD)
-        if mark is None:  # once for all the forms of a page
+        if mark is None:  # one for all the forms of a page
             told = masked(self.site.gateway.people.form_token(self.cookie))
             mark = self._marks[MARK_FIELD] = _hidden(MARK_FIELD, told)
         if not once:
@@ -241,12 +241,12 @@ class PageRequest:
 
     @property
     def base(self) -> str:
-        """What stands before a page's name in its address."""
+        """The part before a page's name in its address."""
         return self.face.root if self.is_console else f"/app/{self.organization_id}"
 
     @property
     def tail(self) -> str:
-        """What stands behind it."""
+        """The part after a page's name in its address."""
         return "?mode=test" if self.mode is Mode.TEST and not self.is_console else ""
 
     def at(self, page: str, **query: str) -> str:
@@ -267,7 +267,7 @@ class PageRequest:
         return self.place is not None and self.place.status != "active"
 
     def navigation(self) -> list[NavGroup]:
-        """What the reader finds in the rail."""
+        """The entries of the reader's rail."""
         groups = (
             NavGroup(
                 group.title,
@@ -301,7 +301,7 @@ class PageRequest:
 
     @property
     def here(self) -> str:
-        """The address of this page, with its filters; of what was posted, the page before it."""
+        """The address of this page, with its filters; for a post, the page before it."""
         if self.request.method != "GET":
             return self.request.path
         query = self.request.query_string.decode("latin-1")
@@ -315,18 +315,18 @@ class PageRequest:
 
     @staticmethod
     def initials(name: str) -> str:
-        """Two letters that stand for a name."""
+        """Two letters that represent a name."""
         words = [word for word in name.split() if word[0].isalnum()]
         return "".join(word[0] for word in words[:2]).upper() or "·"
 
     @staticmethod
     def name_of(name: str) -> Markup:
-        """A name inside a sentence, in an isolate of its own."""
+        """A name inside a sentence, in an isolate."""
         return Markup("<bdi>{}</bdi>").format(name)
 
     @staticmethod
     def code(text: str) -> Markup:
-        """What is typed or quoted as it is, inside a sentence."""
+        """A typed or quoted text inside a sentence, in an isolate."""
         return Markup("<code>{}</code>").format(text)
 
     @staticmethod
@@ -354,7 +354,7 @@ class PageRequest:
         is_secret: bool = False,
         **values: object,
     ) -> TrioResponse:
-        """A page. ``is_secret``: it shows what is shown once, and is not compressed."""
+        """A page. ``is_secret``: it shows a secret once, and is not compressed."""
         drawn = await self.drawn(template, {**(given or {}), **values})
         return self._html(drawn, status, compress=not is_secret)
 
@@ -366,9 +366,9 @@ class PageRequest:
         by_time: bool = False,
         beat_s: float = BEAT_S,
     ) -> TrioResponse:
-        """A stream of pieces of the page, drawn by ``draw`` whenever something changes.
+        """A stream of pieces of the page, drawn by ``draw`` after each change.
 
-        ``by_time``: every ``beat_s`` too, for what changes without anybody being told.
+        ``by_time``: every ``beat_s`` too, for changes that cause no event.
         """
         assert self.session is not None, "the route lets strangers in"
         gateway = self.site.gateway
@@ -384,14 +384,14 @@ class PageRequest:
     def download(
         self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: FileForm
     ) -> TrioResponse:
-        """A table as a file; :meth:`progress` of the same id tells beside it how far it is."""
+        """A table as a file; :meth:`progress` of the same id shows its progress."""
         assert self.session is not None, "the route lets strangers in"
         watch = self.site.gateway.people.watching(self.session, self._place_id)
         reader = (self.user.id, download_id)
         return self.site.downloads.response(reader, name, watch, table, form)
 
     def progress(self, download: Download, draw: Draw) -> TrioResponse:
-        """A stream of pieces, drawn whenever a download has gone on."""
+        """A stream of pieces, drawn at each progress of a download."""
         assert self.session is not None, "the route lets strangers in"
         return self.site.live.response(
             self.user.id,
@@ -408,7 +408,7 @@ class PageRequest:
         /,
         **values: object,
     ) -> TrioResponse:
-        """The page of a form that was refused: ``faults`` says what is wrong with which field."""
+        """The page of a refused form: ``faults`` has the error of each field."""
         return await self.wrong(template, faults_of(self.words, error), given, **values)
 
     async def wrong(
@@ -419,12 +419,12 @@ class PageRequest:
         /,
         **values: object,
     ) -> TrioResponse:
-        """The same for what the view itself found; ``TOP`` is the form as a whole."""
+        """The same for errors that the view found; ``TOP`` is the form as a whole."""
         drawn = await self.drawn(template, {**(given or {}), **values, "faults": faults})
         return self._html(drawn, 422, compress=True)
 
     def go(self, address: str, said: str | None = None) -> TrioResponse:
-        """Send the reader on. ``said`` is a sentence of the catalogue that the page there shows."""
+        """Redirect the reader. ``said`` is a sentence of the catalogue that the next page shows."""
         response = TrioResponse(b"", 303, content_type="text/html; charset=utf-8")
         response.headers["location"] = address
         if said is not None:

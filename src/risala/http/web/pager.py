@@ -1,5 +1,5 @@
-"""Lists by key-set: newer and older from where one stands, never a number of pages or a total; and
-the filters of a list, which stand in its address."""
+"""Lists by key-set: newer and older from the current place, without page numbers or a total; and
+the filters of a list, which are in its address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 _SEQ_DIGITS_MAX: Final = 18
-"""A number of an entry with more digits is nobody's."""
+"""No entry has a number with more digits."""
 
 
 def is_seq(text: str) -> bool:
@@ -21,14 +21,14 @@ def is_seq(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Pager:
-    """Where the two buttons of a list lead; None: there is nothing more."""
+    """The targets of the two buttons of a list; None: the end."""
 
     newer: str | None
     older: str | None
 
 
 def pager_of(path: str, query: Mapping[str, str], *, newer: str | None, older: str | None) -> Pager:
-    """The pager of a list at ``path`` with the filters ``query``; cursors as reads tell them."""
+    """The pager of a list at ``path`` with the filters ``query``; cursors as in reads."""
     kept = {name: value for name, value in query.items() if name not in ("before", "after")}
 
     def address(name: str, cursor: str | None) -> str | None:
@@ -51,8 +51,8 @@ def chips(
     """A chip for each label.
 
     Args:
-        labels: what each filter is called, by its name in the address.
-        kept: the filters of the address, without where somebody stands in the list.
+        labels: the label of each filter, by its name in the address.
+        kept: the filters of the address, without the place in the list.
     """
     return [
         Chip(label, at(page, **{each: text for each, text in kept.items() if each != name}))

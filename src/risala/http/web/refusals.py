@@ -1,8 +1,8 @@
-"""What the engine refuses, told to a reader of a page: what is wrong, and what makes it right.
+"""Refusals of the engine, explained to a reader of a page: the error, and how to fix it.
 
 The API keeps the engine's own English sentences. Pages have theirs here by the code of a fault,
-else by the kind of a refusal; what has neither is told in the engine's words, which stand in
-``SPOKEN`` so that the catalogues have them.
+else by the kind of a refusal; others use the engine's words, which are in ``SPOKEN`` so that the
+catalogues have them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, Words
 
 TOP: Final = ""
-"""The field of what is wrong with a form as a whole."""
+"""The field of an error that concerns the form as a whole."""
 
 FAULTS: Final[Mapping[str, str]] = {
     "missing": N_("Fill this in."),
@@ -115,8 +115,8 @@ SPOKEN: Final = (
     ),
     N_("There is nobody to ask about this payment."),
 )
-"""Refusals in the engine's own words, with holes for what differs. Who adds a refusal that a page
-may meet adds its sentence here."""
+"""Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
+may meet needs its sentence here."""
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
@@ -127,7 +127,7 @@ _PATTERNS: Final = tuple((sentence, _pattern(sentence)) for sentence in SPOKEN)
 
 
 def _in_words(words: Words, text: str) -> Markup:
-    """What the engine says, in the reader's language where the catalogue has it."""
+    """The engine's sentence, in the reader's language where the catalogue has it."""
     for sentence, pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found is not None:
@@ -146,7 +146,7 @@ ROLES: Final[Mapping[PageAccess, str]] = {
     ),
     PageAccess.OWNER: N_("Only owners of this organization may do this. Ask one of them."),
 }
-"""What a reader is told whose role is too low."""
+"""The sentence for a reader whose role is too low."""
 
 
 class RoleTooLow(errors.Forbidden):
@@ -158,7 +158,7 @@ class RoleTooLow(errors.Forbidden):
 
 
 def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
-    """What is wrong, by field; what is of no field, or of one that no form has, under ``TOP``."""
+    """The errors, by field; those of no field, or of one that no form has, under ``TOP``."""
     if not isinstance(error, errors.Invalid):
         return {TOP: refusal_sentence(words, error)}
     found: dict[str, Markup] = {}

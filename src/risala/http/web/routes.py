@@ -1,6 +1,6 @@
-"""What a page is, to the app: an address, who may come, and the view that answers.
+"""A page as seen by the app: an address, the required access, and the view that answers.
 
-Every page stands in a table of these, so that a test can knock at every door there is.
+Every page is in a table of these, so that a test can check the access to each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PageView = Callable[[PageRequest], Awaitable[TrioResponse]]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRoute:
     path: str
-    """As Quart writes it: ``/app/<org>/keys/<key_id>``; that of an organization has ``<org>``."""
+    """In Quart's syntax: ``/app/<org>/keys/<key_id>``; pages of an organization have ``<org>``."""
     view: PageView
     access: PageAccess
     method: Literal["GET", "POST"] = "GET"

@@ -1,4 +1,4 @@
-"""The states that things can be in, as readers see them: a word and a shape for each."""
+"""The states of things as readers see them: a word and a shape for each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ENTRY_KINDS: Final = {
     "topup": N_("Top-up"),
     "adjustment": N_("Adjustment"),
 }
-"""What an entry of a statement is."""
+"""The kinds of entries of a statement."""
 
 _NETWORKS: Final = {"mauritel": "Mauritel", "mattel": "Mattel", "chinguitel": "Chinguitel"}
 

@@ -1,8 +1,8 @@
-"""The pages' templates: all that is filled in is escaped, and nothing that is missing passes.
+"""The pages' templates: all values are escaped, and a missing value is an error.
 
 Templates call what their reader needs as if it were global (``_``, ``money``, ``ago``): drawing
-never waits, so that one variable says for whom it is. They are compiled in a thread, all at the
-first page: a page that comes in the middle of a flood of messages must not hold the flood up.
+never waits, so one variable is enough to hold the reader. They are compiled in a thread, all at the
+first page: a page that comes during a flood of messages must not hold the flood up.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class PageReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What is read once."""
+    """The parts that are read once."""
 
     environment: Environment
     shelf: Shelf
@@ -88,7 +88,7 @@ class Templates:
 
 @cache
 def _load(folders: tuple[Path, ...]) -> Loaded:
-    # Cached: what is in the package stays the same, and half a second is long in a test.
+    # Cached: the content of the package does not change, and half a second is long in a test.
     shelf = load_shelf()
     environment = _environment(folders, shelf)
     for name in environment.list_templates(extensions=["html"]):

@@ -1,8 +1,8 @@
 """Parts of pages that are drawn once for the same arguments, and kept.
 
-Such a part stands in a template of its own below ``kept/``. It knows its arguments and the
-language, and nothing else: who reads, their organization, the marks of their forms and the data
-looked at are out of its reach, so that nothing of one reader can be kept for another.
+The template of such a part is below ``kept/``. It gets its arguments and the language, and nothing
+else: the reader, their organization, the marks of their forms and the data are out of its reach, so
+that no data of one reader can be kept for another.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from markupsafe import Markup
 from risala.http.web.drawing.quick import as_markup
 
 KEPT_MAX: Final = 2000
-"""Parts, of two thousand letters on the average: some 8 MB. An organization has about forty for
-each role and language of its readers; those that were not drawn for longest are drawn anew."""
+"""Parts of two thousand letters on average: some 8 MB. An organization has about forty for each
+role and language of its readers; the least recently used are dropped and drawn again."""
 _FOLDER: Final = "kept/"
 
 
@@ -35,7 +35,7 @@ F = TypeVar("F", bound=FormatsOfWords)
 
 
 class NoReader(Generic[F]):
-    """For whom a part is drawn that is the same for all who read a language."""
+    """The reader of a part that is the same for all readers of a language."""
 
     def __init__(self, formats: F) -> None:
         self.formats = formats
@@ -61,7 +61,7 @@ def _for_everybody(what: str) -> RuntimeError:
 def caching(
     environment: Environment, reader: ContextVar[Any], bare: Callable[[Any], FormatsOfWords]
 ) -> Callable[..., Markup]:
-    """What templates call as ``drawn_once("name.html", argument=…)``.
+    """The function that templates call as ``drawn_once("name.html", argument=…)``.
 
     Args:
         reader: for whom is drawn.

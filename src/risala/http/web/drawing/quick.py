@@ -1,7 +1,7 @@
-"""Jinja as quick as our templates allow: all is escaped, and what they call wants no context.
+"""Jinja made faster for our templates: all is escaped, and called functions need no context.
 
-A page of a list fills a thousand places and calls five hundred things. What Jinja looks at each
-time, for templates of any kind, is known of ours beforehand; what is drawn stays the same.
+A page of a list fills a thousand places and makes five hundred calls. Jinja checks things each
+time, for any kind of template, that are known in advance for ours; the output stays the same.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ as_markup: Final[Callable[[str], Markup]] = partial(str.__new__, Markup)
 
 
 class QuickContext(Context):
-    """Calls what a template calls, without asking first whether it wants to know the template."""
+    """Makes the calls of a template without checking first whether the function wants a context."""
 
     def __init__(self, *given: Any, **named: Any) -> None:  # noqa: ANN401
         super().__init__(*given, **named)
-        # No template of ours has globals of its own, which each import would look for.
+        # Our templates have no globals of their own, which each import would look for.
         self.globals_keys = set()
 
     def call(
@@ -42,8 +42,8 @@ class QuickContext(Context):
 
 
 class QuickCode(CodeGenerator):
-    """Escapes what is no markup yet. Jinja hands markup through the same function, which copies it
-    twice: half of a page's places are filled with markup."""
+    """Escapes only text that is not markup. Jinja passes markup through the same function, which
+    copies it twice: half of a page's places are filled with markup."""
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:  # noqa: ANN401
         if frame.eval_ctx.volatile or not frame.eval_ctx.autoescape:

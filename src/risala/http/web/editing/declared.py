@@ -1,7 +1,6 @@
-"""Fields of forms as their record declares them: label, hint, maximum and how they are typed.
+"""Fields of forms as their record declares them: label, hint, maximum and input type.
 
-What a field looks like stays in the templates (``parts.declared``); what it is stands once, beside
-its type.
+The look of a field is in the templates (``parts.declared``); its definition is next to its type.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class DeclaredField:
     value: str
     hint: Markup | None
     rows: int | None
-    """None: it is one line."""
+    """None: one line."""
     maxlength: int | None
     placeholder: str | None
     dir: str | None
@@ -40,7 +39,7 @@ class DeclaredField:
 
 
 TICKED: Final = "yes"
-"""What a box that is ticked sends; one that is not sends nothing."""
+"""The value of a ticked box; a box that is not ticked sends nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ class DeclaredForm:
     def drawn(
         self, words: Words, record: object | None, typed: SentForm | None
     ) -> list[DeclaredField]:
-        """The fields with what was typed, else with what is stored."""
+        """The fields with the typed values, else with the stored ones."""
         return [_drawn(words, each, record, typed) for each in self._fields()]
 
     def labels(self, words: Words) -> dict[str, Markup]:
@@ -72,7 +71,7 @@ class DeclaredForm:
         return {each.name: _label(words, each) for each in self._fields()}
 
     def given(self, form: SentForm) -> dict[str, object]:
-        """What a form says of each field; an empty one is null, a box true or false."""
+        """The value of each field in a form; an empty one is null, a box true or false."""
         return {each.name: _given(form, each) for each in self._fields()}
 
 

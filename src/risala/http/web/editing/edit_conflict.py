@@ -1,4 +1,4 @@
-"""Edits that somebody else's came between: a form shows what stands now before it is saved."""
+"""Conflicting edits: a form shows the values stored meanwhile before it is saved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class StandsNow:
 
     label: Markup | str
     now: Markup | str
-    """What is stored; empty: nothing."""
+    """The stored value; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class StoredField:
 
     label: Markup | str
     value: str
-    """As the form would send it back; of boxes, those that are ticked, one a line."""
+    """As the form would send it back; of boxes, the ticked ones, one a line."""
     shown: Markup | str | None = None
-    """As its reader reads it; None: as it is."""
+    """As shown to the reader; None: the value itself."""
     is_amount: bool = False
     """An amount of money: 100 and 100.00 are the same."""
 
@@ -47,7 +47,7 @@ class StoredField:
 
 
 def _minor(amount: str) -> int | str:
-    """Minor units; what is no amount, or empty, as it is."""
+    """Minor units; a text that is no amount, or is empty, is returned unchanged."""
     try:
         return minor_units(amount)
     except ValueError:
@@ -63,14 +63,14 @@ def as_seen(form: SentForm) -> dict[str, int]:
 def edit(
     error: EngineError | None, form: SentForm | None, version: int, now: Mapping[str, StoredField]
 ) -> dict[str, object]:
-    """The ``version`` of an edit's form, and what ``stands`` now where it was changed meanwhile.
+    """The ``version`` of an edit's form, and the stored values (``stands``) that changed meanwhile.
 
     Args:
         version: of ``now``, both read after the refusal.
         now: by the names of the form's fields.
 
-    Only a form that shows the other's values bears their version: whoever saves it has seen them.
-    One that was refused for something else keeps the version that it was drawn with.
+    Only a form that shows the other's values carries their version, since its reader has seen them.
+    A form that was refused for another reason keeps the version that it was drawn with.
     """
     if form is None:
         return {"version": version, "stands": ()}

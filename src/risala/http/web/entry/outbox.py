@@ -1,6 +1,6 @@
-"""The mails of a service that writes them into a file: for whoever tries Risala on this machine.
+"""The mails of a service that writes them into a file: to try Risala on this machine.
 
-They hold codes and links, so the page is for browsers on this machine alone, and there is none
+They hold codes and links, so the page is only for browsers on this machine, and does not exist
 where mails are sent.
 """
 
@@ -22,12 +22,12 @@ from risala.http.web.routes import PageRoute
 _OUTBOX: Final = "outbox"
 """The mailer that writes into a file."""
 _TAIL_BYTES: Final = 256 * 1024
-"""What is read of the file's end: a hundred mails or more."""
+"""How much of the file's end is read: a hundred mails or more."""
 _SHOWN_MAX: Final = 50
 
 
 def has_outbox(visit: PageRequest) -> bool:
-    """Whether this reader may look into the mails."""
+    """Whether this reader may see the mails."""
     mail = visit.site.settings.mail
     return mail.mailer == _OUTBOX and mail.outbox is not None and visit.door.way is Way.LOCAL
 

@@ -1,4 +1,4 @@
-"""What a reader chooses for themselves on any page: the language and the colours."""
+"""The reader's choices on any page: the language and the colours."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from risala.http.web.page_request import PageRequest, Theme
 from risala.http.web.routes import PageRoute
 
 _PLACES: Final = ("/account", "/sign-in", "/sign-up", "/outbox")
-"""Of a face, below its root, beside its home: where a reader may be when they choose."""
+"""Paths of a face, below its root and in addition to its home, where the choice can be made."""
 _YEAR_DAYS: Final = 365.0
 
 

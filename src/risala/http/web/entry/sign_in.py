@@ -1,6 +1,6 @@
-"""Coming in and going out: a code by e-mail, a link from the operator, and no password.
+"""Sign in and sign out: by a code sent by e-mail or a link from the operator, without a password.
 
-Whether an address is known makes no difference to what is answered, until the code is right.
+Until the code is right, the answers do not show whether an address is known.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _too_often(visit: PageRequest, error: EngineError) -> dict[str, Markup]:
 
 
 def signed_in(visit: PageRequest, result: SignedIn, target: str | None = None) -> TrioResponse:
-    """Into the pages, with a session that nobody can have known before."""
+    """Sign in, with a new session that nobody can have known before."""
     reply = visit.go(target or visit.face.home)
     visit.door.set_cookie(reply, visit.door.session_cookie, result.token)
     visit.door.set_cookie(reply, visit.door.known_cookie, result.known_as)
@@ -118,14 +118,14 @@ async def sign_out(visit: PageRequest) -> TrioResponse:
 
 
 async def ask_sign_out(visit: PageRequest) -> TrioResponse:
-    """For who typed the address: signing out is a form's, or any link could do it to them."""
+    """For a typed address: signing out needs a form, or any link could do it to the reader."""
     if visit.session is None:
         return visit.go(visit.face.sign_in)
     return await visit.page("sign_in/out.html")
 
 
 async def show_link(visit: PageRequest) -> TrioResponse:
-    """A link is used by a button: programs that look into mails follow links, and press none."""
+    """A button uses the link: programs that scan mails follow links, but press no button."""
     view = _link(visit)
     reply = await visit.page("sign_in/link.html", status=200 if view else 404, view=view)
     reply.headers["referrer-policy"] = "no-referrer"
@@ -134,7 +134,7 @@ async def show_link(visit: PageRequest) -> TrioResponse:
 
 async def use_link(visit: PageRequest) -> TrioResponse:
     people, token = visit.site.gateway.people, visit.arguments["token"]
-    # What is no link of either face is counted and written down as well.
+    # Invalid links of either face are counted and logged too.
     if _link(visit) is not None or people.peek_link(token) is None:
         result = await people.use_link(token, visit.browser, visit.face.kind)
         if result is not None:
@@ -145,7 +145,7 @@ async def use_link(visit: PageRequest) -> TrioResponse:
 
 
 def _link(visit: PageRequest) -> LinkView | None:
-    """A link into this face: one into the other is none here, and is not used up."""
+    """A valid link into this face; one into the other face is invalid here, and not used up."""
     view = visit.site.gateway.people.peek_link(visit.arguments["token"])
     return view if view is not None and view.kind is visit.face.kind else None
 
@@ -188,7 +188,7 @@ def _has_unsent(visit: PageRequest, target: str | None) -> bool:
 
 
 def routes(root: str, *, sign_up: bool) -> tuple[PageRoute, ...]:
-    """The addresses below ``root``; ``sign_up``: strangers are asked in too."""
+    """The addresses below ``root``; ``sign_up``: strangers may register too."""
     public = partial(PageRoute, access=PageAccess.PUBLIC)
     post = partial(public, method="POST")
     names = ("sign-in", "sign-up") if sign_up else ("sign-in",)

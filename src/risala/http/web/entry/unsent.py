@@ -1,9 +1,9 @@
-"""What somebody wrote in a form and sent after their session had ended: kept until they are back.
+"""A form that was sent after its session had ended: kept until its author is back.
 
-Nothing of such a form is done, also where they have signed in again in another tab meanwhile: the
-page that the form stands in is of the session before. Who is signed in on the same browser is
-shown what it says, and sends it by a button of their own; without script as well. Forms are kept in
-memory alone, few and not for long: what is lost is what was lost before.
+Such a form has no effect, even if they have signed in again in another tab meanwhile: its page
+belongs to the earlier session. The user signed in on the same browser sees the form's content and
+sends it with a button, also without script. Forms are kept in memory only, few and not for long; a
+lost form is as lost as it was without this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from risala.http.web.routes import PageRoute
 
 
 def find_unsent(visit: PageRequest) -> UnsentForm | None:
-    """What this browser has sent in vain."""
+    """The forms that this browser sent without a session."""
     name = visit.request.cookies.get(visit.door.unsent_cookie, "")
     return visit.site.unsent.find(name, visit.site.clock.now_ms()) if name else None
 
@@ -33,7 +33,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _is_theirs(visit: PageRequest, form: UnsentForm) -> bool:
-    """Whether the form is of an organization that they are a member of, or of none."""
+    """Whether the form is of no organization, or of one that they are a member of."""
     _, first, *rest = form.path.split("/")
     if first != "app" or not rest or not rest[0].startswith("org_"):
         return True

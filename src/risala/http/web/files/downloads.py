@@ -1,9 +1,8 @@
-"""Files that are written while they are read: a table of any length, in the memory of one part.
+"""Files that are written while they are read: a table of any length, with one part in memory.
 
-Nothing is written ahead of its reader: the next part is asked for when the connection took the one
-before. Whoever goes away, signs out or is no member any more ends it, and the file is then cut off
-in a way that a browser tells from its end. How far it is, is told beside it, by the id under which
-it was begun.
+Nothing is written ahead: the next part is fetched when the connection took the previous one. The
+download stops when its reader leaves, signs out or is no longer a member; the browser then detects
+that the file is cut off. Another stream shows the progress, by the id of the download.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ AGAIN_S: Final = 30
 
 class DownloadState(StrEnum):
     WAITING = "waiting"
-    """Its page is open; nobody has asked for the file yet."""
+    """Its page is open; the file was not requested yet."""
     RUNNING = "running"
     DONE = "done"
     BROKEN = "broken"
@@ -45,12 +44,12 @@ class Download:
 
     rows: int = 0
     share: float = 0.0
-    """As far as one can tell: 0 to 1."""
+    """The estimated progress: 0 to 1."""
     state: DownloadState = DownloadState.WAITING
     changed: trio.Event = field(default_factory=trio.Event)
 
     def tell(self) -> None:
-        """Wake whoever looks on."""
+        """Wake the streams that watch it."""
         self.changed.set()
         self.changed = trio.Event()
 
@@ -59,13 +58,13 @@ class Download:
 class TablePart:
     rows: Sequence[Sequence[Cell]]
     share: float
-    """So much of all is written with it, as far as one can tell: 0 to 1."""
+    """The estimated progress of the whole once this part is written: 0 to 1."""
     head: Sequence[str] = ()
     """The names of the columns, before the rows; only the first part has them."""
 
 
 class DownloadFollower:
-    """Tells a stream of pieces that a download has gone on."""
+    """Notifies a stream of pieces of the progress of a download."""
 
     def __init__(self, download: Download) -> None:
         self._download = download
@@ -77,7 +76,7 @@ class DownloadFollower:
         return self._download.rows, self._download.state
 
     async def __anext__(self) -> Lagged:
-        """Raises ``StopAsyncIteration`` once all was told."""
+        """Raises ``StopAsyncIteration`` at the end."""
         while not self._closed and self._seen == self._now:
             if self._download.state in (DownloadState.DONE, DownloadState.BROKEN):
                 raise StopAsyncIteration
@@ -114,10 +113,10 @@ class Downloads:
         yield DownloadFollower(download)
 
     def refuse(self, user_id: str) -> None:
-        """Raise where another one would be too many.
+        """Check that another download may start.
 
         Raises:
-            RateLimited, Overloaded: they have, or all have, as many as there may be.
+            RateLimited, Overloaded: the reader has, or all readers have, the maximum.
         """
         if self._running.count(user_id) >= RUNNING_PER_USER_MAX:
             raise RateLimited("downloads", AGAIN_S, "There are too many downloads already.")
@@ -135,8 +134,8 @@ class Downloads:
         """A table as a file called ``name``.
 
         Args:
-            reader: the user's id, and the id under which it can be looked at from beside.
-            watch: says when its reader may see no more.
+            reader: the user's id, and the id that identifies the download for its progress.
+            watch: reports when its reader may see no more of it.
         """
         self.refuse(reader[0])
         content = self._content(reader, watch, table, form)

@@ -21,8 +21,8 @@ MARK: Final = "\ufeff"
 
 
 class OwnText(str):
-    """A text that we made ourselves of letters, digits, dashes and colons, beginning with none of
-    the dashes: an id, a time, a word of ours. It is written as it is, which is most of a file."""
+    """Text of ours made of letters, digits, dashes and colons that does not begin with a dash: an
+    id, a time, a fixed word. It is written unchanged; most of a file is of this type."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class FileForm(Protocol):
 
     @property
     def mark(self) -> str:
-        """What the file begins with."""
+        """The beginning of the file."""
 
     def line(self, cells: Sequence[Cell]) -> str:
         """One row with its end."""
@@ -54,7 +54,7 @@ class FileForm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CsvForm:
-    """What parts cells, and what parts decimals."""
+    """The separators of cells and of decimals."""
 
     separator: str
     decimal_mark: str
@@ -98,7 +98,7 @@ def _quoted(cell: Cell, form: CsvForm) -> str:
 
 
 def harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula, nor any part of it."""
+    """A text that a spreadsheet does not take for a formula, nor any part of it."""
     if _ODD.search(text) is None:
         return text
     within = _FORMULA_WITHIN.sub(r"\1'", text)

@@ -1,1 +1,1 @@
-"""Messages as pages tell them: what happened to one, and where it is."""
+"""Messages as pages show them: the history of one, and where it is."""

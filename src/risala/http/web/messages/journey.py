@@ -20,12 +20,12 @@ _DOTS: Final = {
     "WAITS": "pending",
     "RESENT": "processing",
 }
-"""The shape beside a line, where its status is not the one to show."""
+"""The shape next to a line, where it differs from its status."""
 Json = Mapping[str, Any]
 
 
 def story_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> dict[str, object]:
-    """What ``message.html`` draws of a message; both as ``message.show`` tells them."""
+    """The values ``message.html`` draws for a message; both from ``message.show``."""
     network, state = network_of(message["to"]), state_of(message, timeline)
     entries = entries_of(formats, timeline)
     return {
@@ -42,7 +42,7 @@ def story_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> dict[
 
 
 def state_of(message: Json, timeline: Sequence[Json]) -> str:
-    """The state that a reader sees: a message of which nobody knows is no longer on its way."""
+    """The state shown to a reader: a message of unknown fate is no longer on its way."""
     last = timeline[-1]["code"] if timeline else ""
     is_uncertain = message["status"] == "processing" and last in ("UNCERTAIN", "RESTORED_UNCERTAIN")
     return "uncertain" if is_uncertain else str(message["status"])

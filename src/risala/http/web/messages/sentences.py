@@ -1,7 +1,7 @@
-"""Lines of a message's timeline in the reader's language: what the engine keeps as kind and values.
+"""Lines of a message's timeline in the reader's language, from the kind and values in the engine.
 
-The engine's own sentences (``engine/model/sentences.py``) are English and the API's; these say the
-same in the page's words. What has no sentence here is told in the engine's.
+The engine's own sentences (``engine/model/sentences.py``) are English and for the API; these are
+the same in the words of the pages. A kind without a sentence here uses the engine's.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _UNDECIDED: Final = {
 
 
 def line_sentence(formats: Formats, entry: Entry) -> Markup:
-    """What a line tells, in one sentence or two."""
+    """The text of a line, in one sentence or two."""
     words, code = formats.words, entry["code"]
     if code in _PLAIN:
         return words(_PLAIN[code])
@@ -78,14 +78,14 @@ def line_sentence(formats: Formats, entry: Entry) -> Markup:
 
 
 def cause_markup(formats: Formats, word: str | None) -> Markup | None:
-    """The sentence of a cause; None: there is none, or one that we do not know."""
+    """The sentence of a cause; None: no cause, or an unknown one."""
     if word is None or word not in Cause.__members__:
         return None
     return escape(cause_sentence(Cause(word), formats.words.language.value))
 
 
 def _why(formats: Formats, entry: Entry) -> Markup:
-    """The cause; beside it the driver's own words where it has some."""
+    """The cause, with the driver's own words where it has some."""
     found = cause_markup(formats, entry["cause"])
     if found is None:
         found = formats.words("The carrier accepted it.")
