@@ -1,4 +1,4 @@
-"""What the engine is made of: for the gateway, the operations and the numbers."""
+"""The parts of the engine that the gateway, the operations and the statistics use."""
 
 from __future__ import annotations
 
@@ -42,94 +42,94 @@ from risala.plugins.page import ConsolePages
 
 
 class Delivery(Protocol):
-    """Delivering, as the rest of the engine sees it: in a running service, or in a command that
-    opened the engine by itself, where nothing is delivered."""
+    """Delivery, as the rest of the engine sees it: in a running service, or in a command that opens
+    the engine alone and delivers nothing."""
 
     @property
     def running(self) -> bool: ...
 
     def unready(self) -> tuple[str, ...]:
-        """Reasons why no message could be delivered at this moment."""
+        """The reasons why no message can be delivered now."""
 
     def statistics(self) -> dict[str, Any]:
-        """All numbers that are kept in memory; empty where nothing runs."""
+        """All numbers that are kept in memory; empty if no service runs."""
 
     def carriers(self) -> list[dict[str, Any]]:
         """Each carrier, and how much waits for it."""
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
-        """What a pending message waits for; None where it only waits for its turn.
+        """What a pending message waits for; None if it only waits for its turn.
 
         Args:
-            send_at: when it was scheduled for (UTC epoch milliseconds), if it was.
-            is_active: False where its organization is suspended.
+            send_at: the time it is scheduled for (UTC epoch milliseconds), if any.
+            is_active: False if its organization is suspended.
         """
 
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
-        """The commands that a carrier's driver can be asked.
+        """The commands that a carrier's driver offers.
 
         Raises:
-            NotFound: there is no such carrier.
+            NotFound: the carrier does not exist.
         """
 
     def refuse_ask(self, carrier: str, command: str, arguments: Sequence[str]) -> None:
-        """Raise what :meth:`ask` would raise now without asking the driver."""
+        """Raise what :meth:`ask` would raise now, without asking the driver."""
 
     async def ask(self, carrier: str, command: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """Ask a carrier's driver; its answer.
+        """Send a command to a carrier's driver and return the answer.
 
         Raises:
-            NotFound: there is no such carrier.
+            NotFound: the carrier does not exist.
             Invalid: its driver has no such command.
-            Conflict: the command was not done, or nothing runs.
+            Conflict: the command was not done, or no service runs.
         """
 
     async def set_gate(self, carrier: str, gate: Gate) -> None:
         """Pause, resume or drain a carrier.
 
         Raises:
-            NotFound: there is no such carrier.
-            Conflict: nothing runs.
+            NotFound: the carrier does not exist.
+            Conflict: no service runs.
         """
 
     @property
     def rereading(self) -> Rereading:
-        """Reads the settings anew.
+        """The object that reads the settings again.
 
         Raises:
-            Conflict: nothing runs, or the settings come from nowhere.
+            Conflict: no service runs, or the settings have no source.
         """
 
     async def reconnect(self, carrier: str) -> None:
-        """Let a carrier's link drop, and connect anew.
+        """Drop a carrier's link and connect again.
 
         Raises:
-            NotFound: there is no such carrier.
-            Conflict: nothing runs, or the carrier is about to end.
+            NotFound: the carrier does not exist.
+            Conflict: no service runs, or the carrier is about to end.
         """
 
     def override(self, carrier: str, override: Override | None) -> None:
-        """Obey another pace or weight, which is written down; None: the settings hold."""
+        """Apply another pace or weight, which is already stored; None: the settings apply."""
 
     def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
         """What went over a carrier's wire lately.
 
         Raises:
-            NotFound: there is no such carrier.
-            Conflict: nothing runs.
+            NotFound: the carrier does not exist.
+            Conflict: no service runs.
         """
 
     def route(self, recipient: str, segments: int) -> dict[str, Any]:
         """Where a message would go now, and why."""
 
     def unserved(self) -> dict[str, Any]:
-        """Which numbers no carrier serves now, and how many messages wait for that."""
+        """The numbers that no carrier serves now, and how many messages wait for that reason."""
 
     async def reload_organization(self, organization_id: str) -> None:
-        """Hold an organization's messages, or give them to carriers again, as it stands now."""
+        """Hold or release an organization's messages, according to its present state."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
-        """Look at an endpoint's deliveries now."""
+        """Check an endpoint's deliveries now."""
 
     def follow(
         self, what: What, organization_id: str | None, position: str | None
@@ -143,30 +143,30 @@ class Delivery(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Errands:
-    """Bells of services that do what takes long after somebody asked for it."""
+    """Bells that wake services whose work goes on long after it was requested."""
 
     erasing: Bell = field(default_factory=Bell)
     exporting: Bell = field(default_factory=Bell)
 
 
 Preparing = Callable[[], str | None]
-"""What is still to be done before anybody may be sent here; None: nothing."""
+"""What is still missing before messages can be sent; None: nothing."""
 
 
 def nothing_to_prepare() -> None:
-    """For a service that is ready once a carrier is."""
+    """For a service that is ready as soon as a carrier is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """When this process opened the engine, and by which settings."""
+    """When this process opened the engine, and the settings it was opened with."""
 
     at_ms: int
     """UTC epoch milliseconds."""
     at_s: float
-    """By Trio's clock, which nobody can set."""
+    """On Trio's clock, which cannot be set."""
     settings_file: Path | None
-    """None: there is none."""
+    """None if there is no settings file."""
     plugins: Sequence[PluginInfo]
     """All that were found, usable or not."""
     plugin_faults: Sequence[PluginFault] = ()
@@ -195,7 +195,7 @@ class Services:
     birth: Birth
     server_keys: ServerKeys
     pages: ConsolePages = field(default_factory=dict)
-    """Of plugins, for the console."""
+    """Pages that plugins add to the console."""
     errands: Errands = field(default_factory=Errands)
     esmes: Esmes = field(default_factory=Esmes)
     looks: AuditedReads = field(default_factory=AuditedReads)

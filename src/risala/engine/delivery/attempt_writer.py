@@ -1,11 +1,11 @@
-"""Writes attempts and outcomes of all carriers, in groups that nobody waits for.
+"""Writes the attempts and outcomes of all carriers, in groups, without blocking.
 
-While one commit is under way, what comes meanwhile gathers; then all of it is one commit. So the
-groups grow with the load, no timer holds anything up, and a message costs no task of its own.
+While one commit runs, new items gather; then all of them form one commit. So the groups grow with
+the load, no timer delays anything, and a message needs no task of its own.
 
-Within a group the answers to submits stand first, so that a receipt finds the submit it tells of,
-and what is to leave stands last. Whoever brings something hears of it only once it is on the disk:
-until then a lane submits nothing and a driver acknowledges nothing.
+In a group the answers to submits come first, so that a receipt finds its submit; the starts come
+last. Callers are notified only after the item is on disk: until then a lane submits nothing and a
+driver acknowledges nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.records.attempts import Arrival, Lease, Started, SubmitAnswer
 
 GROUP_MAX: Final = 128
-"""Of each kind at one time: the units of others, sends above all, get their turn between."""
+"""The limit of each kind per group: other units, above all sends, get their turn between."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -32,11 +32,11 @@ log = structlog.get_logger(__name__)
 
 
 _Waiting = tuple[Item, Callable[[Result | Failed], None]]
-"""Something to write down, and who is told what came of it."""
+"""Something to write, and the callback for the result."""
 
 
 class AttemptWriter:
-    """Of all carriers. What waits to be written outlives a crash of :meth:`run`."""
+    """The writer of all carriers. Items that wait to be written survive a crash of :meth:`run`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -47,29 +47,29 @@ class AttemptWriter:
         self._pause_s = AGAIN_FIRST_S
 
     def finish(self, answer: SubmitAnswer, done: Callable[[Failed | None], None]) -> None:
-        """Write down what a submit came to, however long the disk refuses.
+        """Write the outcome of a submit; try until the disk accepts it.
 
         Args:
-            done: told once it is on the disk; :class:`Failed` where it will not be.
+            done: called once it is on disk; with :class:`Failed` if it will never be.
         """
         self._answers.append((answer, done))
         self._bell.ring()
 
     def receive(self, arrival: Arrival, done: Callable[[Failed | None], None]) -> None:
-        """Write down a receipt; where the disk refuses it, its carrier has to bring it again."""
+        """Write a receipt; if the disk refuses it, the carrier has to send it again."""
         self._arrivals.append((arrival, done))
         self._bell.ring()
 
     def start(self, lease: Lease, done: Callable[[Started | Failed | None], None]) -> None:
-        """Write down that a segment is about to leave. ``done`` hears None: let it be.
+        """Write that a segment is about to leave. ``done`` gets None if it must not be sent.
 
-        Between the parts of a message it keeps trying: the message is in nobody else's hands.
+        Between the parts of a message it keeps trying, because only this lane has the message.
         """
         self._leases.append((lease, done))
         self._bell.ring()
 
     async def finished(self, answer: SubmitAnswer) -> None:
-        """As :meth:`finish`, and wait for it.
+        """As :meth:`finish`, and wait for the result.
 
         Raises:
             Draining: the service stops; the next start finds the submit without an answer.
@@ -79,7 +79,7 @@ class AttemptWriter:
         await word.wait()
 
     async def received(self, arrival: Arrival) -> None:
-        """As :meth:`receive`, and wait for it.
+        """As :meth:`receive`, and wait for the result.
 
         Raises:
             Unavailable: it could not be written.
@@ -89,12 +89,12 @@ class AttemptWriter:
         await word.wait()
 
     async def run(self) -> None:
-        """Write for life."""
+        """Write until cancelled."""
         pause_s, again_s = AGAIN_FIRST_S, math.inf
         while True:
             await self._bell.wait(again_s)
-            # An answer that is brought makes room in a window, and rings for the scheduler in the
-            # same instant: what it lets leave for that is in the same commit.
+            # An answer frees room in a window and wakes the scheduler at the same instant, so the
+            # next segment that may leave is in the same commit.
             await trio.lowlevel.checkpoint()
             if self._has_any() and await self._turn():
                 log.warning("journal.storage", again_in_s=pause_s)
@@ -109,7 +109,7 @@ class AttemptWriter:
         return bool(self._answers or self._arrivals or self._leases)
 
     async def _turn(self) -> bool:
-        """Write what has gathered; True where something has to be tried again."""
+        """Write what has gathered; True if something has to be tried again."""
         answers, self._answers = self._answers[:GROUP_MAX], self._answers[GROUP_MAX:]
         arrivals, self._arrivals = self._arrivals[:GROUP_MAX], self._arrivals[GROUP_MAX:]
         leases, self._leases = self._leases[:GROUP_MAX], self._leases[GROUP_MAX:]
@@ -126,7 +126,7 @@ class AttemptWriter:
         results: Sequence[Result | Failed],
         keep: Callable[[Item], bool],
     ) -> list[_Waiting[Item, Result]]:
-        """Tell what came of each; returns those that must be written and could not be."""
+        """Report each result; returns the items that must be written and could not be."""
         kept = []
         for one, result in zip(brought, results, strict=True):
             item, done = one
@@ -135,13 +135,13 @@ class AttemptWriter:
                 continue
             try:
                 done(result)
-            except Exception:  # its neighbours must hear of theirs
+            except Exception:  # the other callbacks must run too
                 log.exception("scribe.bug")
         return kept
 
 
 class _Word:
-    """What somebody waits to be told."""
+    """A result that a caller waits for."""
 
     def __init__(self) -> None:
         self._has_come = trio.Event()
@@ -162,7 +162,7 @@ def _items(brought: Sequence[_Waiting[Item, Result]]) -> list[Item]:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether the same may be written a little later."""
+    """Whether the same write may succeed a little later."""
     return isinstance(error, Unavailable) and not isinstance(error, Draining)
 
 

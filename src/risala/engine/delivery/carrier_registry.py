@@ -1,9 +1,9 @@
-"""Which carriers there are while the service runs, and what is changed about them.
+"""The carriers of the running service, and the changes to them.
 
-The settings' tables, what an operator has put over them (:class:`Override`), and the lanes that run
-for both. A change is one step for all who choose among lanes: the scheduler makes it between two of
-its own. A lane that is not wanted any more, or wants another driver, is given nothing new; it ends
-what it has begun, and only then does its driver take leave of the carrier.
+It combines the settings' tables, an operator's overrides (:class:`Override`), and the lanes that
+run for both. For everything that chooses among lanes a change is one step: the scheduler makes it
+between two steps of its own. A lane that is removed, or needs another driver, gets nothing new; it
+finishes what it has begun, and only then does its driver disconnect from the carrier.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from risala.plugins.contract import Driver, HealthState
 log = structlog.get_logger(__name__)
 
 RECEIPTS_S: Final = 60.0
-"""So long a carrier that is taken out stays connected once it has nothing more to submit: most
-receipts come in seconds, and this link may be the only one by which they come."""
+"""How long a removed carrier stays connected after its last submit: most receipts come within
+seconds, and this link may be the only one that brings them."""
 RECONNECT_S: Final = 5.0
-"""How long a link that is to be dropped waits for the answers that are still to come."""
+"""How long a link that is to be dropped waits for outstanding answers."""
 
 
 def overridden(section: CarrierSection, override: Override | None) -> CarrierSection:
-    """The settings of a carrier with what an operator has put over them."""
+    """The settings of a carrier, with the operator's override applied."""
     if override is None:
         return section
     over = {"rate_per_s": override.rate_per_s, "weight": override.weight}
@@ -54,14 +54,14 @@ class _Departure:
     """A lane that ends."""
 
     driver: Driver | None
-    """What follows it, by the settings as they are then; None: nothing."""
+    """What replaces it, built from the settings of that moment; None: nothing."""
     hurried: trio.Event = field(default_factory=trio.Event)
-    """Set where something follows it after all: nobody waits for late receipts then."""
+    """Set if something replaces it after all: then late receipts are not waited for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryParts:
-    """What it works with."""
+    """The other objects that the registry uses."""
 
     fleet: Fleet
     crew: CarrierRuntime
@@ -69,15 +69,15 @@ class RegistryParts:
     carriers: CarrierRepository
     sorter: Sorter
     rearrange: Callable[[Rearrange], Awaitable[object]]
-    """Hands it to the scheduler, and returns when it is done."""
+    """Hands the change to the scheduler, and returns when it is done."""
 
 
 class CarrierRegistry:
-    """Of one running service.
+    """The carriers of one running service.
 
     Args:
-        sections: the settings' tables, those of disabled carriers too.
-        overrides: by their carriers.
+        sections: the settings' tables, including those of disabled carriers.
+        overrides: the operator's overrides, by carrier.
     """
 
     def __init__(
@@ -91,22 +91,22 @@ class CarrierRegistry:
         self._overrides = dict(overrides)
         self._departures: dict[str, _Departure] = {}
         self._members: set[Member] = set()
-        """Whatever carriers are and were since this start, and some days before."""
+        """All carriers of now, of this run, and of some days before."""
         self._bell = Bell()
         self._turn = trio.Lock()
 
     @property
     def sections(self) -> tuple[CarrierSection, ...]:
-        """The settings' tables in force, without what is put over them."""
+        """The settings' tables in force, without overrides."""
         return tuple(self._sections.values())
 
     @property
     def in_force(self) -> tuple[CarrierSection, ...]:
-        """The same, with what is put over them."""
+        """The settings' tables in force, with overrides."""
         return tuple(map(self._in_force, self.sections))
 
     def section(self, carrier: str) -> CarrierSection | None:
-        """The settings' table of a carrier; None where they have none."""
+        """The settings' table of a carrier; None if the settings do not have it."""
         return self._sections.get(carrier)
 
     def _in_force(self, section: CarrierSection) -> CarrierSection:
@@ -115,7 +115,7 @@ class CarrierRegistry:
     # -- pace and weight -------------------------------------------------------------------------
 
     def override(self, carrier: str, override: Override | None) -> None:
-        """Obey an operator's word, which is on the disk; None: the settings hold again."""
+        """Apply an operator's override, which is on disk; None: the settings apply again."""
         if override is None:
             self._overrides.pop(carrier, None)
         else:
@@ -123,7 +123,7 @@ class CarrierRegistry:
         self._retune(carrier)
 
     def repace(self, carrier: str, rate_per_s: float) -> None:
-        """The settings name another pace."""
+        """Apply another pace from the settings."""
         section = self._sections.get(carrier)
         if section is not None:
             self._sections[carrier] = section.model_copy(update={"rate_per_s": rate_per_s})
@@ -137,13 +137,13 @@ class CarrierRegistry:
     # -- the link --------------------------------------------------------------------------------
 
     async def reconnect(self, carrier: str) -> None:
-        """Drop the link, and connect anew.
+        """Drop the link, and connect again.
 
-        Nothing is submitted meanwhile. Answers that are still to come are waited for a moment; what
-        has none then is uncertain, as with any link that is lost.
+        Nothing is submitted meanwhile. Outstanding answers are waited for briefly; a submit without
+        an answer is then uncertain, as after any lost link.
 
         Raises:
-            NotFound: there is no such carrier.
+            NotFound: the carrier does not exist.
             Conflict: it is about to end.
         """
         lane = self._have.fleet.lanes.get(carrier)
@@ -161,7 +161,7 @@ class CarrierRegistry:
     # -- other carriers --------------------------------------------------------------------------
 
     async def start(self, drivers: Mapping[str, Driver]) -> None:
-        """Let the lanes live that were built beforehand."""
+        """Start the lanes that were built beforehand."""
         await self._remember(drivers)
         for lane in list(self._have.fleet.lanes.values()):
             await self._have.crew.start(lane)
@@ -169,10 +169,10 @@ class CarrierRegistry:
     async def change(
         self, sections: Sequence[CarrierSection], drivers: Mapping[str, Driver]
     ) -> None:
-        """Go by these settings from now on. Lanes of carriers that are as before notice nothing.
+        """Use these settings from now on. Lanes of unchanged carriers are not affected.
 
         Args:
-            drivers: new ones, of the carriers that begin, and of those that need another driver.
+            drivers: new ones, for the carriers that start and for those that need another driver.
         """
         async with self._turn:
             before, after = self._sections, {section.name: section for section in sections}
@@ -184,7 +184,7 @@ class CarrierRegistry:
                 if effect is Effect.STARTS and name not in self._departures
             ]
             new = {lane.name: lane for lane in begun}
-            # First, because it is what may be refused: then nothing has changed.
+            # First, because only this can be refused: then nothing has changed.
             await self._rearrange({**self._have.fleet.lanes, **new}, tuple(after.values()))
             self._sections = after
             for name, effect in effects.items():
@@ -198,7 +198,7 @@ class CarrierRegistry:
             await self._remember(drivers)
 
     def _depart(self, name: str, driver: Driver | None) -> None:
-        """Let the lane of this name end; ``driver`` follows it."""
+        """End the lane of this name; ``driver`` replaces it."""
         known = self._departures.get(name)
         if known is None:
             self._departures[name] = _Departure(driver)
@@ -212,13 +212,13 @@ class CarrierRegistry:
         self, lanes: Mapping[str, CarrierWorker], sections: Sequence[CarrierSection]
     ) -> None:
         carriers = [self._in_force(each) for each in sections if each.enabled]
-        # One whose former lane still ends has a lane by its name, that takes nothing new.
+        # If the former lane still ends, the lane of this name is one that takes nothing new.
         known = tuple(each for each in carriers if each.name in lanes)
         await self._have.rearrange(Rearrange(known, lanes))
         self._have.sorter.carriers_changed()
 
     async def _remember(self, drivers: Mapping[str, Driver]) -> None:
-        """Write down by what carriers share receipts, and go by it."""
+        """Store and apply which carriers share receipts."""
         lanes, recorder = self._have.fleet.lanes, self._have.recorder
         now = [member_of(each, _driver(each.name, drivers, lanes)) for each in self.sections]
         now_ms = recorder.clock.now_ms()
@@ -228,13 +228,13 @@ class CarrierRegistry:
             return
         try:
             await self._have.carriers.take_over(now, now_ms)
-        except Unavailable as error:  # the next change, or start, writes it down
+        except Unavailable as error:  # the next change or start stores it
             log.warning("carriers.storage", reason=str(error))
 
-    # -- those that end --------------------------------------------------------------------------
+    # -- lanes that end --------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """See lanes off, for life."""
+        """Wait for ending lanes and close them, until cancelled."""
         under_way: set[str] = set()
         async with trio.open_nursery() as nursery:
             while True:
@@ -265,8 +265,8 @@ class CarrierRegistry:
 
 
 _ENDS: Final = (Effect.STARTS, Effect.RESTARTS, Effect.LEAVES)
-"""Of a lane that is there: it ends, and something follows or not. One whose carrier starts is there
-where it has not ended yet."""
+"""About a lane that exists: it ends, and is replaced or not. If its carrier starts, the lane exists
+as long as it has not ended."""
 
 
 def _has_receipts_to_come(lane: CarrierWorker) -> bool:
@@ -276,7 +276,7 @@ def _has_receipts_to_come(lane: CarrierWorker) -> bool:
 
 
 def member_of(section: CarrierSection, driver: Driver | None) -> Member:
-    """What decides which receipts group a carrier is in. A disabled one has no driver."""
+    """What decides which receipts group a carrier is in. A disabled carrier has no driver."""
     account = driver.capabilities.account if driver is not None else ""
     return Member(section.name, section.driver, account, section.receipt_group)
 

@@ -1,4 +1,4 @@
-"""What runs for a carrier: its worker, its driver, and who asks the driver about segments."""
+"""The tasks of a carrier: its worker, its driver, and the queries to the driver about segments."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.ids import IdSource
 
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
-"""For what is started again for ever: a driver, whose bugs must not take the other carriers down,
-and services that only look on."""
+"""For tasks that are restarted without limit: drivers, whose bugs must not stop the other carriers,
+and services that only observe."""
 
 
 Hearing = Callable[[str], Callable[[], None] | None]
-"""Whom to tell of a carrier's texts that are for payments alone; None: they are for customers."""
+"""Called for a carrier's incoming texts if they are for payments alone; None: for customers."""
 
 
 class CarrierRuntime:
-    """Starts and ends it, for any carrier."""
+    """Starts and ends the tasks of any carrier."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class CarrierRuntime:
         self._hearing = hearing
 
     async def start(self, lane: CarrierWorker) -> None:
-        """Let a lane live: its driver connects."""
+        """Start a lane: its driver connects."""
         if lane.driver.capabilities.query:
             queries = Queries(lane, self._repositories)
             await self._supervisor.start_service(f"queries {lane.name}", queries.run)
@@ -57,12 +57,12 @@ class CarrierRuntime:
         await lane.run_driver(lane.driver, context)
 
     async def end(self, lane: CarrierWorker) -> None:
-        """End what runs for a lane, the driver first: it takes leave of its carrier."""
+        """End the tasks of a lane, the driver first: it disconnects from its carrier."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._supervisor.end(f"lane {lane.name}")
         await self._supervisor.end(f"queries {lane.name}")
 
     async def reconnect(self, lane: CarrierWorker) -> None:
-        """Let the driver take leave of its carrier, and connect anew."""
+        """Let the driver disconnect from its carrier, and connect again."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._start_driver(lane)

@@ -1,6 +1,6 @@
-"""Watches deadlines: validity that ends, uncertainty that is resolved, receipts forgotten.
+"""Watches deadlines: ends of validity, uncertain messages to resolve, receipts to forget.
 
-One task for all messages: the deadlines are an index in the journal, and only the nearest is held.
+One task for all messages: the deadlines are an index in the journal; memory has only the nearest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from risala.engine.journal.repositories.all import Repositories
 log = structlog.get_logger(__name__)
 
 FORGET_MS: Final = 60_000
-"""Receipts that match nothing are told of so long after their time is over, at most."""
+"""Receipts that match nothing are reported at most this long after their time is over."""
 ASK_S: Final = 10.0
 """How long carriers may be asked about uncertain messages before their policy decides."""
 
@@ -49,7 +49,7 @@ class DeadlineWatch:
         self._forgot_at_ms = 0
 
     async def run(self) -> None:
-        """Settle what is due, for life."""
+        """Settle what is due, until cancelled."""
         while True:
             await retry_until_committed("keeper", self._settle)
             await self._next_look.wait(self._queue.next_deadline())

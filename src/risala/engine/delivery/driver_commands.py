@@ -1,4 +1,4 @@
-"""What an operator asks of a carrier's driver: its commands, one at a time and bounded in time."""
+"""Operators' commands to a carrier's driver: one at a time and bounded in time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STOPPING: Final = "The service is stopping."
 
 
 class DriverCommands:
-    """Of all lanes."""
+    """The commands of all lanes."""
 
     def __init__(self, lanes: Mapping[str, CarrierWorker]) -> None:
         self._lanes = lanes
@@ -29,22 +29,22 @@ class DriverCommands:
         self._closed = False
 
     def close(self) -> None:
-        """The service stops: a command that takes its time must not hold it up."""
+        """Stop running commands: a slow one must not delay the end of the service."""
         self._closed = True
         for scope in self._scopes:
             scope.cancel()
 
     def offered(self, carrier: str) -> tuple[DriverCommand, ...]:
-        """The commands of its driver; mostly none.
+        """The commands of its driver; mostly empty.
 
         Raises:
-            NotFound: there is no such carrier.
+            NotFound: the carrier does not exist.
         """
         driver = self._worker(carrier).driver
         return driver.commands if isinstance(driver, Commandable) else ()
 
     def refuse(self, carrier: str, name: str, arguments: Sequence[str]) -> None:
-        """Raises what :meth:`ask` would at this moment, before the driver is asked.
+        """Raise what :meth:`ask` would raise now, without asking the driver.
 
         Raises:
             NotFound, Invalid, Conflict: as :meth:`ask`.
@@ -70,10 +70,10 @@ class DriverCommands:
         return driver
 
     async def ask(self, carrier: str, name: str, arguments: Sequence[str]) -> dict[str, Any]:
-        """What the command came to.
+        """Run the command and return its result.
 
         Raises:
-            NotFound, Invalid: there is no such carrier or command.
+            NotFound, Invalid: the carrier or the command does not exist.
             Conflict: it was not done; the sentence says why.
         """
         driver = self._driver(carrier, name, arguments)
@@ -81,7 +81,7 @@ class DriverCommands:
         self._busy.add(carrier)
         self._scopes.add(scope)
         try:
-            # Without its arguments: a voucher's number may be among them.
+            # Without its arguments: they may contain a voucher's number.
             self._worker(carrier).standing.note(f"the operator asked for {name}")
             log.info("carrier.command", carrier=carrier, command=name)
             with scope:
@@ -108,6 +108,6 @@ async def _ask(
         raise Conflict(str(error)) from error
     except trio.TooSlowError:
         raise Conflict(f"{carrier} did not answer within {COMMAND_S:.0f} seconds.") from None
-    except Exception as error:  # a driver's bug is told and logged, and harms nobody
+    except Exception as error:  # a driver's bug is logged and affects nothing else
         log.exception("driver.command_failed", carrier=carrier, command=name)
         raise Conflict(f"The driver of {carrier} failed; the log has the cause.") from error

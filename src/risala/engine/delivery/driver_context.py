@@ -1,4 +1,4 @@
-"""What a driver holds of the engine: the other side of :class:`DriverContext`."""
+"""The engine's side of :class:`DriverContext`."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ log = structlog.get_logger(__name__)
 
 
 class WorkerContext:
-    """The engine's hand in one driver.
+    """The context that the engine gives to one driver.
 
     Args:
-        heard: what comes in is for payments alone, and this is told once it is stored; None: it is
-            for customers.
+        heard: called once an incoming text is stored, if those are for payments alone; None: they
+            are for customers.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class WorkerContext:
         stored(failed is None)
 
     def _tell_bug(self, error: BaseException) -> None:
-        """A receipt that cannot be stored comes again and again; only its kind tells more."""
+        """Log only the kind of error: a receipt that cannot be stored comes again and again."""
         log.error("receipts.bug", carrier=self.carrier, exc_info=error)
         self._lane.standing.note(
             f"A receipt could not be stored: {type(error).__name__}. The carrier is asked to bring"
@@ -148,7 +148,7 @@ class WorkerContext:
 
     async def reachable(self, number: str) -> None:
         at_home = with_country(number, self._lane.carrier.national_prefix)
-        # Raised where the disk is full or the service stops: no carrier says it again for that.
+        # Raised if the disk is full or the service stops: the carrier does not send it again then.
         with suppress(Unavailable):
             await self._lane.recorder.note_reachable(self.carrier, at_home)
 
@@ -161,7 +161,7 @@ class WorkerContext:
 
 @contextmanager
 def _not_stored() -> Iterator[None]:
-    """Tell a driver that the disk did not take what it has."""
+    """Report to a driver that the disk did not take its data."""
     try:
         yield
     except Unavailable as error:
@@ -169,7 +169,7 @@ def _not_stored() -> Iterator[None]:
 
 
 def _at_home(message: Inbound, national_prefix: str) -> Inbound:
-    """With both numbers as the rest of the service knows them, however the carrier wrote them."""
+    """Both numbers in the service's own form, however the carrier wrote them."""
     sender = with_country(message.sender, national_prefix)
     recipient = message.recipient and with_country(message.recipient, national_prefix)
     return replace(message, sender=sender, recipient=recipient)

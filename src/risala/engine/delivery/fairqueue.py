@@ -1,9 +1,9 @@
 """The next due message, fair between organizations, with a bounded number of rows in memory.
 
-The rows are the queue; here is only a cursor over it: for each route and priority the rotation of
-organizations that have something due, each with a handful of its rows, and for those that have
-only future rows the moment when the first falls due. Reads go through an indexed range, and go on
-where the last one ended: their cost grows neither with the backlog nor with what is held.
+The rows in the journal are the queue; this is only a cursor over it. For each route and priority it
+keeps the rotation of the organizations that have something due, each with a few rows, and for those
+with only future rows the time when the first falls due. Reads use an indexed range and continue
+where the last one ended: their cost does not depend on the backlog or on what is in memory.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.records.messages import START, DueRow, Place
 
 SPARE: Final = 64
-"""Times that are over, beside twice as many as there are queues: with fewer of them it is not worth
-the while to look for them."""
+"""Times that are over, beyond twice the number of queues: with fewer it is not worth removing
+them."""
 ROWS_MAX: Final = 100
-"""Rows of one organization that are read at once: as many as a usual window takes."""
+"""Rows of one organization that are read together: as many as a usual window takes."""
 
 Queue = tuple[str, int, str]
 """Route, priority, organization."""
@@ -44,18 +44,18 @@ class _Rotation:
 
 @dataclass(slots=True)
 class _InHand:
-    """What is held of one queue, and how far it was read.
+    """The rows of one queue in memory, and how far it was read.
 
-    No row that could be given out lies at the cursor or before it.
+    Every row that could be given out is after the cursor.
     """
 
     ids: set[str] = field(default_factory=set)
     cursor: Place = START
     passed: dict[str, Place] = field(default_factory=dict)
-    """Those of them that a read came by again: released, they may have to be given out again."""
+    """Those that a read passed again: after a release they may have to be given out again."""
 
     def rewind(self, due_at: int) -> None:
-        """Something is due at this time that was not there to be read."""
+        """Read again from this time: something is due that was not there before."""
         self.cursor = min(self.cursor, (due_at, -1))
 
     def release(self, message_id: str) -> None:
@@ -66,7 +66,7 @@ class _InHand:
 
 
 class FairQueue:
-    """Takes rows from the journal in turn. Lives on the loop thread; nothing here awaits."""
+    """Takes rows from the journal in turn. Runs on the loop thread; nothing here awaits."""
 
     def __init__(self, rows: QueueRepository, buffer_rows_max: int) -> None:
         self._rows = rows
@@ -76,10 +76,10 @@ class FairQueue:
         self._future_at: dict[Queue, int] = {}
         self._held: dict[str, Queue] = {}
         self._in_hand: dict[Queue, _InHand] = {}
-        """Only of queues of which something is held: the others are read from their start."""
+        """Only of queues with rows in memory: the others are read from their start."""
         self._met: dict[str, tuple[Queue, int]] = {}
-        """Held rows that a read of another queue came by, as they were sorted anew meanwhile: that
-        queue, and when they are due."""
+        """Held rows that a read of another queue passed, because they were sorted again meanwhile:
+        that queue, and when they are due."""
         self._suspended: set[str] = set()
         self._buffered = 0
         self._peak = 0
@@ -91,9 +91,9 @@ class FairQueue:
             self.hint(route, priority, organization_id)
 
     def hint(self, route: str, priority: int, organization_id: str, due_at: int = 0) -> None:
-        """Something of this organization is, or falls, due: at this time, or with 0 at any.
+        """Note that something of this organization is due or falls due then (0: at any time).
 
-        May be said too often.
+        Extra calls do no harm.
         """
         in_hand = self._in_hand.get((route, priority, organization_id))
         if in_hand is not None:
@@ -110,7 +110,7 @@ class FairQueue:
             rotation.waiting[organization_id] = deque()
 
     def suspend(self, organization_id: str) -> None:
-        """Hold everything of an organization; its rows stay where they are."""
+        """Hold everything of an organization; its rows stay in the journal."""
         self._suspended.add(organization_id)
         for (route, priority), rotation in self._rotations.items():
             rows = rotation.waiting.pop(organization_id, ())
@@ -122,7 +122,7 @@ class FairQueue:
                 in_hand.rewind(0)
 
     def keep_only(self, is_route: Callable[[str], bool]) -> None:
-        """Let go of what was read of routes that are none any more: it is sorted anew."""
+        """Drop what was read of routes that no longer exist: it is sorted again."""
         for (route, priority), rotation in list(self._rotations.items()):
             if is_route(route):
                 continue
@@ -144,7 +144,8 @@ class FairQueue:
             self._future_at[queue] = due_at
             heapq.heappush(self._future, (due_at, *queue))
             if len(self._future) > 2 * len(self._future_at) + SPARE:
-                # Each message that is due before the others of its queue leaves their time behind.
+                # Each message that is due before its queue's other messages leaves their time
+                # behind.
                 self._future = [(at, *each) for each, at in self._future_at.items()]
                 heapq.heapify(self._future)
 
@@ -172,7 +173,7 @@ class FairQueue:
         return None
 
     def has_work(self) -> bool:
-        """True where :meth:`take` might find something."""
+        """True if :meth:`take` may find something."""
         return any(rotation.waiting for rotation in self._rotations.values())
 
     def _turn(self, rotation: _Rotation, route: str, priority: int, now_ms: int) -> DueRow | None:
@@ -200,12 +201,12 @@ class FairQueue:
         return rows
 
     def _next(self, queue: Queue, now_ms: int, count: int) -> list[DueRow]:
-        """The next so many rows that are not held; from now on they are."""
+        """The next rows that are not held, up to this number; from now on they are held."""
         in_hand = self._in_hand.get(queue) or _InHand()
         found: list[DueRow] = []
         more = True
         while more and len(found) < count:
-            # Held rows are among these only after a hint that took the cursor back.
+            # Held rows are among these only after a hint that moved the cursor back.
             wanted = count - len(found)
             rows = self._rows.due(*queue, now_ms, in_hand.cursor, wanted)
             for row in rows:
@@ -225,7 +226,7 @@ class FairQueue:
         return found
 
     def release(self, message_id: str) -> None:
-        """The row's fate is on disk (or it goes back): the journal speaks for it again."""
+        """The row's result is on disk (or it goes back): only the journal counts again."""
         queue = self._held.pop(message_id, None)
         if queue is not None:
             in_hand = self._in_hand[queue]

@@ -15,8 +15,8 @@ from risala.engine.rules.router import Router, pinned
 from risala.plugins.contract import Driver
 
 BuildLane = Callable[[CarrierSection, Driver, WorkerHooks, CarrierWorker | None], CarrierWorker]
-"""Builds the lane of a carrier; after another one of the same carrier it goes on at that one's pace
-and with its counts."""
+"""Builds the lane of a carrier; with a former lane of the same carrier it continues its pace and
+counts."""
 
 
 class Fleet:
@@ -37,7 +37,7 @@ class Fleet:
     def build(
         self, carrier: CarrierSection, driver: Driver, former: CarrierWorker | None = None
     ) -> CarrierWorker:
-        """A lane that is not among the others yet."""
+        """Build a lane that is not yet among the others."""
         return self._build(carrier, driver, self._hooks, former)
 
     def _next_route(self, recipient: str, tried: tuple[str, ...]) -> str | None:

@@ -1,9 +1,9 @@
-"""A watch on the loop: whoever holds it up is named in the log, with the stack, while it happens.
+"""A watch on the loop: logs which code blocks it, with the stack, while it happens.
 
-Everything runs in one loop, and code that does not let go of it (``time.sleep``, a request without
-Trio, a long computation) holds up all carriers, the API and the journal together. No task can see
-that: so a thread asks the loop for a sign of life twice a second, and where none comes looks at
-what the loop's own thread is doing.
+Everything runs in one loop, and code that blocks it (``time.sleep``, a request without Trio, a long
+computation) blocks all carriers, the API and the journal together. No task can see that. So a
+thread asks the loop for a sign of life twice a second, and if none comes looks at what the loop's
+own thread is doing.
 """
 
 from __future__ import annotations
@@ -32,34 +32,35 @@ TICK_S: Final = 0.5
 BLOCKED_S: Final = 2.0
 """Nothing of ours takes a tenth of it; customers begin to notice."""
 STOOD_S: Final = 1.0
-"""The thread itself came so much too late: the whole process stood still (it was suspended, or
-native code kept the interpreter), and what is on the stack afterwards tells nothing."""
+"""If the thread itself wakes this much too late, the whole process was stopped (suspended, or
+native code kept the interpreter), and the stack afterwards shows nothing of use."""
 KEPT_MAX: Final = 20
 STACK_MAX: Final = 25
-"""Innermost calls that are told."""
+"""Innermost calls that are logged."""
 
 Suspect = Callable[[FrameType], Suspicion]
-"""Tells whose code is running, from the innermost frame."""
+"""Finds whose code is running, from the innermost frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blockage:
-    """A time in which the loop stood still."""
+    """A time in which the loop was blocked."""
 
     at: str
     """The last sign of life before it; ISO 8601, UTC."""
     for_s: float
     carriers: tuple[str, ...]
-    """Whose driver it was: several where they have one driver and it cannot be told apart; none
-    where it was no driver."""
+    """The carriers of the driver that blocked it: several if they share a driver and cannot be told
+    apart; empty if it was no driver."""
     where: str
-    """The driver's innermost call (anybody's where it is no driver): file, line and function."""
+    """The driver's innermost call (any innermost call if it is no driver): file, line and
+    function."""
     plugins: tuple[str, ...] = ()
-    """Which parts of plugins it was, in words, where it was no driver's: ``the policy words``."""
+    """The parts of plugins that blocked it, in words, if it was no driver: ``the policy words``."""
 
 
 class LoopWatch:
-    """Watches the loop that runs :meth:`run`, for as long as that runs."""
+    """Watches the loop that runs :meth:`run`, as long as that runs."""
 
     def __init__(self, clock: Clock, suspect: Suspect) -> None:
         self._clock = clock
@@ -76,11 +77,11 @@ class LoopWatch:
         self._last_stood: tuple[str, float] | None = None
 
     async def run(self) -> None:
-        """Watch, for life. The thread ends before this does."""
+        """Watch until cancelled. The thread ends before this does."""
         self._over.clear()
         self._beat()
         work = (trio.lowlevel.current_trio_token(), threading.get_ident())
-        # A limiter of its own: the common one's places are for work that ends.
+        # A separate limiter: the places of the common one are for work that ends.
         limiter = trio.CapacityLimiter(1)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(lambda: trio.to_thread.run_sync(self._watch, *work, limiter=limiter))
@@ -90,8 +91,8 @@ class LoopWatch:
                 self._over.set()
 
     def statistics(self) -> dict[str, Any]:
-        """How often the loop stood still since the start, and the last times; how often the whole
-        process did, and the last time: what it was stopped by is not in it."""
+        """How often the loop was blocked since the start, and the last times; how often the whole
+        process was stopped, and the last time, without the cause."""
         with self._lock:
             past, last = list(self._past), self._last_stood
         return {
@@ -128,7 +129,7 @@ class LoopWatch:
             self._last_stood = (iso(self._beat_at_ms), for_s)
 
     def check(self, now_s: float, thread_id: int) -> None:
-        """See whether the loop has given a sign of life lately; public for the tests."""
+        """Check whether the loop gave a sign of life lately; public for the tests."""
         silent_s = now_s - self._beat_s
         if silent_s < BLOCKED_S:
             if self._blockage is not None:

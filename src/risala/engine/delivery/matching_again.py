@@ -1,10 +1,10 @@
-"""Receipts that matched no message, matched again by what is known now.
+"""Matches receipts that matched no message once more, with what is known now.
 
-A carrier that writes the ids of answers and receipts in two forms is noticed by its receipts, which
-match nothing. Once ``message_id_form`` says so, those that came before are as good as any.
+A carrier that writes the ids of answers and receipts in two forms shows itself by receipts that
+match nothing. Once ``message_id_form`` is set, the earlier receipts can be used too.
 
-A carrier that gives every message the same id is noticed by its second message. The receipt of the
-first one is matched by the submit that it names, before it is given up.
+A carrier that gives every message the same id shows itself with its second message. The receipt of
+the first one is matched by the submit that it names, before it is given up.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from risala.plugins.contract import IdForms
 log = structlog.get_logger(__name__)
 
 _AT_ONCE: Final = 50
-"""Receipts that are looked up in one go: some milliseconds' worth."""
+"""Receipts that are looked up together: some milliseconds' worth."""
 
 
 async def match_again(lane: CarrierWorker, receipts: ReceiptRepository) -> None:
-    """Use the receipts of a lane's carrier that fit a message by now.
+    """Use the receipts of a lane's carrier that fit a message now.
 
-    Each is struck off after it was recorded: a crash in between gives a second line in the
-    timeline, and loses nothing.
+    Each is removed after it was recorded: a crash in between gives a second line in the timeline,
+    and loses nothing.
     """
     driver = lane.driver
     if not isinstance(driver, IdForms):
@@ -57,7 +57,7 @@ async def match_again(lane: CarrierWorker, receipts: ReceiptRepository) -> None:
 
 
 async def match_ending(recorder: Recorder, receipts: ReceiptRepository, before_ms: int) -> None:
-    """Use the receipts held since before ``before_ms`` that fit a message by now."""
+    """Use the receipts held since before ``before_ms`` that fit a message now."""
     for number, one in enumerate(receipts.ending(before_ms), 1):
         if number % _AT_ONCE == 0:
             await trio.lowlevel.checkpoint()

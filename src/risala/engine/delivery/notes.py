@@ -1,7 +1,7 @@
-"""Where the rest of the loop leaves notes for the scheduler, synchronously.
+"""Notes that the rest of the loop leaves for the scheduler, synchronously.
 
-They outlive a crashed scheduler, and many notes are one: however many sends are accepted between
-two turns of the loop, the scheduler's mailbox holds one ``Pump``.
+They survive a crashed scheduler, and many notes become one: however many sends are accepted between
+two turns of the loop, the scheduler's mailbox has one ``Pump``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from risala.engine.model.records.messages import Change, DueRow
 class Notes:
     """
     Args:
-        is_route: whether a route is one, as the carriers are now.
+        is_route: whether a route exists with the present carriers.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Notes:
     ) -> None:
         self.queue = FairQueue(rows, buffer_rows_max)
         self.strays = Bell()
-        """Rings where a message waits on a route that is none any more."""
+        """Rings when a message waits on a route that no longer exists."""
         self._is_route = is_route
         self._bell = Bell()
         self._onlookers = trio.lowlevel.ParkingLot()
@@ -41,7 +41,7 @@ class Notes:
         self.wake()
 
     def put_back(self, row: DueRow) -> None:
-        """A message comes back unsent and as due as it was."""
+        """A message comes back unsent, with its due time unchanged."""
         self.queue.release(row.id)
         self.queue.hint(row.route, row.priority, row.organization_id, row.due_at)
         if not self._is_route(row.route):
@@ -49,15 +49,15 @@ class Notes:
         self.wake()
 
     def wake(self) -> None:
-        """Something is another than it was: the scheduler should look."""
+        """Something has changed: the scheduler should look."""
         self._bell.ring()
         if self._onlookers:
             self._onlookers.unpark_all()
 
     async def wait_change(self) -> None:
-        """Until the next note, whatever it is."""
+        """Wait for the next note of any kind."""
         await self._onlookers.park()
 
     async def wait(self, deadline_s: float) -> None:
-        """Until somebody calls :meth:`wake`, or the deadline on Trio's clock."""
+        """Wait until :meth:`wake` is called, or until the deadline on Trio's clock."""
         await self._bell.wait(deadline_s)

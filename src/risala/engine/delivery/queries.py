@@ -1,8 +1,8 @@
-"""Asking carriers what became of segments: those without a receipt, and uncertain ones.
+"""Asks carriers what became of segments: those without a receipt, and uncertain ones.
 
-Only carriers whose driver says that it can be asked (``capabilities.query``), and only segments
-whose id at the carrier is known. An uncertain segment has one where the driver chose it; with SMPP
-the id stands in the answer that never came, and a receipt may bring it.
+Only carriers whose driver can be asked (``capabilities.query``), and only segments whose id at the
+carrier is known. An uncertain segment has an id if the driver chose it; with SMPP the id is in the
+answer that never came, but a receipt may bring it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from risala.plugins.contract import Receipt
 log = structlog.get_logger(__name__)
 
 RECALLED_MESSAGES_S: Final = 2 * ASK_AFTER_S[-1]
-"""After a restart, segments of messages that are not older than this are asked for."""
+"""After a restart, only segments of messages younger than this are asked for."""
 RECALL_ROWS: Final = 500
-"""Rows looked at in one go while that is found out: a millisecond's worth."""
+"""Rows read together for that: a millisecond's worth."""
 UNCERTAIN_BATCH: Final = 64
 
 
@@ -41,7 +41,7 @@ class Queries:
         self._receipts = repositories.receipts
 
     async def run(self) -> None:
-        """Ask when it is time, one after another, for life."""
+        """Ask when it is time, one after another, until cancelled."""
         await self._recall()
         while True:
             for step, awaited in self._lane.awaited.due():
@@ -86,15 +86,15 @@ class Queries:
             )
 
     def _is_open(self, question: AwaitedReceipt) -> bool:
-        """Still without a final receipt, and of the attempt that was asked about."""
+        """True if it still has no final receipt and belongs to the attempt that was asked about."""
         return self._receipts.is_awaited(question.message_id, question.number, question.carrier_id)
 
 
 async def ask(lane: CarrierWorker, carrier_id: str, sender: str) -> Receipt | None:
-    """What the carrier says of this id; None where it says nothing."""
+    """What the carrier reports for this id; None if it reports nothing."""
     try:
         receipt: object = await lane.question(lambda: lane.driver.query(carrier_id, sender=sender))
-    except Exception:  # a driver's bug must not end the one who asks
+    except Exception:  # a driver's bug must not end the caller
         log.exception("driver.query_failed", carrier=lane.name)
         return None
     if receipt is None or isinstance(receipt, Receipt):

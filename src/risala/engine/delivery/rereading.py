@@ -1,7 +1,7 @@
-"""The settings read anew while the service runs: first looked at, then obeyed.
+"""Reads the settings again while the service runs: first a preview, then the change.
 
-A file with a fault changes nothing. What is applied is what was looked at: where the settings are
-others again meanwhile, it is refused.
+A file with a fault changes nothing. Only what was previewed is applied: if the settings have
+changed since, it is refused.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ITS_OWN: Final = "is the name of the built-in carrier of test keys; choose anot
 
 
 class SettingsSource(Protocol):
-    """Where the settings come from, and what is made of them outside the engine."""
+    """Where the settings come from, and what they control outside the engine."""
 
     def load(self) -> Settings:
-        """Read them anew.
+        """Read them again.
 
         Raises:
             ConfigError: they cannot be used; it names every fault.
@@ -46,22 +46,22 @@ class SettingsSource(Protocol):
         """A driver of a carrier; nothing is opened yet.
 
         Raises:
-            ConfigError: its table has faults, or there is no such driver.
+            ConfigError: its table has faults, or the driver does not exist.
         """
 
     def secrets_of(self, driver: str) -> frozenset[str]:
-        """The keys of such a driver's own table whose values nobody may be told."""
+        """The secret keys in such a driver's own table: their values are never shown."""
 
     def take_over(self, settings: Settings) -> None:
-        """Obey what changes at once outside the engine: the log, certificates."""
+        """Apply at once what changes outside the engine: the log, certificates."""
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsPreview:
-    """What another reading of the settings would change."""
+    """What reading the settings again would change."""
 
     hash: str | None
-    """Hand it back to apply just this; None where there are faults."""
+    """Pass it back to apply exactly this; None if there are faults."""
     faults: tuple[Fault, ...]
     """What keeps the settings from being used."""
     carriers: tuple[CarrierChange, ...]
@@ -83,11 +83,11 @@ class PreparedSettings:
 
 
 class Rereading:
-    """Of one running service.
+    """The reading of settings in one running service.
 
     Args:
         in_force: the settings of the start, with the carriers that run.
-        obeying: who obeys prices, limits and the figures of alerts from then on; more may come.
+        obeying: what applies prices, limits and the figures of alerts from then on; more may come.
         key: for :func:`fingerprint`.
     """
 
@@ -134,7 +134,7 @@ class Rereading:
         }
         drivers: dict[str, Driver] = {}
         for section in settings.carriers:
-            # One that is disabled, or goes on, is looked at too: a fault in it is one all the same.
+            # A disabled or unchanged carrier is checked too: a fault in it counts as well.
             try:
                 driver = self._source.build(section)
             except ConfigError as error:
@@ -156,13 +156,13 @@ class Rereading:
         return key in self._source.secrets_of(driver)
 
     def prepare(self, wanted: str) -> PreparedSettings:
-        """The settings as they are now, to be applied.
+        """The settings as they are now, ready to apply.
 
         Args:
-            wanted: the hash of what was looked at.
+            wanted: the hash of the preview.
 
         Raises:
-            Conflict: they have faults, or are others than those that were looked at.
+            Conflict: they have faults, or differ from the preview.
         """
         try:
             found = self._read()
@@ -173,10 +173,10 @@ class Rereading:
         return found
 
     async def apply(self, found: PreparedSettings) -> None:
-        """Obey them. Lanes of carriers that are as before notice nothing.
+        """Apply them. Lanes of unchanged carriers are not affected.
 
         Raises:
-            Conflict: others were applied meanwhile.
+            Conflict: other settings were applied meanwhile.
         """
         async with self._lock:
             if found.turn != self._turn:

@@ -1,4 +1,4 @@
-"""Where a message to a number would go at this moment, and why; and which numbers nobody serves.
+"""Where a message to a number would go now, and why; and which numbers no carrier serves.
 
 Answers are codes and values: each page, and the command line, writes its own sentences.
 """
@@ -21,7 +21,7 @@ from risala.sms.address import COUNTRY_CODE, network_of
 
 Json = dict[str, Any]
 Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]
-"""Whether a carrier would take so many segments to a number at this moment, and how it stands."""
+"""Whether a carrier would take so many segments to a number now, and its state."""
 
 _MOBILE: Final = "234"
 """First digits of the national plan's numbers (specification: ``+222[2-4]…``)."""
@@ -29,7 +29,7 @@ _LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
 
 
 def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
-    """Looks at the lanes of a running service."""
+    """Judge by the lanes of a running service."""
 
     def judge(carrier: str, recipient: str, segments: int) -> tuple[bool, CarrierCondition]:
         lane, now_s = lanes.get(carrier), trio.current_time()
@@ -48,7 +48,7 @@ def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
 
 
 _FAR_MS: Final = 253_402_300_799_000
-"""The last moment that a date has four digits for: a driver that says more does not know."""
+"""The last moment with a year of four digits: a driver that names a later one does not know."""
 
 
 def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, CarrierCondition]:
@@ -57,12 +57,12 @@ def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, Ca
 
 
 def neediest(lanes: Mapping[str, CarrierWorker], names: Sequence[str]) -> str:
-    """Of some lanes of one tier the one whose turn it is, as far as their weights say."""
+    """Of some lanes of one tier, the one whose turn it is by their weights."""
     known = [lanes[name] for name in names if name in lanes]
     if not known:
         return names[0]
     now_s = trio.current_time()
-    # One that must wait for its pace is passed over while another need not.
+    # A lane that must wait for its pace is skipped if another need not wait.
     ready = [lane for lane in known if lane.ready(now_s)] or known
     return min(ready, key=lambda lane: lane.virtual_time).name
 
@@ -75,11 +75,11 @@ def tell_route(
     judge: Judge,
     choose: Callable[[Sequence[str]], str],
 ) -> Json:
-    """The carriers in the order in which they are asked, and what speaks against each.
+    """The carriers in the order in which they are asked, and what excludes each.
 
     Args:
-        sections: as they are in force, the disabled ones too.
-        choose: of those in the tier that serves, whose turn it is.
+        sections: as they are in force, including disabled ones.
+        choose: chooses the lane whose turn it is in the tier that serves.
     """
     known = {each.name: each for each in sections if each.sends}
     key, network = router.route_key(recipient), network_of(recipient)
@@ -140,7 +140,7 @@ def _why_not(section: CarrierSection) -> str:
 
 
 def _match(section: CarrierSection, recipient: str) -> Json:
-    """By what a carrier serves the number: its longest prefix, or its network."""
+    """The rule by which a carrier serves the number: its longest prefix, or its network."""
     fitting = [prefix for prefix in section.prefixes if recipient.startswith(prefix)]
     prefix = max(fitting, key=len, default=None)
     network = network_of(recipient)
@@ -149,12 +149,12 @@ def _match(section: CarrierSection, recipient: str) -> Json:
     return {"code": "prefix", "values": {"prefix": prefix}}
 
 
-# -- numbers that nobody serves --------------------------------------------------------------------
+# -- numbers without a carrier ---------------------------------------------------------------------
 
 
 def tell_unserved(router: Router, sections: Iterable[CarrierSection], judge: Judge) -> list[Json]:
-    """All beginnings of the plan's numbers that no carrier serves, or none that is up; the shortest
-    beginnings that say it."""
+    """All prefixes of the plan's numbers that no carrier serves, or no carrier that is up; as short
+    as possible."""
     known = [each for each in sections if each.enabled]
     deep = {prefix for each in known for prefix in each.prefixes}
     found: list[Json] = []
@@ -179,9 +179,9 @@ def _routes(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[J
 def _states(
     router: Router, prefix: str, deep: set[str], judge: Judge
 ) -> Iterator[tuple[str, Json]]:
-    """How the numbers with a beginning stand, beginning by beginning: as long as is needed to tell
-    those apart that are routed differently."""
-    is_split = len(prefix) < len(f"+{COUNTRY_CODE}") + 2  # the second digit tells fixed lines
+    """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate those
+    that are routed differently."""
+    is_split = len(prefix) < len(f"+{COUNTRY_CODE}") + 2  # the second digit marks fixed lines
     if len(prefix) < _LENGTH and (
         is_split or any(each.startswith(prefix) and each != prefix for each in deep)
     ):
@@ -204,7 +204,7 @@ def _states(
 
 
 def _merge(merged: list[tuple[str, Json]]) -> None:
-    """Ten beginnings that stand alike are one shorter one."""
+    """Ten prefixes in the same state become one shorter prefix."""
     while len(merged) >= 10:
         tail = merged[-10:]
         parent = tail[0][0][:-1]
@@ -216,7 +216,7 @@ def _merge(merged: list[tuple[str, Json]]) -> None:
 
 
 def _network(prefix: str) -> str | None:
-    """The one mobile network that all numbers with a beginning are of, but for fixed lines; None
-    where they are of none."""
+    """The one mobile network of all numbers with a prefix, except fixed lines; None if it is not
+    exactly one."""
     found = {network_of(prefix.ljust(_LENGTH, digit)) for digit in "0123456789"} - {None}
     return str(found.pop()) if len(found) == 1 else None

@@ -1,8 +1,8 @@
 """The delivery scheduler: an actor that gives due messages to lanes that are ready.
 
-It moves on four occasions, and all of them are the same message to itself, :class:`Pump`, at most
-one of which waits in the mailbox: something fell due, a slot came free, a carrier's health is
-another, a timer rang. What it decides on is in the journal; losing a ``Pump`` loses nothing.
+It moves on four occasions, and each of them sends it the same message, :class:`Pump`, at most one
+of which waits in the mailbox: something fell due, a slot came free, a carrier's health changed, a
+timer rang. All that it decides on is in the journal; losing a ``Pump`` loses nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from risala.sms.segment import Parts, cut, split, whole
 
 _ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
 IDLE_S: Final = 60.0
-"""The clock on the wall may be set: look at the queue again after this, whatever was planned."""
+"""The wall clock may be set: look at the queue again after this time, whatever was planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +50,19 @@ class SetGate:
 
 @dataclass(frozen=True, slots=True)
 class Rearrange:
-    """Other carriers from now on: these lanes run, and messages go by these settings."""
+    """Use other carriers from now on: these lanes run, and messages follow these settings."""
 
     carriers: tuple[CarrierSection, ...]
-    """Those that messages are given to."""
+    """The lanes that get messages."""
     lanes: Mapping[str, CarrierWorker]
-    """Theirs, and those that only finish what they have begun."""
+    """Those lanes, and the ones that only finish what they have begun."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReloadOrganization:
-    """An organization was suspended, or may go on: the journal says which it is now.
+    """An organization was suspended or resumed: the journal has its present state.
 
-    Of two such changes the later commit holds, and they may be told of in the other order.
+    Of two such changes the later commit counts, even if they arrive in the other order.
     """
 
     organization_id: str
@@ -72,7 +72,7 @@ SchedulerMessage = Pump | SetGate | Rearrange | ReloadOrganization
 
 
 class Board:
-    """What the scheduler decides on; it outlives a crashed scheduler."""
+    """What the scheduler decides on; it survives a crash of the scheduler."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Board:
         self.lanes = lanes
         self.rows = rows
         self.text_of = text_of
-        """What is sent for a row: a code's text exists only from here to the carrier."""
+        """The text to send for a row: a code's text exists only from here to the carrier."""
         self.begun_narrow = rows.begun_narrow()
         self._leasing = True
         self.pumped_at_s = 0.0
@@ -98,7 +98,7 @@ class Board:
         return self._leasing
 
     def replace_lanes(self, lanes: Mapping[str, CarrierWorker]) -> None:
-        """Let these run, in place of those that did."""
+        """Run these lanes, in place of the present ones."""
         kept = dict(lanes)
         self.lanes.clear()
         self.lanes.update(kept)
@@ -172,7 +172,8 @@ class Scheduler(Decider[SchedulerMessage]):
         return min(lanes, key=lambda lane: max(lane.virtual_time, self._virtual_time))
 
     def _next_job(self, lane: CarrierWorker, now_ms: int, now_s: float) -> Job | None:
-        """Who waits to go alone; codes; messages that are begun; the others in their turn."""
+        """In this order: messages that go alone; codes; messages that are begun; the others in
+        turn."""
         queue = self._board.queue
         may_begin = self._board.leasing and lane.standing.gate is Gate.OPEN
         if lane.solo.waiting is not None:
@@ -202,7 +203,7 @@ class Scheduler(Decider[SchedulerMessage]):
     def _job(self, row: DueRow, *, goes_whole: bool) -> Job:
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
         if row.segments == 1 and row.kind != "code":
-            parts = whole(text)  # as it was counted when it was accepted; a code is written in now
+            parts = whole(text)  # as counted at acceptance; a code is written in now
         elif row.id in self._board.begun_narrow:
             parts = Parts(split(text, alphabet), 8)
         else:
@@ -219,7 +220,7 @@ _Turns = deque[tuple[str, tuple[CarrierWorker, ...]]]
 
 
 def _turns_of(name: str, router: Router, lanes: Mapping[str, CarrierWorker]) -> _Turns:
-    """The routes in which this carrier stands, each with the lanes of the tiers before its own."""
+    """The routes that contain this carrier, each with the lanes of the tiers before its own."""
     turns: _Turns = deque()
     for key, route in router.routes.items():
         own = next((n for n, tier in enumerate(route.tiers) if name in tier), None)
@@ -230,13 +231,13 @@ def _turns_of(name: str, router: Router, lanes: Mapping[str, CarrierWorker]) -> 
 
 
 def next_turn_s(board: Board, clock: Clock) -> float:
-    """When time alone will give the scheduler something to do, on Trio's clock."""
+    """When time alone gives the scheduler something to do, on Trio's clock."""
     now_s = trio.current_time()
     times = [now_s + IDLE_S]
     has_work = board.queue.has_work()
     for lane in board.lanes.values():
         at = lane.next_ready_s() if has_work or lane.continuing else None
-        # A lane that was ready at the last pump found nothing: time will not help it.
+        # A lane that was ready at the last pump found nothing: time does not change that.
         if at is not None and at > board.pumped_at_s:
             times.append(at)
     due_at = board.queue.next_due()
@@ -246,7 +247,7 @@ def next_turn_s(board: Board, clock: Clock) -> float:
 
 
 async def keep_pumping(board: Board, scheduler: Ref[SchedulerMessage], clock: Clock) -> None:
-    """Ask the scheduler to look whenever a note or the time says so, for life."""
+    """Ask the scheduler to look whenever a note or the time requires it, until cancelled."""
     while True:
         await scheduler.ask(Pump())
         await board.notes.wait(next_turn_s(board, clock))

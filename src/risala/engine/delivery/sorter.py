@@ -1,4 +1,4 @@
-"""Sorts queued messages into routes anew where the carriers have changed: at a start, and while the
+"""Sorts queued messages into routes again after carriers have changed: at a start, and while the
 service runs."""
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from risala.engine.rules.router import TEST_ROUTE, Router
 ROWS_AT_ONCE: Final = 500
 """Rows that are sorted in one unit."""
 AGAIN_S: Final = (1.0, 5.0, 30.0)
-"""After a change: a message that was drafted by the routes of before may still be on its way to the
-disk, and a lane may still have one in its hands."""
+"""After a change, a message that was drafted with the former routes may still be on its way to the
+disk, or in a lane."""
 
 
 class Sorter:
-    """One for all routes."""
+    """The sorter of all routes."""
 
     def __init__(self, rows: QueueRepository, clock: Clock, router: Router, notes: Notes) -> None:
         self._rows = rows
@@ -33,16 +33,16 @@ class Sorter:
         self._again: deque[float] = deque()
 
     def carriers_changed(self) -> None:
-        """The routes are others now."""
+        """The routes have changed."""
         now_s = trio.current_time()
         self._again = deque(now_s + after_s for after_s in AGAIN_S)
         self._notes.strays.ring()
 
     async def run(self) -> None:
-        """Sort when it is time, for life; first of all at the start.
+        """Sort when it is time, until cancelled; the first time at the start.
 
-        Nobody waits for that: of a long queue it takes long, and what it has not come to waits on a
-        route that is none, or goes by one that was right the last time.
+        Nothing waits for it: a long queue takes long, and an unsorted message waits on a route that
+        no longer exists, or uses a route that was right the last time.
         """
         self._notes.strays.ring()
         while True:
@@ -58,8 +58,8 @@ class Sorter:
 
 
 async def sort_again(rows: QueueRepository, clock: Clock, router: Router) -> None:
-    """Sort what waits on routes that are none any more, and what nobody served, into the present
-    ones; everything, where these differ from those of the last time."""
+    """Sort messages on routes that no longer exist, and those that no carrier served, into the
+    present routes; all messages, if the routes differ from those of the last time."""
     now_ms, fingerprint = clock.now_ms(), router.fingerprint
     changed = rows.routes() != fingerprint
     for queue in rows.queues():

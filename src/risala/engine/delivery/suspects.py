@@ -1,4 +1,4 @@
-"""Whose driver a stack is in."""
+"""Finds the driver that a stack belongs to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.engine.delivery.worker.worker import CarrierWorker
 
 NO_OTHERS: Final[Mapping[str, object]] = MappingProxyType({})
 _OURS: Final = ("risala.engine", "risala.http", "risala.app")
-"""Where one of these was called last, it is not the driver's code that takes so long."""
+"""If one of these was called last, the slow code is not the driver's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +19,13 @@ class Suspicion:
     """Whose code is running."""
 
     carriers: tuple[str, ...]
-    """Several where they have one driver and nothing on the stack says which of them it is; none
-    where it is no driver."""
+    """Several if they share a driver and nothing on the stack separates them; empty if it is no
+    driver."""
     frame: FrameType
-    """The driver's own innermost frame, or the plugin's; the innermost of all where it is neither.
-    """
+    """The innermost frame of the driver or plugin; the innermost of all if it is neither."""
     plugins: tuple[str, ...] = ()
-    """Whose code it is where it is not a driver's, in words: ``the event sink archive``. Several as
-    with carriers."""
+    """The owner in words, if it is not a driver: ``the event sink archive``. Several as with
+    carriers."""
 
 
 def suspicion_of(
@@ -35,7 +34,7 @@ def suspicion_of(
     """Whose code is running, by the innermost frame.
 
     Args:
-        others: what plugins brought besides drivers, by what it is called in words.
+        others: what plugins bring besides drivers, by its name in words.
     """
     # A copy, because this runs in a thread, and carriers come and go meanwhile.
     lanes = dict(lanes)
@@ -58,7 +57,7 @@ def suspicion_of(
 
 
 def _home(thing: object) -> str:
-    """The package of a driver or the like; the module itself where it is in none."""
+    """The package of a driver or similar; the module itself if it is in no package."""
     module = type(thing).__module__
     return module.rpartition(".")[0] or module
 
@@ -68,7 +67,7 @@ def _is_in(module: str, home: str) -> bool:
 
 
 def _narrowed(known: Mapping[str, tuple[object, ...]], frame: FrameType) -> tuple[str, ...]:
-    """The one whose thing is itself on the stack, if any; else all."""
+    """The one whose object is itself on the stack, if any; else all."""
     if len(known) > 1:
         owners = {id(thing): name for name, things in known.items() for thing in things}
         for at in _outward(frame):

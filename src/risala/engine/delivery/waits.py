@@ -1,4 +1,4 @@
-"""What a pending message waits for, as it is at this moment."""
+"""What a pending message waits for now."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class Waits:
         self._clock = clock
 
     def ailing(self, route: str, recipient: str, segments: int) -> Values | None:
-        """What keeps every carrier of a route from sending; None where one of them is well.
+        """What keeps every carrier of a route from sending; None if one of them works.
 
-        On the way of each message that is accepted: costs next to nothing where one is.
+        Runs for each accepted message: costs next to nothing if a carrier works.
         """
         now_s = trio.current_time()
         lanes = self._serving(route)
         if any(lane.healthy(now_s) for lane in lanes):
             return None
         for lane in lanes:
-            # A quota first: a line whose day is used up may call itself down.
+            # Quotas first: a line whose daily quota is used up may report itself as down.
             return _declined(lane, recipient, segments) or self._ails(lane, now_s)
         return None
 
     def of(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
-        """What this message waits for; None where it is only for its turn.
+        """What this message waits for; None if it only waits for its turn.
 
         Args:
-            is_active: its organization is.
+            is_active: whether its organization is active.
         """
         values = self._values(row, send_at, is_active)
         return None if values is None else Line(Kind.WAITS, values=values)
@@ -104,7 +104,7 @@ class Waits:
 
 
 def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -> Values | None:
-    """What is known of it whether a service runs or not."""
+    """The wait that is known whether a service runs or not."""
     if not is_active:
         return {"wait": Wait.SUSPENDED.value}
     if row.due_at >= HELD_DUE_AT:
@@ -117,7 +117,7 @@ def known_wait(row: DueRow, send_at: int | None, is_active: bool, now_ms: int) -
 
 
 def _declined(lane: CarrierWorker, recipient: str, segments: int) -> Values | None:
-    """Its quota, where its driver would not take the message for it."""
+    """The carrier's quota, if its driver would refuse the message because of it."""
     declined = declines(lane.name, lane.driver, recipient, segments)
     if declined is None:
         return None

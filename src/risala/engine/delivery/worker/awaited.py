@@ -1,4 +1,4 @@
-"""Segments whose receipt should come: when the carrier is asked about each, if it does not."""
+"""Segments whose receipt should come: when to ask the carrier about each, if it does not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import trio
 from risala.engine.actors.bell import Bell
 
 ASK_AFTER_S: Final = (3600.0, 6 * 3600.0, 24 * 3600.0)
-"""From the carrier's yes to each question: most receipts come in seconds, and a phone that is
-switched off comes back within a day."""
+"""From the carrier's acceptance to each question: most receipts come in seconds, and a phone that
+is switched off comes back within a day."""
 WAITING_MAX: Final = 50_000
 """Segments that may wait for each question (about 10 MiB); further ones are not asked for."""
 
@@ -28,12 +28,12 @@ class AwaitedReceipt:
 
 
 class Awaited:
-    """Of one lane, in memory: :class:`~risala.engine.delivery.queries.Queries` finds them again
-    after a restart."""
+    """The segments of one lane, in memory: :class:`~risala.engine.delivery.queries.Queries` finds
+    them again after a restart."""
 
     def __init__(self, *, asked: bool) -> None:
         self._asked = asked
-        """False where the driver cannot be asked: then nothing is kept."""
+        """False if the driver cannot be asked: then nothing is kept."""
         self._waiting = tuple(deque[AwaitedReceipt]() for _ in ASK_AFTER_S)
         self._bell = Bell()
 
@@ -43,7 +43,7 @@ class Awaited:
             self.put(0, message_id, number, carrier_id)
 
     def put(self, step: int, message_id: str, number: int, carrier_id: str) -> None:
-        """Keep it for the question of this step; nothing where too many wait."""
+        """Keep it for the question of this step; does nothing if too many wait."""
         waiting = self._waiting[step]
         if len(waiting) >= WAITING_MAX:
             return
@@ -54,17 +54,17 @@ class Awaited:
             self._bell.ring()
 
     def put_first(self, found: Iterable[Iterable[AwaitedReceipt]]) -> None:
-        """Before those that were accepted meanwhile, by steps: these fall due sooner."""
+        """Put them, by steps, before those accepted meanwhile: they fall due sooner."""
         for waiting, recalled in zip(self._waiting, found, strict=True):
             waiting.extendleft(sorted(recalled, key=lambda one: one.due_s, reverse=True))
 
     def due(self) -> Iterator[tuple[int, AwaitedReceipt]]:
-        """Take out what is to be asked now, one after another, each with its step."""
+        """Remove and return the due ones, one after another, each with its step."""
         for step, waiting in enumerate(self._waiting):
             while waiting and waiting[0].due_s <= trio.current_time():
                 yield step, waiting.popleft()
 
     async def wait(self) -> None:
-        """Until something is due, or the nearest is another."""
+        """Wait until something is due, or the nearest due time changes."""
         due_s = min((one[0].due_s for one in self._waiting if one), default=float("inf"))
         await self._bell.wait(due_s)

@@ -1,7 +1,7 @@
-"""Submits in a driver's hands: how long each may take on our side, and what a driver may return.
+"""Submits that a driver handles: how long each may take, and what a driver may return.
 
-A driver bounds its submits itself. One that does not, or returns something that is no outcome,
-must strand no message: what it is asked has a deadline here, and what it says is looked at.
+A driver limits its submits itself. If it does not, or returns something that is no outcome, no
+message may get stuck: each call has a deadline here, and each result is checked.
 """
 
 from __future__ import annotations
@@ -26,12 +26,13 @@ from risala.sms.outcome import Outcome, Refused, Scope
 log = structlog.get_logger(__name__)
 
 SPARE_S: Final = 5.0
-"""Beyond what the driver says that its submits take: a busy machine is late with timers too."""
+"""Added to the driver's own limit for submits: a busy machine delays timers too."""
 LATE_S: Final = 600.0
-"""An answer that comes so much later is still used; then the call is cancelled, or forgotten where
-it was posted."""
+"""An answer that is this much later is still used; then the call is cancelled, or forgotten if it
+was posted."""
 LATE_MAX: Final = 20
-"""Calls that may be awaited beyond their deadline: a driver that answers nothing gets no more."""
+"""Calls that may be awaited beyond their deadline: a driver that answers nothing gets no further
+call."""
 
 
 _NO_PARTS: Final = Refused(
@@ -40,7 +41,7 @@ _NO_PARTS: Final = Refused(
     "The carrier takes whole texts, and this is a part of one.",
     Cause.UNSUPPORTED,
 )
-"""The answer for a driver that would send a part as a text of its own."""
+"""The answer for a driver that would send a part as a separate text."""
 
 
 @dataclass(slots=True, eq=False)
@@ -52,33 +53,33 @@ class SubmitCall:
     deadline_s: float
     """On Trio's clock."""
     scope: trio.CancelScope | None = None
-    """Of the task that waits for the answer, where there is one."""
+    """The scope of the task that waits for the answer, if there is one."""
     answered: bool = False
     given_up: bool = False
-    """Its deadline has passed: the message does not wait for it any more."""
+    """Its deadline has passed: the message no longer waits for it."""
     lost_link: bool = False
     """The link went down meanwhile."""
     outcome: Outcome | None = None
-    """What it came to, once that is known."""
+    """The result, once it is known."""
     makes_room: bool = False
-    """The message is taken whole: another may leave before this is on the disk."""
+    """The message is accepted whole: another may leave before this is on the disk."""
 
 
 class CallsOwner(Protocol):
-    """Who is told what becomes of submits; each is heard of once, but for a late answer."""
+    """Gets the result of each submit: once, and again for a late answer."""
 
     def heard(self, call: SubmitCall, outcome: Outcome | None) -> None:
-        """The driver answered: in time, or after the call was given up. None: nothing of use."""
+        """The driver answered: in time, or after the call was given up. None: no usable answer."""
 
     def overdue(self, call: SubmitCall) -> None:
         """Its deadline has passed: it is given up."""
 
     def cut_off(self, call: SubmitCall) -> None:
-        """We stop, and wait for its answer no longer."""
+        """The service stops and no longer waits for its answer."""
 
 
 class Calls:
-    """The submits of one lane that are not answered, in the order of their deadlines.
+    """The unanswered submits of one lane, in the order of their deadlines.
 
     Args:
         carrier: its name, for the log.
@@ -88,7 +89,7 @@ class Calls:
         self.limit_s = limit_of(driver.capabilities)
         """How long each may take."""
         self._now_s = trio.lowlevel.current_clock().current_time
-        """As :func:`trio.current_time`, without looking for the clock with each submit."""
+        """:func:`trio.current_time` without the clock's lookup at each submit."""
         self._carrier = carrier
         self._driver = driver
         self._poster = driver if isinstance(driver, Posting) else None
@@ -108,10 +109,10 @@ class Calls:
         return self._now_s() - call.deadline_s + self.limit_s
 
     def submit(self, job: Job, nursery: trio.Nursery) -> None:
-        """Let the driver submit the job's next segment, whatever the driver is like.
+        """Let the driver submit the job's next segment, whatever the driver does.
 
         Args:
-            nursery: holds the call, where the driver cannot be posted to.
+            nursery: holds the call if the driver has no post method.
         """
         segment = job.segment(job.remaining[0])
         call = SubmitCall(job, segment, self._now_s() + self.limit_s)
@@ -151,7 +152,7 @@ class Calls:
                 self._hear(call, said)
 
     def _fail(self, call: SubmitCall) -> None:
-        """A driver's bug must not lose the message: nobody knows what left."""
+        """A driver's bug must not lose the message: it is unknown what left."""
         if not call.answered:
             self._end(call)
             self._owner.heard(call, None)
@@ -160,7 +161,7 @@ class Calls:
         return {"carrier": self._carrier, "message_id": call.segment.message_id}
 
     def _hear(self, call: SubmitCall, said: object) -> None:
-        """The driver says something. Who says it twice is heard once."""
+        """Take the driver's answer. Only the first one counts."""
         if call.answered:
             log.error("driver.answered_twice", **self._which(call))
             return
@@ -170,18 +171,18 @@ class Calls:
         self._owner.heard(call, outcome and discreet(outcome, call.segment, is_code=is_code))
 
     def _end(self, call: SubmitCall) -> None:
-        """It came back, in time or not."""
+        """The call returned, in time or not."""
         call.answered = True
         self._open.pop(call, None)
         self._late.pop(call, None)
 
     def lose_link(self) -> None:
-        """The link went down: whatever is in flight may never be answered."""
+        """The link went down: calls in flight may never be answered."""
         for call in self._open:
             call.lost_link = True
 
     async def watch(self) -> None:
-        """Give up what takes too long, for life."""
+        """Give up calls that take too long, until cancelled."""
         while True:
             now_s = trio.current_time()
             for call in self._overdue(now_s):
@@ -217,7 +218,7 @@ class Calls:
 
 
 def limit_of(capabilities: Capabilities) -> float:
-    """How long a submit of such a driver may take on our side, in seconds."""
+    """How long a submit of such a driver may take here, in seconds."""
     told_s: object = capabilities.submit_s
     if isinstance(told_s, int | float) and 0 < told_s <= SUBMIT_S_MAX:
         return told_s + SPARE_S
@@ -225,7 +226,7 @@ def limit_of(capabilities: Capabilities) -> float:
 
 
 def checked(carrier: str, said: object) -> Outcome | None:
-    """What a driver returned, where it is an outcome; else None, and the log says what it was."""
+    """The driver's return value if it is an outcome; else None, and the value is logged."""
     fault = fault_of(said)
     if fault is None:
         return cast(Outcome, said)

@@ -1,4 +1,4 @@
-"""What follows from a carrier's answer to a submit of a lane, for the message and its timeline."""
+"""What a carrier's answer to a submit means for the message and its timeline."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Consequences:
         gives_receipts: bool,
         live: bool,
     ) -> SubmitAnswer:
-        """What is to be written down of a submit's outcome.
+        """What to write about a submit's outcome.
 
         Args:
-            partly_accepted: the carrier has accepted a part of the message already.
-            gives_receipts: whether it will tell what becomes of what it takes.
-            live: as :class:`SubmitAnswer` has it.
+            partly_accepted: the carrier has already accepted a part of the message.
+            gives_receipts: whether it reports what becomes of the messages it takes.
+            live: as in :class:`SubmitAnswer`.
         """
-        if isinstance(outcome, Accepted):  # nearly every answer: no other circumstance counts
+        if isinstance(outcome, Accepted):  # nearly every answer: nothing else matters
             decision = after_acceptance(outcome, gives_receipts=gives_receipts)
         else:
             decision = self._decide(
@@ -67,9 +67,9 @@ class Consequences:
         partly_accepted: bool,
         gives_receipts: bool,
     ) -> Decision:
-        """What the retry table says."""
+        """The decision of the retry table."""
         carrier, next_route = self.carrier, None
-        if isinstance(outcome, Refused):  # nothing else sends a message elsewhere
+        if isinstance(outcome, Refused):  # only a refusal sends a message elsewhere
             tried = (*row.tried_carriers, carrier.name)
             next_route = self.hooks.next_route(row.recipient, tried)
         is_code = row.kind == "code"

@@ -1,7 +1,7 @@
 """Messages that a driver would not take now: no attempt is spent on them.
 
 A driver with a quota says so beforehand (:class:`~risala.plugins.contract.Choosy`). The message
-goes to a carrier that takes it, or waits and is looked at again.
+goes to a carrier that takes it, or waits and is checked again.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from risala.plugins.contract import Choosy, Declined, Driver
 log = structlog.get_logger(__name__)
 
 LOOK_AGAIN_MS: Final = 600_000
-"""A message that waits for a quota is looked at this often: another carrier may have come up."""
+"""How often a message that waits for a quota is checked: another carrier may have come up."""
 
 
 def declines(
     carrier: str, driver: Driver, recipient: str, segments: int, *, is_next: bool = False
 ) -> Declined | None:
-    """What the driver says; None where it has nothing to say, or cannot say it."""
-    # A look at one name first: the whole protocol is looked up anew each time, for 10 µs a message.
+    """The driver's reason; None if it has no reason, or fails to give one."""
+    # One name first: checking the whole protocol takes 10 µs for each message.
     if not hasattr(driver, "declines") or not isinstance(driver, Choosy):
         return None
     if driver.capabilities.takes_whole:  # one submit, whatever its length
         segments = 1
     try:
         said: object = driver.declines(recipient, segments, is_next=is_next)
-    except Exception:  # its bug must not hold a message back: a submit will tell
+    except Exception:  # its bug must not hold a message back: the submit shows it
         log.exception("driver.declines_failed", carrier=carrier)
         return None
     return said if isinstance(said, Declined) else None

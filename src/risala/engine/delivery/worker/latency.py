@@ -1,4 +1,4 @@
-"""How long a carrier takes to answer: counted in buckets, as Prometheus has them."""
+"""How long a carrier takes to answer, counted in buckets as in Prometheus."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BUCKETS_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 
 
 class Latency:
-    """Of one lane, since the start."""
+    """The answer times of one lane since the start."""
 
     __slots__ = ("_counts", "sum_s")
 
@@ -19,12 +19,12 @@ class Latency:
         self.sum_s = 0.0
 
     def add(self, took_s: float) -> None:
-        """An answer came after so long."""
+        """Count an answer that took this long."""
         self._counts[bisect_left(BUCKETS_S, took_s)] += 1
         self.sum_s += took_s
 
     def buckets(self) -> list[int]:
-        """Answers that took no longer than each of :data:`BUCKETS_S`; all of them come last."""
+        """The number of answers within each of :data:`BUCKETS_S`; at the end the number of all."""
         found, whole = [], 0
         for count in self._counts:
             whole += count

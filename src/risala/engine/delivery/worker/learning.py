@@ -1,4 +1,4 @@
-"""What a carrier's answers teach a lane: how fast to go, and whether to go on at all."""
+"""What a lane learns from a carrier's answers: its pace, and whether to go on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from risala.engine.rules.throttle import Throttle
 from risala.sms.outcome import Accepted, Outcome, Refused, Scope, Throttled, Uncertain, Unsent
 
 UNSENT_PAUSE_S: Final = 0.2
-"""Rest after a link turned out to be down, until the driver's health says so too."""
+"""Rest after a link turned out to be down, until the driver reports that it is up."""
 UNSENT_PAUSE_MAX_S: Final = 5.0
-"""The rest doubles up to this while a driver says "up" and sends nothing: each try is a line in
+"""The rest doubles up to this while a driver reports "up" and sends nothing: each try is a line in
 a timeline and two commits."""
 
 
@@ -30,11 +30,12 @@ class Learning:
     _until_s: float = 0.0
 
     def forget_unsent(self) -> None:
-        """The link is another one now."""
+        """The link was replaced."""
         self._pause_s = UNSENT_PAUSE_S
 
     def learn(self, outcome: Outcome) -> str | None:
-        """Let pace and breaker follow what the carrier says; what the operator should know."""
+        """Adjust pace and breaker to the carrier's answer; returns what the operator should
+        know."""
         if isinstance(outcome, Accepted):
             self.forget_unsent()
             self.counts.accepted += 1
@@ -69,7 +70,7 @@ class Learning:
         return None
 
     def _rest(self, now_s: float) -> None:
-        """Nothing left: be silent, and longer each time. All of one window tell the same news."""
+        """Nothing left: rest, longer each time. All answers of one window count as one."""
         if now_s >= self._until_s:
             self._until_s = now_s + self._pause_s
             self.throttle.pause(now_s, self._pause_s)

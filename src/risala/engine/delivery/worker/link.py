@@ -1,5 +1,5 @@
-"""How a lane stands: what its driver tells of the link, whether the driver is to be trusted, the
-operator's word, and the lines that were noted of all that."""
+"""The state of a lane: its driver's reports on the link, whether the driver is trusted, the
+operator's gate, and the lines noted about them."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from risala.plugins.contract import Capabilities, Health, HealthState
 from risala.sms.cause import Cause
 
 TRACE_MAX: Final = 100
-"""Lines of a link's life kept for the operator."""
+"""Lines that are kept about a link, for the operator."""
 TRUST_AGAIN_S: Final = 30.0
-"""For so long other carriers take the messages of a driver that failed, where there are any, and
-it counts as sick."""
+"""After a failure of the driver, other carriers take its messages for this time, if there are any,
+and the lane counts as sick."""
 
 
 @dataclass(frozen=True, slots=True)
 class TraceLine:
-    """One line of a link's life."""
+    """One event of a link."""
 
     at: str
     """ISO 8601, UTC."""
@@ -31,16 +31,16 @@ class TraceLine:
 
 @dataclass(frozen=True, slots=True)
 class LastError:
-    """What went wrong last: an answer of the carrier, or the link itself."""
+    """The latest error: an answer of the carrier, or the link itself."""
 
     at_ms: int
     """UTC epoch milliseconds."""
     code: str
-    """A word of :class:`~risala.sms.cause.Cause`: each has a sentence in every language."""
+    """A value of :class:`~risala.sms.cause.Cause`: each has a sentence in every language."""
     raw: str
-    """The carrier's own word; empty where there is none."""
+    """The carrier's own code; empty if there is none."""
     text: str
-    """The driver's sentence where it says more than the code."""
+    """The driver's sentence, if it says more than the code."""
 
 
 class CarrierLink:
@@ -48,13 +48,13 @@ class CarrierLink:
 
     def __init__(self, can: Capabilities, clock: Clock) -> None:
         self.health = Health(HealthState.DOWN, "Not connected yet.")
-        """As the driver told it last."""
+        """As the driver last reported it."""
         self.is_up = False
         self.since_ms = clock.now_ms()
-        """Since when its link is up, or not; UTC epoch milliseconds."""
+        """Since when its link is up, or down; UTC epoch milliseconds."""
         self.gate = Gate.OPEN
         self.fault: str | None = None
-        """What the driver did wrong the last time, as a sentence for the operator."""
+        """The driver's latest fault, as a sentence for the operator."""
         self.trace: deque[TraceLine] = deque(maxlen=TRACE_MAX)
         self.last_error: LastError | None = None
         self._is_heard = False
@@ -64,35 +64,35 @@ class CarrierLink:
 
     @property
     def gives_receipts(self) -> bool:
-        """False where nobody will know whether what it sends arrives."""
+        """False if its messages get no delivery reports."""
         return self._can.receipts and self.health.receipts
 
     @property
     def own_number(self) -> str | None:
-        """The number that the line sends from whatever is asked; empty where nobody knows it, None
-        where it sends as is asked."""
+        """The number that the line always sends from; empty if it is unknown, None if the line uses
+        the requested sender."""
         if self._can.alphanumeric_sender:
             return None
         return str(self.health.details.get("number") or "")
 
     def note(self, text: str) -> None:
-        """One line for the operator."""
+        """Add a line for the operator."""
         self.trace.append(TraceLine(iso(self._clock.now_ms()), text))
 
     def note_error(self, cause: Cause, raw: str, text: str) -> None:
-        """Remember what went wrong, until something else does."""
+        """Remember an error until the next one."""
         self.last_error = LastError(self._clock.now_ms(), cause.value, raw, text)
 
     def begin(self) -> None:
-        """The driver begins: what it says first is no error."""
+        """The driver starts: its first report is no error."""
         self._is_heard = False
 
     def hear(self, health: Health) -> bool:
-        """Take over what the driver tells of its link. Whether that is news."""
+        """Take over the driver's report on its link. Returns whether it is news."""
         is_news = (health.state, health.text) != (self.health.state, self.health.text)
         if health.state is not self.health.state:
             self.since_ms = self._clock.now_ms()
-        # The first word is that it connects, which is no error.
+        # The first report is that it connects, which is no error.
         was_heard, self._is_heard = self._is_heard, True
         self.health = health
         self.is_up = health.state is HealthState.UP
@@ -104,7 +104,7 @@ class CarrierLink:
         return is_news
 
     def obey(self, gate: Gate) -> None:
-        """The operator's word."""
+        """Set the operator's gate."""
         self.gate = gate
         self.note(f"the operator set it to {gate}")
 
@@ -116,14 +116,14 @@ class CarrierLink:
         self._lost_until_s = now_s + TRUST_AGAIN_S
 
     def is_distrusted(self, now_s: float) -> bool:
-        """True for a while after a fault: then the driver may have another try."""
+        """True for a while after a fault: then the driver may try again."""
         return self.fault is not None and now_s < self._lost_until_s
 
     def health_at(self, now_s: float, late: int) -> Health:
-        """What the driver tells of its link, unless the driver itself is what ails.
+        """The driver's report on its link, unless the driver itself is at fault.
 
         Args:
-            late: its calls that have not come back long after their time.
+            late: its calls that have not returned long after their time.
         """
         told = self.health
         if not self.is_up or self.fault is None:

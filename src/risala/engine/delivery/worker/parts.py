@@ -1,4 +1,4 @@
-"""What a lane is made of and tells: its jobs, counts, the operator's word, its hooks."""
+"""The parts of a lane: its jobs, counts, the operator's gate, its hooks."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ _segment: Final = quickly(Segment)
 
 
 class Gate(StrEnum):
-    """The operator's word on a lane."""
+    """The operator's command for a lane."""
 
     OPEN = "open"
     PAUSED = "paused"
     DRAINING = "draining"
     LEAVING = "leaving"
-    """As draining, and it ends then: the settings no longer have the carrier, or another driver for
-    it."""
+    """As draining, and then it ends: the settings no longer have the carrier, or give it another
+    driver."""
 
 
 @dataclass(slots=True)
 class Job:
-    """A message in a lane's hands: its row, its parts, and which of them is next."""
+    """A message that a lane handles: its row, its parts, and which of them is next."""
 
     row: DueRow
     parts: Parts
     remaining: deque[int]
-    """Numbers of the parts still to be accepted; :data:`~risala.sms.message.WHOLE` alone where it
-    goes whole."""
+    """Numbers of the parts still to be accepted; only :data:`~risala.sms.message.WHOLE` if it goes
+    whole."""
     alphabet: Alphabet
     reference: int
-    """What its parts share; 0 where it has one part only."""
+    """The reference that its parts share; 0 if it has only one part."""
     attempt: int = 0
     """0 until the attempt is on disk."""
     partly_accepted: bool = False
 
     def segment(self, number: int) -> Segment:
-        """One of its parts, as a driver gets it."""
+        """One of its parts, in the form that a driver gets."""
         row, texts = self.row, self.parts.texts
         before, behind = ("", "") if row.part is None else halves_of(row.part)
         return _segment(
@@ -95,15 +95,15 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class WorkerHooks:
-    """What a lane tells the scheduler and asks of the router; all synchronous."""
+    """What a lane reports to the scheduler and asks the router; all synchronous."""
 
     changed: Callable[[], None]
-    """A slot is free, or the health is another."""
+    """A slot is free, or the health has changed."""
     release: Callable[[str], None]
-    """A message left the lane's hands: the journal speaks for it again."""
+    """The lane has finished with a message: only the journal counts again."""
     put_back: Callable[[DueRow], None]
-    """The same, of a message that is as due as it was."""
+    """The same, for a message whose due time is unchanged."""
     next_route: Callable[[str, tuple[str, ...]], str | None]
-    """The route for a message that these carriers refused: number, names."""
+    """The next route for a message that these carriers refused: number, names."""
     willing_route: Callable[[str, tuple[str, ...], int], str | None]
     """The same, to a healthy carrier that would take so many segments now."""

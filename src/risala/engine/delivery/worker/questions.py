@@ -1,4 +1,4 @@
-"""Asking a driver what became of a segment: a question without an end holds nobody up."""
+"""Asks a driver what became of a segment; a question that never ends blocks nothing."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Final
 import trio
 
 QUESTION_S: Final = 60.0
-"""Then a question is cancelled: drivers' own limits are a fraction of it."""
+"""After this time a question is cancelled: drivers' own limits are a fraction of it."""
 OPEN_MAX: Final = 20
-"""Questions to one driver at one time. One that answers none, not even when cancelled, gets no
-more."""
+"""Questions to one driver at a time. A driver that answers none, not even when cancelled, gets no
+further question."""
 
 
 @dataclass(slots=True, eq=False)
@@ -24,14 +24,14 @@ class _Question:
 
 
 class Questions:
-    """The questions that one driver has been asked. They run in a nursery that outlives who asks:
-    who gives up waiting may do so though the driver cannot be cancelled."""
+    """The questions to one driver. They run in a nursery that outlives the caller: the caller can
+    give up even if the driver cannot be cancelled."""
 
     def __init__(self) -> None:
         self._open = 0
 
     async def ask(self, nursery: trio.Nursery, ask: Callable[[], Awaitable[object]]) -> object:
-        """The driver's answer; None where it gives none in time.
+        """The driver's answer; None if it gives none in time.
 
         Raises whatever the driver raises.
         """
@@ -50,7 +50,7 @@ class Questions:
         try:
             with trio.move_on_after(QUESTION_S):
                 question.answer = await question.ask()
-        except Exception as fault:  # noqa: BLE001 -- it is who asked that it concerns
+        except Exception as fault:  # noqa: BLE001 -- the caller handles it
             question.fault = fault
         finally:
             self._open -= 1

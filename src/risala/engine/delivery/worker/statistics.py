@@ -1,4 +1,4 @@
-"""A lane as the operator sees it."""
+"""A lane's numbers for the operator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class WorkerStatistics:
     state: str
     text: str
     receipts: bool
-    """False where nobody will know whether what it sends arrives."""
+    """False if its messages get no delivery reports."""
     gate: str
     in_flight: int
     window_max: int
@@ -29,16 +29,15 @@ class WorkerStatistics:
     refused: int
     uncertain: int
     late: int
-    """Answers that came after their submit was uncertain."""
+    """Answers that came after their submit became uncertain."""
     receipts_taken: int
-    """Receipts that it gave since the start and that are on the disk, whatever they matched."""
+    """Its receipts since the start that are on disk, matched or not."""
     answer_buckets: tuple[int, ...]
-    """Answers that took no longer than each of :data:`~.latency.BUCKETS_S`; all of them at the
-    end."""
+    """Answers within each of :data:`~.latency.BUCKETS_S`; at the end all of them."""
     answer_sum_s: float
-    """How long all answers took together."""
+    """The total time of all answers."""
     silent: int
-    """Submits that the driver has not answered long after their time."""
+    """Submits without an answer long after their time."""
     breaker_open: bool
     details: dict[str, str | int | float | None]
     trace: tuple[TraceLine, ...]
@@ -75,7 +74,7 @@ def statistics_of(lane: CarrierWorker) -> WorkerStatistics:
 
 
 def with_no_reports(text: str) -> str:
-    """The state of a line that gives no reports, in words, where its driver does not say so."""
+    """Add to a line's state, in words, that it gives no reports, unless its driver says so."""
     said = text.lower()
     if "no report" in said or "no receipt" in said:
         return text

@@ -1,4 +1,5 @@
-"""How a lane stands, as a code and values: a page writes the sentence in its reader's language."""
+"""The state of a lane, as a code and values: a page writes the sentence in its reader's
+language."""
 
 from __future__ import annotations
 
@@ -15,15 +16,15 @@ from risala.engine.model.times import iso
 from risala.plugins.contract import Health, HealthState
 
 _BARS_DBM: Final = (-107, -97, -85, -73)
-"""From which strength on a GSM signal has one bar, two, three, four: phones draw it so, within a
-few dBm. Below the first, calls fail."""
+"""The signal strengths from which a GSM signal has one, two, three, four bars: as on phones, within
+a few dBm. Below the first, calls fail."""
 
 Details = Mapping[str, str | int | float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierCondition:
-    """A sentence that is written elsewhere."""
+    """A code and values; the sentence is written elsewhere."""
 
     code: str
     values: Mapping[str, Any]
@@ -37,7 +38,7 @@ _HELD: Final = {
 
 
 def state_of(lane: CarrierWorker, now_s: float, clock: Clock) -> CarrierCondition:
-    """How it stands: the first of these that holds is what an operator has to know."""
+    """The state: the first that applies is what an operator has to know."""
     standing = lane.standing
     if standing.gate is not Gate.OPEN:
         return CarrierCondition(_HELD[standing.gate], {"in_flight": lane.in_flight})
@@ -55,7 +56,7 @@ def state_of(lane: CarrierWorker, now_s: float, clock: Clock) -> CarrierConditio
 
 
 def _link_state(health: Health) -> CarrierCondition:
-    """Why the link is down, as far as its driver's facts tell."""
+    """Why the link is down, as far as its driver's facts show."""
     details = health.details
     status, registration = details.get("command_status"), details.get("registration")
     if status is not None:
@@ -84,7 +85,7 @@ def _iso(at_s: float, now_s: float, clock: Clock) -> str:
 
 
 def tile_of(lane: CarrierWorker) -> dict[str, Any]:
-    """What a tile shows beside the numbers of :class:`WorkerStatistics`."""
+    """What a tile shows in addition to the numbers of :class:`WorkerStatistics`."""
     standing, clock, now_s = lane.standing, lane.recorder.clock, trio.current_time()
     details, told = lane.driver_health.details, state_of(lane, now_s, clock)
     error = standing.last_error

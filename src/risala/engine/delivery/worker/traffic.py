@@ -1,8 +1,7 @@
 """What went over a carrier's wire in the last minutes, line by line, for the operator.
 
-Drivers say it, without secrets, codes and texts. It is kept in memory alone, and little of it:
-where more comes in a second than anybody can read, the rest is only counted, and costs next to
-nothing.
+Drivers report it, without secrets, codes and texts. It is kept only in memory, and little of it: if
+more comes in a second than can be read, the rest is only counted, and costs next to nothing.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from risala.engine.model.clock import Clock
 
 LINES_MAX: Final = 2000
 A_SECOND: Final = 10
-"""Lines that are kept of each second, on the average."""
+"""Lines kept for each second, on average."""
 AT_ONCE_MAX: Final = 300
-"""And at once after a silence: a modem that starts says a hundred."""
+"""Lines kept in one burst after a silence: a modem that starts writes a hundred."""
 LINE_CHARACTERS_MAX: Final = 300
 KEPT_MS: Final = 15 * 60_000
-"""What is older helps nobody who looks for what is wrong now."""
+"""Older lines do not help to find a present problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +33,10 @@ class TrafficLine:
     at_ms: int
     """UTC epoch milliseconds."""
     sent: bool
-    """By us; else it came."""
+    """True: sent by us; False: received."""
     text: str
     left_out: int
-    """How many before it, since the last line, are not told."""
+    """How many lines before it, since the last one, are left out."""
 
 
 class WorkerTraffic:
@@ -46,7 +45,7 @@ class WorkerTraffic:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._now_s = trio.lowlevel.current_clock().current_time
-        """As :func:`trio.current_time`, without looking for the clock with each line."""
+        """:func:`trio.current_time` without the clock's lookup at each line."""
         self._lines: deque[TrafficLine] = deque(maxlen=LINES_MAX)
         self._room = float(AT_ONCE_MAX)
         self._looked_s = self._now_s()
@@ -75,7 +74,7 @@ class WorkerTraffic:
         self._left_out = 0
 
     def lines(self, after: int, count: int) -> list[TrafficLine]:
-        """The latest of the last minutes, the oldest of them first; only those after a number."""
+        """The latest lines of the last minutes, the oldest first; only those after a number."""
         since_ms = self._clock.now_ms() - KEPT_MS
         found = [line for line in self._lines if line.seq > after and line.at_ms >= since_ms]
         return found[-count:]

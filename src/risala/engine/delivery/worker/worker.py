@@ -48,7 +48,7 @@ log = structlog.get_logger(__name__)
 _lease: Final = quickly(Lease)
 
 STORAGE_PAUSE_S: Final = 1.0
-"""Rest after an attempt could not be written down: the disk is full or we are stopping."""
+"""Rest after an attempt could not be written: the disk is full or the service stops."""
 
 
 @dataclass(slots=True)
@@ -61,20 +61,20 @@ class CarrierWorker:
     scribe: AttemptWriter
     hooks: WorkerHooks
     fence: Callable[[], None]
-    """Called before each segment leaves; it does not return where another machine may send."""
+    """Called before each segment leaves; it does not return if another machine may send."""
     breaker: Breaker
     throttle: Throttle
     retry: InitVar[RetrySection]
     name: str = field(init=False)
-    """Its carrier's."""
+    """The settings of its carrier."""
     window_max: int = field(init=False)
     """How many segments may be unanswered at once."""
     standing: CarrierLink = field(init=False)
     in_flight: int = 0
-    """Segments that are about to leave, or whose answer is to come, or to be used first."""
+    """Segments that are about to leave, wait for an answer, or have one that is not used yet."""
     settling: int = 0
-    """Messages that the carrier has taken, which is on its way to the disk: others may leave
-    meanwhile, once they are on the disk with it."""
+    """Messages that the carrier has accepted, which is being written to disk: others may leave
+    meanwhile, once they are on disk with it."""
     virtual_time: float = 0.0
     continuing: deque[Job] = field(default_factory=deque)
     counts: Counts = field(default_factory=Counts)
@@ -83,10 +83,10 @@ class CarrierWorker:
     """What went over the wire in the last minutes."""
     _nursery: trio.Nursery | None = None
     _idle: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
-    """Those who wait until nothing is in flight."""
+    """What waits until nothing is in flight."""
     _rests: bool = False
     awaited: Awaited = field(init=False)
-    """The segments that its carrier took and whose receipts should come."""
+    """The accepted segments whose receipts should come."""
     _calls: Calls = field(init=False)
     _consequences: Consequences = field(init=False)
     _learning: Learning = field(init=False)
@@ -110,7 +110,7 @@ class CarrierWorker:
         return min(can.window_max, self.carrier.window_max or can.window_max)
 
     def retune(self, carrier: CarrierSection) -> None:
-        """Take over other settings of the same carrier, but for its driver's own."""
+        """Apply other settings of the same carrier, except its driver's own."""
         self.carrier = carrier
         self.window_max = self._window_max()
         self._consequences = replace(self._consequences, carrier=carrier)
@@ -119,16 +119,16 @@ class CarrierWorker:
 
     @property
     def silent(self) -> int:
-        """Submits that the driver has not answered long after their time."""
+        """Submits without an answer long after their time."""
         return self._calls.late
 
     @property
     def driver_health(self) -> Health:
-        """What its driver says, unless the driver itself is what ails it."""
+        """The driver's report, unless the driver itself is at fault."""
         return self.standing.health_at(trio.current_time(), self._calls.late)
 
     def healthy(self, now_s: float) -> bool:
-        """True where traffic should come here rather than to the next tier."""
+        """True if traffic should go here and not to the next tier."""
         return (
             self.standing.is_up
             and self.standing.gate is Gate.OPEN
@@ -138,7 +138,7 @@ class CarrierWorker:
         )
 
     def _may_submit(self) -> bool:
-        # A driver that has failed is given one at a time, until it does as it should.
+        # A driver that has failed gets one segment at a time until it works again.
         standing = self.standing
         window = self.solo.window(self.window_max) if standing.fault is None else 1
         return (
@@ -151,9 +151,9 @@ class CarrierWorker:
         )
 
     def ready(self, now_s: float) -> bool:
-        """True where a segment could be submitted this moment.
+        """True if a segment could be submitted now.
 
-        A draining lane takes no new message, but goes on with those that it has begun.
+        A draining lane takes no new message, but finishes those that it has begun.
         """
         return (
             now_s >= self.throttle.ready_at_s()
@@ -162,19 +162,19 @@ class CarrierWorker:
         )
 
     def next_ready_s(self) -> float | None:
-        """When time alone will make it ready; None where something else must happen first."""
+        """When time alone makes it ready; None if something else must happen first."""
         if not self._may_submit():
             return None
         return max(self.throttle.ready_at_s(), self.breaker.open_until_s or 0.0)
 
     @property
     def busy(self) -> bool:
-        """True while a message is in its hands."""
+        """True while it handles a message."""
         begun = self.solo.waiting is not None and self.solo.waiting.attempt > 0
         return self.in_flight + self.settling > 0 or bool(self.continuing) or begun
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Hold the tasks of this lane's submits, for life."""
+        """Run the tasks of this lane's submits, until cancelled."""
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
@@ -185,17 +185,17 @@ class CarrierWorker:
             self._nursery = None
 
     async def run_driver(self, driver: Driver, context: DriverContext) -> None:
-        """Run the driver for life; whatever ends it, its link is down from then on."""
+        """Run the driver until cancelled; however it ends, its link is then down."""
         self.standing.begin()
         try:
             await driver.run(context)
         finally:
-            if self._rests:  # that it ends is what the operator wants
+            if self._rests:  # the operator wants it to end
                 self.standing.begin()
             self.set_health(Health(HealthState.DOWN, "The driver is not running."))
 
     async def question(self, ask: Callable[[], Awaitable[object]]) -> object:
-        """What its driver answers to a call; None where it gives no answer in time."""
+        """Its driver's answer to a call; None if there is no answer in time."""
         if self._nursery is None:
             return None
         return await self._questions.ask(self._nursery, ask)
@@ -211,12 +211,12 @@ class CarrierWorker:
             self.hooks.changed()
 
     async def wait_idle(self) -> None:
-        """Until no message is in its hands."""
+        """Wait until it handles no message."""
         while self.busy:
             await self._idle.park()
 
     async def wait_answers(self) -> None:
-        """Until nothing is in flight."""
+        """Wait until nothing is in flight."""
         while self.in_flight + self.settling:
             await self._idle.park()
 
@@ -227,7 +227,7 @@ class CarrierWorker:
     def start(self, job: Job, now_s: float) -> None:
         """Submit the job's next part. Call only while :meth:`ready`.
 
-        One that goes alone waits in :attr:`solo` while others are in flight.
+        A message that goes alone waits in :attr:`solo` while others are in flight.
         """
         assert self._nursery is not None
         if not self.solo.may_start(job, self.in_flight):
@@ -254,13 +254,13 @@ class CarrierWorker:
             self._withdraw(job)
 
     def _withdraw(self, job: Job) -> None:
-        """It is not to be sent, or not from here."""
+        """It must not be sent, or not from here."""
         self.breaker.withdrew()
         self.throttle.give_back()
         self._finished(job, goes_on=False)
 
     async def _rest(self, job: Job, error: BaseException) -> None:
-        """Nothing was written, so that nothing left: the message is as due as it was."""
+        """Nothing was written and nothing left: the message's due time is unchanged."""
         tell_unwritten(self.name, job.row.id, error)
         self.breaker.withdrew()
         try:
@@ -270,7 +270,7 @@ class CarrierWorker:
             self._finished(job, goes_on=False)
 
     def _begun(self, job: Job, result: Started | Failed | None) -> None:
-        """That its next part leaves is on the disk now, or it will not be."""
+        """The start of its next part is on disk, or will never be."""
         if result is None:
             self._withdraw(job)
         elif isinstance(result, Started):
@@ -278,7 +278,7 @@ class CarrierWorker:
             if self._nursery is None:  # we stop: what has not left is uncertain at the next start
                 self._finished(job, goes_on=False)
                 return
-            # Not before the commit: frozen over it, a process may find its lease gone.
+            # Only after the commit: a process that was frozen over it may have lost its lease.
             self.fence()
             self.counts.submitted += 1
             self._calls.submit(job, self._nursery)
@@ -308,7 +308,7 @@ class CarrierWorker:
             self._finished(call.job, goes_on=False)
 
     def _finished(self, job: Job, *, goes_on: bool) -> None:
-        """The journal speaks for it again, or its next part follows."""
+        """Only the journal counts again, or the next part follows."""
         self.in_flight -= 1
         if goes_on:
             self.continuing.append(job)
@@ -320,10 +320,10 @@ class CarrierWorker:
         self.hooks.changed()
 
     def _settle(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Write down what it came to, and go on from there once that is on the disk.
+        """Write down the result, and continue once it is on disk.
 
-        A message that the carrier has taken whole makes room in the window at once: the next one is
-        written down as about to leave by the same commit that writes this answer.
+        A message that the carrier has accepted whole frees room in the window at once: the commit
+        that writes this answer also writes the start of the next message.
         """
         job = call.job
         call.outcome = outcome
@@ -342,7 +342,7 @@ class CarrierWorker:
             self.hooks.changed()
 
     def _settled(self, call: SubmitCall, failed: Failed | None) -> None:
-        """More parts of the message may follow at once."""
+        """The result is on disk: more parts of the message may follow at once."""
         job, outcome, goes_on = call.job, call.outcome, False
         if failed is not None:  # the next start finds that it was under way
             tell_unwritten(self.name, job.row.id, failed.error)
@@ -351,7 +351,7 @@ class CarrierWorker:
             job.partly_accepted = True
             job.remaining.popleft()
             goes_on = bool(job.remaining)
-        if call.makes_room:  # which was told of at once
+        if call.makes_room:  # that was reported at once
             self.settling -= 1
             self.hooks.release(job.row.id)
             self._tell_idle()
@@ -401,7 +401,7 @@ class CarrierWorker:
         self._settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
 
     def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:
-        """Use an answer that came after its deadline; that it was uncertain is written first."""
+        """Use an answer that came after its deadline; first the uncertain outcome is written."""
         if isinstance(outcome, Uncertain):
             return  # no news
         self.counts.late += 1
@@ -419,7 +419,7 @@ class CarrierWorker:
         self.hooks.changed()
 
     def set_health(self, health: Health) -> None:
-        """Take over what the driver tells of its link."""
+        """Take over the driver's report on its link."""
         if self.standing.hear(health):
             self._learning.forget_unsent()
             log.info("carrier.health", carrier=self.name, state=health.state, text=health.text)
@@ -430,7 +430,7 @@ class CarrierWorker:
         self.hooks.changed()
 
     def set_gate(self, gate: Gate) -> None:
-        """Obey the operator."""
+        """Set the operator's gate."""
         self.standing.obey(gate)
         if gate is not Gate.OPEN:
             self._give_back_solo()
@@ -439,7 +439,7 @@ class CarrierWorker:
         self.hooks.changed()
 
     def _give_back_solo(self) -> None:
-        """Who waits to be alone need not wait here."""
+        """A message that waits to go alone need not wait here."""
         job = self.solo.take()
         if job is not None and job.attempt:
             self.continuing.append(job)
@@ -447,7 +447,7 @@ class CarrierWorker:
             self.hooks.put_back(job.row)
 
     def _give_back_begun(self, cause: Cause | None) -> None:
-        """Messages between two parts go back to the queue, where their validity is watched."""
+        """Messages between two parts return to the queue, where their validity is watched."""
         while self.continuing and self._nursery is not None:
             self.in_flight += 1
             self._nursery.start_soon(self._give_back, self.continuing.popleft(), cause)
