@@ -35,7 +35,7 @@ _YEAR: Final = "public, max-age=31536000, immutable"
 class Asset:
     content: bytes
     compressed: bytes | None
-    """By gzip; None: it is no smaller then."""
+    """Compressed by gzip; None: not smaller."""
     content_type: str
     digest: str
 
@@ -83,7 +83,7 @@ def load_asset(path: Path) -> Asset:
 
 
 def made_asset(content: bytes, suffix: str) -> Asset:
-    """What is served as a file with that suffix."""
+    """An asset of this content, with the type of that suffix."""
     return Asset(
         content=content,
         compressed=None if suffix in _COMPRESSED else gzip.compress(content, mtime=0),

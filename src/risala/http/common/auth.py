@@ -1,4 +1,4 @@
-"""Who is asking: the key in the header, looked at before a byte of the body is read."""
+"""The caller of a request: the key in the header, checked before any byte of the body is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def api_key(fields: Fields) -> str:
     """The key of ``x-api-key``, else of ``Authorization: Bearer``.
 
     Raises:
-        Unauthorized: there is none, or more than one.
+        Unauthorized: the key is missing, or there is more than one.
     """
     keys = fields.get(b"x-api-key")
     if not keys:
@@ -35,7 +35,7 @@ class ApiKeyAuth:
     addresses: ClientAddresses
 
     def holder(self, request: PlainRequest) -> Principal:
-        """Who holds the key of a request.
+        """The holder of a request's key.
 
         Raises:
             Unauthorized: the key is missing, unknown or disabled (401).
@@ -45,7 +45,7 @@ class ApiKeyAuth:
         return principal
 
     def secret(self, request: PlainRequest) -> Principal:
-        """Who holds the secret key of a request.
+        """The holder of a request's secret key.
 
         Raises:
             Unauthorized: the key is missing, unknown or disabled (401).
@@ -60,7 +60,7 @@ class ApiKeyAuth:
         return principal
 
     def check_address(self, principal: Principal, request: PlainRequest) -> None:
-        """Check that a key may be used from where a request comes.
+        """Check that a key may be used from the client's address.
 
         Raises:
             AddressNotAllowed: it may not.
@@ -73,7 +73,7 @@ class ApiKeyAuth:
             raise AddressNotAllowed(None if address is None else str(address))
 
     def address(self, request: PlainRequest) -> Address | None:
-        """The client's address; None where it is not known."""
+        """The client's address; None if it is unknown."""
         client = request.client
         forwarded = [each.decode("latin-1") for each in request.fields.get(b"x-forwarded-for", ())]
         return self.addresses.of(client[0] if client else None, forwarded)

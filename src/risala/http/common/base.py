@@ -37,8 +37,7 @@ def id_of_request() -> str:
 
 
 class Connection(TrioASGIHTTPConnection):
-    """One request. Gives the request its id, and adds our headers to every answer, whoever made
-    it."""
+    """One request. Gives it an id, and adds our headers to every answer, from any source."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         query = self.scope.get("query_string", b"")
@@ -100,13 +99,13 @@ class Connection(TrioASGIHTTPConnection):
 
 
 class PulledBody(TrioBody):
-    """A body that is read only when the handler wants it, where the server allows that.
+    """A body that is read only when the handler wants it, if the server allows that.
 
-    Where the head says that the body is too large, none of it is read.
+    If the head announces a body that is too large, none of it is read.
     """
 
     pull: ASGIReceiveCallable | None = None
-    """Reads the next part from the server; None: Quart puts the body in as it comes."""
+    """Reads the next part from the server; None: Quart appends the body as it comes."""
 
     def __await__(self) -> Generator[Any, None, Any]:
         yield from self._fill(all_of_it=True).__await__()
@@ -159,10 +158,10 @@ class NoWebsocket:
 
 
 class Pages(Protocol):
-    """An app of pages beside one that speaks JSON."""
+    """An app of pages next to one that speaks JSON."""
 
     def serves(self, path: str) -> bool:
-        """Whether a path is a page's, or would be if there were such a page."""
+        """Whether a path belongs to a page, or would if the page existed."""
 
     async def handle_request(self, request: Request, /) -> QuartResponse | WerkzeugResponse: ...
 

@@ -1,8 +1,8 @@
-"""Whose request it is: the peer of the socket, or whom a trusted proxy forwards for (contract §2).
+"""The client of a request: the peer of the socket, or the client of a trusted proxy (contract §2).
 
-``X-Forwarded-For`` is read from its right end, where the proxies that we trust have written. The
-first address from the right that is not one of theirs is the client's; whatever stands left of it
-the client may have invented.
+``X-Forwarded-For`` is read from its right end, where the trusted proxies have written. The first
+address from the right that is not one of theirs is the client's; the client may have invented
+everything to the left of it.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _CLIENT_PREFIX_V6: Final = 64
-"""Bits of an IPv6 address that tell clients apart: a household or a phone has a whole /64 to choose
-addresses from."""
+"""Bits of an IPv6 address that distinguish clients: a household or a phone has a whole /64 to
+choose addresses from."""
 
 NETWORK_PREFIX_V6: Final = 48
-"""Bits of an IPv6 address that tell customers of a hoster apart, who have 65,536 /64s each."""
+"""Bits of an IPv6 address that distinguish customers of a hoster, who have 65,536 /64s each."""
 PROVIDER_PREFIX_V6: Final = 32
-"""Bits of an IPv6 address that tell hosters and networks apart."""
+"""Bits of an IPv6 address that distinguish hosters and networks."""
 
 _ADDRESS_CHARACTERS_MAX: Final = 80
-"""An IPv6 address has 45 characters at most, the name of an interface 15, a port 5, and four signs
-are between them. What stands behind the ``%`` may be anything, of any length."""
+"""An IPv6 address has at most 45 characters, the name of an interface 15, a port 5, plus four
+separators. The text after the ``%`` may be anything, of any length."""
 _REMEMBERED_BYTES_MAX: Final = 160
-"""Bytes of ``X-Forwarded-For`` by which an address is remembered: some proxies' worth. A client may
-write as much as a header holds there."""
+"""The most bytes of ``X-Forwarded-For`` in a key of the cache, enough for some proxies. A client
+may fill the header up to its limit."""
 _TEXTS_MAX: Final = 1024
 """Clients whose address is remembered as text, some 500 kB at most."""
 
 
 class ClientAddresses:
-    """Tells the client's address of each request."""
+    """Finds the client's address of each request."""
 
     def __init__(self, trusted: Iterable[str]) -> None:
         networks = [_network(text) for text in trusted]
@@ -44,7 +44,7 @@ class ClientAddresses:
         self._known_text_of = lru_cache(maxsize=_TEXTS_MAX)(self._text_of)
 
     def of(self, peer: str | None, forwarded: Sequence[str]) -> Address | None:
-        """The client's address; None where it is not known.
+        """The client's address; None if it is unknown.
 
         Args:
             peer: the address of the socket's other end; None for a unix socket. Then it is a proxy
@@ -57,15 +57,15 @@ class ClientAddresses:
         for entry in _from_the_right(forwarded):
             address = parse_address(entry)
             if address is None:
-                break  # no address: whatever stands left of it cannot be trusted either
+                break  # no address: everything to the left of it cannot be trusted either
             client = address
             if not self._trusts(client):
                 break
         return client
 
     def text_of(self, peer: str | None, forwarded: tuple[bytes, ...]) -> str | None:
-        """The client's address as text, by the arguments of :meth:`of` as they came; None where it
-        is not known."""
+        """The client's address as text, by the raw arguments of :meth:`of`; None if it is
+        unknown."""
         if sum(map(len, forwarded)) > _REMEMBERED_BYTES_MAX:
             return self._text_of(peer, forwarded)
         return self._known_text_of(peer, forwarded)
@@ -75,7 +75,7 @@ class ClientAddresses:
         return None if address is None else str(address)
 
     def trusts(self, peer: str | None) -> bool:
-        """Whether the socket's other end is a proxy of ours, whose headers tell of its client."""
+        """Whether the socket's other end is a trusted proxy, whose headers name its client."""
         if peer is None:
             return True
         address = parse_address(peer)
@@ -96,14 +96,14 @@ def bucket_of(address: Address | None) -> int | tuple[int] | None:
 
 
 def network_of(address: Address | None, bits: int) -> tuple[int] | None:
-    """The key of the limits that a whole IPv6 network shares; None: it is no such address."""
+    """The key of the limits that a whole IPv6 network shares; None: no such address."""
     if isinstance(address, IPv6Address):
         return (int(address) >> (128 - bits),)
     return None
 
 
 def parse_address(text: str) -> Address | None:
-    """The address that a text is, with or without a port (``[2001:db8::7]:443``); None for none.
+    """The address in a text, with or without a port (``[2001:db8::7]:443``); None if it is not one.
 
     An IPv4 address mapped into IPv6 (``::ffff:192.0.2.7``) is taken as the IPv4 address.
     """

@@ -1,8 +1,6 @@
-"""What the HTTP room asks of the engine.
+"""The engine as HTTP uses it: the shape of :class:`risala.engine.operations.gateway.Gateway`.
 
-The shape of :class:`risala.engine.operations.gateway.Gateway`.
-
-A protocol, so that a test can put a small real class in the gateway's place.
+A protocol, so that a test can use a small real class instead of the gateway.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from risala.engine.model.errors import FieldFault, Refusal
 
 class GatewayFacade(Protocol):
     def authenticate(self, api_key: str) -> Principal:
-        """Who holds this key. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
+        """The key's holder. Raises ``Unauthorized``, or ``Forbidden`` for the organization."""
 
     async def take_address(self, use: AddressUse, bucket: Hashable, /) -> None:
         """Count one call of a client's address. Raises ``RateLimited``, having counted nothing."""
@@ -50,8 +48,8 @@ class GatewayFacade(Protocol):
     def code_faults(
         self, principal: Principal, app_hash: str | None, origin: str | None, /
     ) -> list[FieldFault]:
-        """The faults that ``send_code`` would refuse these for; asked for a body that is wrong
-        anyway."""
+        """The faults for which ``send_code`` would refuse these; for a body that is already
+        wrong."""
 
     async def check_code(self, principal: Principal, verification_id: str, code: str, /) -> bool:
         """Whether the code is approved. Raises ``NotFound`` also for another organization's."""
@@ -71,7 +69,7 @@ class Operator(Protocol):
 
 
 class ApiGateway(GatewayFacade, Operator, Protocol):
-    """What the API asks: the calls of the hot path, and operations by name."""
+    """The calls of the API: those of the hot path, and operations by name."""
 
     def endpoint_faults(self, members: Mapping[str, object], /) -> Sequence[FieldFault]:
-        """What ``webhook.create`` and ``webhook.update`` would refuse of these fields."""
+        """The faults that ``webhook.create`` and ``webhook.update`` find in these fields."""

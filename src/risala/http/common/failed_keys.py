@@ -24,10 +24,10 @@ FREE_A_MINUTE: Final = 30
 """Wrong keys a minute from one IPv4 address or IPv6 /64 that are answered at once: as many as a
 forgotten client sends that asks every two seconds."""
 DELAY_S: Final = 0.5
-"""Seconds of the delay: far longer than such an answer takes by itself, and too short for any
+"""Seconds of the delay: far longer than such an answer normally takes, and too short for any
 client's own time limit."""
 WAITING_MAX: Final = 1000
-"""Answers that are delayed at one moment, each with its connection; further ones leave at once."""
+"""Answers delayed at the same time, each with its connection; further ones leave at once."""
 ADDRESSES_MAX: Final = 10_000
 """Addresses that are remembered, about 5 MB at most; the one longest unheard of is forgotten."""
 SAID_EVERY_S: Final = 600.0

@@ -1,8 +1,8 @@
-"""Whether a request was made on this machine, and for itself: no proxy made it for somebody else.
+"""Whether a request was made on this machine, and not by a proxy for another client.
 
-A reverse proxy on this machine is a loopback client too, and asks for whoever asks it: what bears
-its marks is not local. There are proxies without any mark; who has one of those says so in the
-settings, or gives what is for this machine alone an address of its own.
+A reverse proxy on this machine is a loopback client too, and passes on requests of others: a
+request with a proxy's headers is not local. Some proxies add no header at all; an operator with one
+of those must declare it in the settings, or give local services an address of their own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_local(request: Request) -> bool:
     client = request.scope.get("client")
     if client is None or not _is_loopback(client[0]):
         return False
-    # What nginx forwards has, unless it is told otherwise, our own Host and no mark but this.
+    # By default nginx forwards with our own Host and no proxy header; only this identifies it.
     if request.http_version == "1.0":
         return False
     names = [name.lower() for name in request.headers.keys()]  # noqa: SIM118 -- not a dict

@@ -50,8 +50,8 @@ async def read_body(request: PlainRequest) -> bytes:
     """The raw body of a request.
 
     Raises:
-        Problem: 415 where it does not say that it is JSON, 413 where it is too large, 408 where it
-            does not come in time.
+        Problem: 415 if its type is not JSON, 413 if it is too large, 408 if it does not come in
+            time.
     """
     types = request.fields.get(b"content-type")
     if not types or (types[0] != _JSON_TYPE and not _is_json(types[0])):
@@ -60,7 +60,7 @@ async def read_body(request: PlainRequest) -> bytes:
 
 
 async def read_raw(request: PlainRequest) -> bytes:
-    """The raw body of a request, whatever it says that it is.
+    """The raw body of a request of any content type.
 
     Raises:
         Problem: 415 where it is compressed, 413 and 408 as for :func:`read_body`.
@@ -127,8 +127,7 @@ def read_object(raw: bytes) -> dict[str, Any]:
 
 
 def quick_object(raw: bytes) -> dict[str, Any] | None:
-    """The object that a body is, where it is plainly a valid one; None where :func:`read_object`
-    must look closer."""
+    """The object in a body that is plainly valid; None: :func:`read_object` must check it."""
     try:
         text = raw.decode("utf-8")
         value, end = DECODER.raw_decode(text)

@@ -1,9 +1,9 @@
-"""Paths that are answered from bytes to bytes, past Quart and past ASGI: the API's own.
+"""Paths that are answered from bytes to bytes, without Quart and ASGI: the API's own.
 
-A handler gets a request's header fields as they came and its body when it asks for it, and returns
-bytes. Whoever took the request from the wire, our own server or any other by ASGI
-(:mod:`risala.http.common.plain_asgi`), has :meth:`PlainRoutes.answer` answer it; each rule about
-requests and answers is there, or in what the handlers call, and nowhere twice.
+A handler gets a request's header fields as they came and its body on demand, and returns bytes. The
+server that received the request, our own or any other by ASGI
+(:mod:`risala.http.common.plain_asgi`), calls :meth:`PlainRoutes.answer`; each rule about requests
+and answers is there or in the functions that handlers call, and only once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Client = tuple[str, int]
 
 JSON: Final = "application/json"
 MARKS: Final = {"x-content-type-options": "nosniff", "cache-control": "no-store"}
-"""Header fields of every answer, whoever makes it; a page may set another ``cache-control``."""
+"""Header fields of every answer, from any source; a page may set another ``cache-control``."""
 _MARKED: Final = "".join(f"{name}: {value}\r\n" for name, value in MARKS.items()).encode()
 _LINES: Final = b"content-type: %s\r\ncontent-length: %%d\r\nx-request-id: %%s\r\n%s" % (
     JSON.encode(),
@@ -43,7 +43,7 @@ class IncomingBody(Protocol):
 
     @property
     def length(self) -> int | None:
-        """Bytes of the whole body; None where the head does not say."""
+        """Bytes of the whole body; None if the head has no length."""
 
     @property
     def complete(self) -> bool:
@@ -77,18 +77,18 @@ class PlainRequest:
         self.id = request_id
         self.fields = fields
         self.client = client
-        """The other end of the socket; None where it has no address."""
+        """The other end of the socket; None if it has no address."""
         self.body = body
         self.body_bytes_max = body_bytes_max
         self.body_timeout_s = body_timeout_s
         self.principal: Principal | None = None
-        """Whose key it bears; None until the key has been looked at, and found."""
+        """The holder of its key; None until the key has been checked and found."""
         self.raw: bytes | None = None
         """The body, once it has been read."""
 
 
 class PlainAnswer:
-    """An answer with a JSON body, or with none and status 204."""
+    """An answer with a JSON body, or without a body and with status 204."""
 
     __slots__ = ("body", "more", "status")
 
@@ -98,7 +98,7 @@ class PlainAnswer:
         self.body = body
         self.status = status
         self.more = more
-        """Further header fields, beside those of every answer."""
+        """Header fields in addition to those of every answer."""
 
     def lines(self, request_id: str) -> bytes:
         """The header's lines, without those that the server adds.
@@ -126,7 +126,7 @@ Handler = Callable[[PlainRequest], Awaitable[PlainAnswer]]
 
 
 class RequestNotes(Protocol):
-    """Where it is noted what each key asked."""
+    """The log of the requests of each key."""
 
     def has_room(self, principal: Principal, /) -> bool: ...
 
@@ -156,12 +156,11 @@ class PlainPath:
 
 
 FindPath = Callable[[bytes], "PlainPath | None"]
-"""Finds a path by a request's whole target, where the path has places in it; None: it is another's.
-"""
+"""Finds a path by a request's whole target, for a path with placeholders; None: not this one."""
 
 
 class PlainRoutes:
-    """The table of plain paths of one app, and what happens to each of their requests."""
+    """The table of plain paths of one app, and the handling of their requests."""
 
     def __init__(
         self,
@@ -175,8 +174,8 @@ class PlainRoutes:
     ) -> None:
         """
         Args:
-            notes: is told of each request with a valid key; None: nobody is.
-            addresses: tells the clients' addresses for it; None: they are not told.
+            notes: gets each request with a valid key; None: nothing is noted.
+            addresses: finds the clients' addresses for it; None: they are not noted.
         """
         self.tally = tally
         self.open_paths: set[str] = set()
@@ -194,7 +193,7 @@ class PlainRoutes:
     ) -> None:
         """Answer ``path``, by method; GET answers HEAD too, every other method is 405.
 
-        Where OPTIONS is one of them it is a browser's preflight, and the path is an open one.
+        With OPTIONS the path is an open one: browsers send it as a preflight.
         """
         if "GET" in handlers:
             handlers = {**handlers, "HEAD": handlers["GET"]}
@@ -205,7 +204,7 @@ class PlainRoutes:
 
     @property
     def bytes_max(self) -> int:
-        """The largest body of a path that has no limit of its own."""
+        """The largest body of a path without a limit of its own."""
         return self._body_bytes_max
 
     def mount(self, find: FindPath) -> None:
@@ -220,7 +219,7 @@ class PlainRoutes:
         }
 
     def find(self, target: bytes) -> PlainPath | None:
-        """The path that a request's target names; None where it is not in the table."""
+        """The path that a request's target names; None if it is not in the table."""
         found = self._paths.get(target)
         if found is None and b"?" in target:
             found = self._paths.get(target.partition(b"?")[0])
@@ -259,7 +258,7 @@ class PlainRoutes:
         if (
             principal is not None
             and self._notes is not None
-            # Asked first: what is dropped under load must not cost more than this.
+            # Checked first: a note that is dropped under load must not cost more than this.
             and self._notes.has_room(principal)
         ):
             self._notes.note(self._noted(principal, request, path, method, answer, began_s))
@@ -305,8 +304,8 @@ class PlainRoutes:
             await self._hold(fields, client)
 
     async def hold_guess(self, fields: Fields, client: Client | None, status: int) -> None:
-        """:meth:`hold` for a face whose caller gave no credential of ours, whatever it answers; one
-        that is held for its header is not counted twice."""
+        """:meth:`hold` for a caller of a face that gave none of our credentials, for any status; an
+        answer already held for its header is not counted twice."""
         if status != 401 or b"authorization" not in fields:
             await self._hold(fields, client)
 

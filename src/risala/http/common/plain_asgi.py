@@ -40,7 +40,7 @@ def fields_of(headers: Iterable[tuple[bytes, bytes]]) -> dict[bytes, list[bytes]
 
 
 def _length(fields: dict[bytes, list[bytes]]) -> int | None:
-    """The body's length by the head, which the server has checked; None where it does not say."""
+    """The body's length from the head, which the server has checked; None if it has none."""
     told = fields.get(b"content-length")
     return None if told is None or b"transfer-encoding" in fields else int(told[0])
 
@@ -69,7 +69,7 @@ class _ReceivedBody:
         return part
 
     async def _watch(self) -> None:
-        """Wait, after the body, for the server's word that the client has gone."""
+        """Wait, after the body, until the server reports that the client has gone."""
         while (await self._receive())["type"] != "http.disconnect":
             pass
         self._nursery.cancel_scope.cancel()

@@ -39,7 +39,7 @@ CODES: Final[Mapping[int, str]] = {
     503: "SERVICE_UNAVAILABLE",
 }
 
-# The status of an error is that of the most derived of its classes that is found here.
+# An error has the status of its most derived class found here.
 STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
@@ -58,8 +58,8 @@ STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
 }
 
 _CHALLENGE: Final = 'Bearer realm="risala"'
-"""What every 401 must say (RFC 9110 §15.5.2): the scheme of authentication; with this one no
-browser shows a form."""
+"""Required in every 401 (RFC 9110 §15.5.2): the authentication scheme; with this one no browser
+shows a form."""
 _SENTENCES: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
     404: "There is no such path.",
@@ -72,7 +72,7 @@ _SENTENCES: Final[Mapping[int, str]] = {
     503: "The service cannot answer right now. Send again in a moment.",
 }
 _LACKING_RETRY_S: Final = 10
-"""A machine that has no more memory, threads or descriptors has them again when others end."""
+"""A machine out of memory, threads or descriptors has them again when other tasks end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,8 @@ def bad_body(issues: Sequence[BodyIssue]) -> Problem:
 
 
 def with_faults(problem: Problem, faults: Iterable[errors.FieldFault]) -> Problem:
-    """The answer to a bad body, with the faults that the engine knows of added; each member keeps
-    at most one."""
+    """The answer to a bad body, plus the faults found by the engine; each member keeps at most
+    one."""
     return with_issues(problem, map(_issue, faults))
 
 
@@ -146,7 +146,7 @@ def with_issues(problem: Problem, more: Iterable[BodyIssue]) -> Problem:
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The answer to any exception. One that nobody foresaw is 500, without its text."""
+    """The answer to any exception. An unexpected one is 500, without its text."""
     if isinstance(error, Problem):
         return error
     if isinstance(error, errors.EngineError):
@@ -154,8 +154,8 @@ def problem_of(error: BaseException) -> Problem:
     if isinstance(error, HTTPException | RoutingException):
         return _http(error)
     if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        # A nursery wraps what its only child raised. In a group of two or more one may be a bug,
-        # which the others must not hide: that is 500.
+        # A nursery wraps the exception of its only child. In a group of two or more one may be a
+        # bug, which the others must not hide: that is 500.
         return problem_of(error.exceptions[0])
     if errors.machine_lacks(error) is not None:
         return plain(503, {"Retry-After": str(_LACKING_RETRY_S)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 IN_PLACE: Final = "in_place"
-"""A key of a request's state. Where it is there, the app may answer in the task that calls it, and
-call ``receive`` only when it wants the body: the server asks the client for it then (``100
-Continue``), and notices by itself when the client goes away. Where it is missing, as on any other
-server, a task of the app must listen meanwhile."""
+"""A key of a request's state. If present, the app may answer in the task that calls it, and call
+``receive`` only when it wants the body: the server then requests it from the client (``100
+Continue``), and notices itself when the client goes away. If missing, as on any other server, a
+task of the app must listen meanwhile."""

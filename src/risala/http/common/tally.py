@@ -17,7 +17,7 @@ class AnswerTally:
     failed_keys: int = 0
     """Requests with a key that is unknown, disabled or deleted."""
     failed_keys_delayed: int = 0
-    """Those among them whose 401 was delayed."""
+    """Of these, the requests whose 401 was delayed."""
 
     def counts(self) -> Mapping[int, int]:
         """Answers by status."""

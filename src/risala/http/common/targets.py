@@ -1,5 +1,4 @@
-"""The target of a request: the forms that it may have, and the one spelling of a path (contract
-§2)."""
+"""The target of a request: its allowed forms, and the one spelling of a path (contract §2)."""
 
 from __future__ import annotations
 
@@ -11,8 +10,7 @@ from urllib.parse import quote, unquote_to_bytes
 from quart.routing import QuartRule
 
 _SAFE: Final = "/!$&'()*+,;=:@-._~"
-"""Characters that RFC 3986 §3.3 lets stand in a path unescaped, which is the only spelling that is
-taken."""
+"""Characters that RFC 3986 §3.3 allows unescaped in a path; only this spelling is accepted."""
 _is_usual: Final = re.compile(rb"(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)+").fullmatch
 _is_absolute: Final = re.compile(
     rb"https?://((?:\[[0-9a-f:.]+\]|[a-z0-9._~-]+)(?::[0-9]*)?)(/[^?]*)?(\?.*)?", re.IGNORECASE
@@ -20,12 +18,13 @@ _is_absolute: Final = re.compile(
 
 
 def origin_form(target: bytes) -> tuple[bytes, bytes | None]:
-    """Path and query of a target, and the host that stands before them, where one does.
+    """Path and query of a target, and the host before them, if any.
 
-    A server takes the whole URL too, and that host counts more than the header (RFC 9112 §3.2.2).
+    A server accepts the whole URL too, and that host has priority over the header (RFC 9112
+    §3.2.2).
 
     Raises:
-        ValueError: the target has none of the forms that an origin server is asked in.
+        ValueError: the target has none of the forms allowed for an origin server.
     """
     if target[:1] == b"/" or target == b"*":
         return target, None
@@ -37,26 +36,26 @@ def origin_form(target: bytes) -> tuple[bytes, bytes | None]:
 
 
 def is_plain_path(path: bytes) -> bool:
-    """Whether a path, as it came, is spelled as its page or endpoint is documented.
+    """Whether a path, as received, is spelled as its page or endpoint is documented.
 
-    Every path has other spellings (``//api/sms``, ``/api%2fsms``, ``/x/../api/sms``), which a
-    proxy before us may judge otherwise than we do: they name nothing here.
+    Every path has other spellings (``//api/sms``, ``/api%2fsms``, ``/x/../api/sms``), which a proxy
+    in front may judge differently: none of them is accepted.
     """
     if _is_usual(path):
         return True
     if path[:1] != b"/" or b"//" in path:
         return False
-    # To some, what follows a semicolon is no part of the name, and ``..;x`` is ``..``.
+    # For some servers the text after a semicolon is not part of the name, and ``..;x`` is ``..``.
     if any(each.partition(b";")[0] in (b".", b"..") for each in path.split(b"/")):
         return False
     return quote(unquote_to_bytes(path), safe=_SAFE).encode() == path
 
 
 class LazyRule(QuartRule):
-    """A route that compiles what writes its address only where somebody asks for that.
+    """A route that compiles its address builder only on demand.
 
-    Nobody of ours does: pages write their links by themselves. werkzeug compiles two functions for
-    each route beforehand, which is nine tenths of what the routes of an app take.
+    Our code never needs it: pages write their links themselves. werkzeug compiles two functions for
+    each route in advance, which is nine tenths of the cost of an app's routes.
     """
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:

@@ -1,5 +1,5 @@
-"""The apps that stand at every address of ours while the service cannot serve yet: its database is
-migrated to this version, or it waits for something."""
+"""The apps at all our addresses while the service cannot serve yet: its database is being migrated
+to this version, or it waits for something."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from risala.http.common.problems import Problem
 from risala.http.common.respond import json_bytes, json_response
 
 AGAIN_MAX_S: Final = 60
-"""The longest ``Retry-After``, in seconds: the migration's pace may change."""
+"""The longest ``Retry-After``, in seconds: the pace of the migration may change."""
 AGAIN_UNKNOWN_S: Final = 5
 _ALIVE: Final = json_bytes({"status": "ok"})
 _BODY_BYTES_MAX: Final = 1024
 _BODY_TIMEOUT_S: Final = 1.0
-"""Seconds that a body may take to come; none is ever looked at."""
+"""Seconds that a body may take to come; its content is ignored."""
 
 
 def create_upgrading(look: Callable[[], Upgrading]) -> JsonApp:
     """An app that answers the probes (alive, not ready) and refuses all else with 503.
 
     Args:
-        look: tells how far the migration is.
+        look: returns the progress of the migration.
     """
     app = JsonApp(
         "risala.http.common.upgrading",
@@ -51,7 +51,7 @@ def create_waiting(reason: Callable[[], str]) -> JsonApp:
     """An app that answers ``/healthz`` with 200 and all else with 503.
 
     Args:
-        reason: tells in a sentence why.
+        reason: returns the reason in a sentence.
     """
     app = JsonApp(
         "risala.http.common.upgrading",

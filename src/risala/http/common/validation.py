@@ -24,7 +24,7 @@ class RequestBody(BaseModel):
 Body = TypeVar("Body", bound=RequestBody)
 
 
-# Our codes by pydantic's. Ours are part of the API: clients may switch on them.
+# Our codes by pydantic's. Ours are part of the API: clients may depend on them.
 _CODES: Final = {
     "missing": "required",
     "string_type": "not_a_string",
@@ -96,7 +96,7 @@ def _names(model: type[RequestBody]) -> frozenset[str]:
 def _issues(
     details: Iterable[ErrorDetails], told: list[BodyIssue], names: frozenset[str]
 ) -> list[BodyIssue]:
-    """One issue for each member that has none yet."""
+    """One issue for each member without one."""
     paths = {issue.path for issue in told}
     issues = []
     for detail in details:

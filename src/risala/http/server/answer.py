@@ -76,7 +76,7 @@ def refusal(
     *,
     bodiless: bool = False,
 ) -> bytes:
-    """An answer that the server gives by itself, and that ends the connection.
+    """An answer of the server itself, which ends the connection.
 
     Args:
         path: the request's; None where it is not known.

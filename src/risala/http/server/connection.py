@@ -1,6 +1,6 @@
-"""One guarded connection: whatever its client does, only this connection suffers.
+"""One guarded connection: a client's bad behaviour affects only its own connection.
 
-``docs/discussion/hostile-clients.md`` tells what is refused, and after how long.
+``docs/discussion/hostile-clients.md`` lists what is refused, and after how long.
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class GuardedConnection:
             else:
                 await self._turn_away()
         except* _GONE:
-            pass  # the client has closed the connection: nobody is left to answer
+            pass  # the client has closed the connection: no answer is possible
         except* Exception as group:
             names = sorted({type(error).__name__ for error in _leaves(group)})
-            # Logged without the exceptions' texts, which may repeat what the client sent.
+            # Logged without the exceptions' texts, which may repeat the client's input.
             log.warning("connection.failed", errors=names)
             log.debug("connection.failed", exc_info=group)
         finally:
@@ -98,7 +98,7 @@ class GuardedConnection:
             self._writing.deadline = min(self._writing.deadline, until)
 
     def sweep(self, now: float) -> None:
-        """Close the connection if its time is over, or if the client of a request under way has
+        """Close the connection if its time is over, or if the client of a running request has
         gone."""
         is_over = now > self._until and not self._is_unread()
         if is_over or (self._seen_busy and self._is_gone()):
@@ -123,7 +123,7 @@ class GuardedConnection:
             await self._leave()
 
     async def read_more(self) -> None:
-        """Read on. Where the client has gone, this task is cancelled."""
+        """Read on. If the client has gone, this task is cancelled."""
         data = await self._read()
         if not data:
             await self._leave()
@@ -175,11 +175,11 @@ class GuardedConnection:
                 await trio.lowlevel.checkpoint()
 
     async def _begin(self) -> bool:
-        """Do what comes before the first request; False where there will be no request."""
+        """Steps before the first request; False if no request will follow."""
         return True
 
     async def _next(self) -> Request | None:
-        """The next request, whose head has been read; None when the client has gone."""
+        """The next request whose head was read; None when the client has gone."""
         parser = self._parser
         while not parser.requests:
             data = await self._read()
@@ -197,7 +197,7 @@ class GuardedConnection:
         return parser.requests.popleft()
 
     async def _read(self) -> bytes:
-        """The bytes that have come; empty when the client sends no more, or has gone."""
+        """The received bytes; empty when the client sends no more, or has gone."""
         while True:
             await trio.lowlevel.wait_readable(self._descriptor)
             try:
@@ -205,7 +205,7 @@ class GuardedConnection:
             except BlockingIOError:
                 continue
             except OSError:
-                return b""  # the connection broke: for us the client has gone
+                return b""  # the connection broke: the same as a client that has gone
 
     async def _leave(self) -> NoReturn:
         """End the connection; the calling task is cancelled."""
@@ -221,7 +221,7 @@ class GuardedConnection:
             return 0
 
     async def _send_slice(self, data: memoryview) -> None:
-        """Send one slice, which a client that reads at all takes in time.
+        """Send one slice, which the client must take in time.
 
         It is shielded from cancellation, so that a cancelled handler leaves no half slice, and has
         a deadline for that reason.
@@ -240,7 +240,7 @@ class GuardedConnection:
 
     def _is_unread(self) -> bool:
         """Whether the next request came in time, and we are late to read it. Only once before each
-        request, so that nobody who sends none stays by that."""
+        request, so that a client without requests cannot use this to stay."""
         if self._busy or self._parser.in_head or self._was_late:
             return False
         self._was_late = bool(self._next_byte())
@@ -251,8 +251,7 @@ class GuardedConnection:
         return self._next_byte() == b""
 
     def _next_byte(self) -> bytes | None:
-        """The next byte that waits to be read; none where the client sends no more; None: nothing
-        has come."""
+        """The next unread byte; empty where the client sends no more; None: nothing has come."""
         peek = socket.socket(self._family, socket.SOCK_STREAM, 0, fileno=self._descriptor)
         try:
             return peek.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -264,7 +263,7 @@ class GuardedConnection:
             peek.detach()
 
     async def _end(self) -> None:
-        """Tell the client that all was sent; where its request has not ended, read on a moment.
+        """End our side of the connection; if the request has not ended, read on for a moment.
 
         Closing a socket that has unread bytes sends a reset, which could overtake the answer.
         """
@@ -282,7 +281,7 @@ class GuardedConnection:
                     pass
 
     async def _say_goodbye(self) -> None:
-        """Tell the client that nothing more is sent, where the protocol below HTTP can."""
+        """Signal the end of sending to the client, if the protocol below HTTP can do that."""
 
     async def _turn_away(self) -> None:
         problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})

@@ -1,10 +1,10 @@
 """One request and its answer: by the table of plain paths, else by the app behind it.
 
-What an ASGI app knows of it are two calls, ``receive`` and ``send``.
+An ASGI app sees only two calls, ``receive`` and ``send``.
 
-* An answer whose length is known leaves in one write; any other is sent on as it comes.
-* An answer that is ready before its request has come in whole never spoils the connection: the
-  rest is read first, when it is small, else the answer says that the connection ends.
+* An answer of known length leaves in one write; any other is sent on as it comes.
+* An answer that is ready before its whole request has come never spoils the connection: the rest is
+  read first if it is small, else the answer says that the connection ends.
 * ``100 Continue`` is sent when the handler wants the body, not before it has judged the head.
 """
 
@@ -37,18 +37,17 @@ log = structlog.get_logger("risala.http")
 _HELD_BYTES_MAX: Final = 64 * 1024
 """Bytes of an answer that are held back to be written at once; with more, they are sent on."""
 _REST_BYTES_MAX: Final = 64 * 1024
-"""Bytes that are read of a body that nobody wants any more, which is all of nearly every body. To
-read these costs less than a new connection; to read more would only serve whoever wastes our
-time."""
+"""The most bytes to read of an unwanted body, enough for nearly every body. Reading these costs
+less than a new connection; reading more would only help an attacker."""
 _BODY_AT_FAULT: Final = frozenset({408, 413})
-"""Answers to a body that is too slow or too long: no more of it is waited for."""
+"""Answers to a body that is too slow or too long: the rest of it is not read."""
 _BODILESS: Final = frozenset({204, 304})
 _CHUNKED: Final = (b"transfer-encoding", b"chunked")
 _NO_MORE: Final = (b"", b"0\r\n\r\n")
 
 
 class ExchangeLine(Protocol):
-    """What an exchange needs of its connection, which is cancelled when one of these fails."""
+    """The parts of a connection that an exchange uses. A failure here cancels the connection."""
 
     app: ASGIFramework
     scheme: str
@@ -69,7 +68,7 @@ class ExchangeLine(Protocol):
         """Read on."""
 
     async def read_body(self, request: Request) -> None:
-        """Read more of a body, on which its handler waits; refuses one that is none."""
+        """Read more of a body, for which its handler waits; refuses a malformed one."""
 
     async def refuse(self, request: Request, problem: Problem) -> None:
         """Answer in the app's stead, which ends the connection."""
@@ -82,11 +81,11 @@ class HttpExchange:
         self._connection = connection
         self._request = request
         self._held = b""
-        """What of the answer has not been sent yet."""
+        """The part of the answer that has not been sent yet."""
         self._sent = self._ended = self._told_whole = False
         self._bodiless = self._chunked = False
         self._left: int | None = None
-        """Bytes of the answer's body that are still to come, where its head said it."""
+        """Missing bytes of the answer's body, if its head has a length."""
         self.keeps = False
         """Whether the connection goes on after this answer."""
 
@@ -129,7 +128,7 @@ class HttpExchange:
         await connection.send(data)
 
     async def next_part(self) -> bytes:
-        """What of the body has come since; empty at its end."""
+        """The new bytes of the body; empty at its end."""
         request = self._request
         while not request.parts and not request.complete:
             if request.waits:
@@ -142,8 +141,8 @@ class HttpExchange:
 
     async def receive(self) -> ASGIReceiveEvent:
         if self._told_whole:
-            # After the body there is nothing to receive: where the client goes away, this handler
-            # is cancelled and not told.
+            # After the body nothing more is received: if the client goes away, this handler is
+            # cancelled without a message.
             await trio.sleep_forever()
         body = await self.next_part()
         self._told_whole = self._request.complete
@@ -171,7 +170,7 @@ class HttpExchange:
         if lengths and not self._bodiless:
             self._left = int(lengths[0])
         self._chunked = not lengths and status not in _BODILESS and request.version == "1.1"
-        # A client that is told that we will close sends no further request on this connection.
+        # A client that sees ``connection: close`` sends no further request on this connection.
         self.keeps = request.keep and request.complete and not self._connection.stopping
         if CLOSE in headers:
             self.keeps = False
@@ -204,11 +203,11 @@ class HttpExchange:
         return (b"%x\r\n%s\r\n" % (len(body), body) if body else b"") + _NO_MORE[not more]
 
     async def _take_rest(self, status: int) -> None:
-        """Read what is still to come of a request that is answered, within reason."""
+        """Read the rest of an answered request, up to a limit."""
         request = self._request
         most = request.received + _REST_BYTES_MAX
-        # A client that waits for leave to send its body may or may not send it once it has the
-        # answer: nothing is waited for.
+        # A client that waits for permission to send its body may or may not send it after the
+        # answer: do not wait.
         if request.waits or status in _BODY_AT_FAULT:
             return
         if request.length is not None and request.length > most:

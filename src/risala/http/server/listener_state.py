@@ -1,4 +1,4 @@
-"""The connections of one listening socket: how long each may take, and how many there may be.
+"""The connections of one listening socket: their time limits and their maximum number.
 
 A face (the public API, the control socket) has one :class:`ListenerState`.
 """
@@ -19,29 +19,29 @@ log = structlog.get_logger("risala.http")
 _FULL_SAID_EVERY_S: Final = 60.0
 """Seconds between two lines in the log about refused connections, however many are refused."""
 _SWEEP_EVERY_S: Final = 0.25
-"""Seconds between two looks at all connections, and so by how much one may outlast its time; a look
-at 10,000 of them takes a millisecond."""
+"""Seconds between two checks of all connections, and so the most that one can exceed its time; a
+check of 10,000 takes a millisecond."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a connection may take over each thing, in seconds."""
+    """Time limits of a connection, in seconds."""
 
     idle_s: float = 75.0
     """Between two requests, and before the first."""
     header_s: float = 15.0
     """From the first byte of a request to the end of its header."""
     quiet_s: float = 600.0
-    """From a request, or from the last bytes sent of its answer, to the next bytes of it.
+    """From a request, or from the last sent bytes of its answer, to the next bytes of it.
 
-    Far more than any handler needs. A stream that has nothing to say sends a comment well within.
+    Far more than any handler needs. A stream without data sends a comment well within this time.
     """
     write_s: float = 10.0
     """For one slice of an answer (16 KiB) to be taken by the client's side."""
     rest_s: float = 1.0
-    """For the rest of a small body to come in, before an answer that did not want it leaves.
+    """For the rest of a small unwanted body to come in, before its answer leaves.
 
-    As long as a packet that was lost may take to be sent again on a slow mobile line.
+    As long as the second transmission of a lost packet may take on a slow mobile line.
     """
     linger_s: float = 2.0
     """For reading on after an answer that ends the connection, so that the reset that follows
@@ -49,7 +49,7 @@ class Patience:
 
 
 class ListenerConnection(Protocol):
-    """What a face knows of each of its connections."""
+    """A face's view of each of its connections."""
 
     def close_idle(self) -> None:
         """Close the connection, on which no request is under way."""
@@ -67,10 +67,10 @@ class ListenerState:
     def __init__(self, patience: Patience, connections_max: int, routes: PlainRoutes) -> None:
         self.patience = patience
         self.routes = routes
-        """What is answered without the app; of what is refused in its stead it keeps the count."""
+        """The paths answered without the app; also counts the server's own refusals."""
         self._connections_max = connections_max
         self._open: set[ListenerConnection] = set()
-        # The idle ones, the one that has been idle longest first: dicts keep their order.
+        # The idle connections, longest idle first: dicts keep their order.
         self._idle: dict[ListenerConnection, None] = {}
         self._stop_at = inf
         self._full_said_at = self._lacking_said_at = -inf
@@ -104,7 +104,7 @@ class ListenerState:
         return True
 
     def make_room(self, cause: OSError) -> None:
-        """The process may open no more files: the connection that has been idle longest goes."""
+        """The process may open no more files: close the connection that has been idle longest."""
         now = trio.current_time()
         if now >= self._lacking_said_at + _FULL_SAID_EVERY_S:
             self._lacking_said_at = now

@@ -1,7 +1,7 @@
-"""Requests as llhttp reads them, and the rules that we add to its own.
+"""Requests as llhttp reads them, with stricter rules of our own.
 
-llhttp is strict about where a request ends; ``docs/discussion/hostile-clients.md`` has the table
-of what is taken and what is refused, which a test holds.
+llhttp is strict about where a request ends; ``docs/discussion/hostile-clients.md`` has the table of
+what is accepted and refused, which a test checks.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ HEAD_BYTES_MAX: Final = 16 * 1024
 _HEADERS_MAX: Final = 100
 """Header fields of a request: honest clients and the proxies before us send thirty at most."""
 _LENGTH_DIGITS_MAX: Final = 15
-"""Digits of a ``Content-Length``, up to a petabyte: more digits are meant to overflow a server's
-numbers."""
+"""Digits of a ``Content-Length``, up to a petabyte: more digits are an attempt to overflow a
+server's numbers."""
 _DROPPED: Final = frozenset({b"upgrade", b"http2-settings"})
 _begins: Final = re.compile(rb"[A-Z]{1,20} (/[!-~]*) HTTP/").match
 _find_origin: Final = re.compile(rb"\norigin:[ \t]*([!-~]+)[ \t]*\r?\n", re.IGNORECASE).search
@@ -47,24 +47,24 @@ class Request:
         self.fields: dict[bytes, list[bytes]] = {}
         """The header fields by name."""
         self.head_bytes = 0
-        """Bytes of the header, to which those of the first line are added."""
+        """Bytes of the header, plus those of the first line."""
         self.parts: list[bytes] = []
         """Bytes of the body that have come and were not taken yet."""
         self.received = 0
         """Bytes of the body that have come."""
         self.wire = 0
-        """Bytes that came after its head, with those that frame the body."""
+        """Bytes received after its head, including chunk framing."""
         self.length: int | None = None
-        """Bytes of the whole body; None where the head does not say."""
+        """Bytes of the whole body; None if the head has no length."""
         self.complete = False
         self.keep = False
         """Whether another request may follow on the connection."""
         self.waits = False
         """Whether the client waits for leave to send the body (``Expect: 100-continue``)."""
         self.fault: Problem | None = None
-        """Why the request is refused, whatever it asks for; None: it is not."""
+        """Why the request is refused, whatever it asks for; None: it is accepted."""
         self.origin: str | None = None
-        """The origin of the page whose request is refused, as far as it can be told."""
+        """The origin of the page whose request is refused, if it is known."""
 
     @property
     def path(self) -> str | None:
@@ -82,8 +82,8 @@ class Request:
 class RequestParser:
     """Bytes in, requests out, in their order.
 
-    A request stands in :attr:`requests` as soon as its head has been read; its body follows.
-    One that cannot be read is the last, and has a fault.
+    A request is in :attr:`requests` as soon as its head has been read; its body follows. One that
+    cannot be read is the last, and has a fault.
     """
 
     def __init__(self) -> None:
@@ -178,11 +178,11 @@ class RequestParser:
         self._reading = None
 
     def _resume(self, rest: bytes) -> None:
-        """Read on after a head that asked for another protocol, which we do not speak.
+        """Read on after a head that asked for another protocol, which we do not support.
 
         A client switches only with our consent, so the body and the next request come as HTTP/1;
-        llhttp, however, takes what follows for the other protocol. Some clients ask for another
-        protocol with every request.
+        llhttp, however, takes the following bytes for the other protocol. Some clients ask for
+        another protocol with every request.
         """
         request = self._reading
         self._renew()
@@ -201,7 +201,7 @@ class RequestParser:
         self.in_head = False
 
     def _end(self, problem: Problem) -> None:
-        """What comes is no HTTP: refuse the request that it was to be, or whose body it was."""
+        """The bytes are no HTTP: refuse the request that they begin or continue."""
         self._over = True
         request = self._reading
         if request is None or self.in_head:
@@ -250,7 +250,7 @@ def _normalize(request: Request, host: bytes | None) -> None:
 
 
 def _fault(request: Request) -> Problem | None:
-    """Why a request that llhttp could read is refused; None where it is not."""
+    """Why a request that llhttp could read is refused; None: it is accepted."""
     fields = request.fields
     if request.version not in ("1.0", "1.1") or request.method == b"CONNECT":
         return plain(400)
@@ -267,8 +267,8 @@ def _fault(request: Request) -> Problem | None:
         or len(codings) > 1
         or codings[0].lower() != b"chunked"
     ):
-        # Both a length and chunks tell where the body ends, or chunks come in a version without
-        # them: another server on the way may see other requests in these bytes than we do (RFC 9112
+        # Length and chunks both mark the end of the body, or chunks come in a version without them:
+        # another server on the way may see other requests in these bytes than we do (RFC 9112
         # §6.1).
         return plain(400)
     lengths = fields.get(b"content-length")
@@ -282,8 +282,8 @@ def _fault(request: Request) -> Problem | None:
 
 
 def _frame_bytes_max(request: Request) -> int:
-    """How many bytes a body may take on the wire. Without a bound, the extensions of chunks and the
-    fields after the last chunk could grow for ever. A chunk of one byte takes six bytes."""
+    """The most bytes that a body may take on the wire. Without a limit, the extensions of chunks
+    and the fields after the last chunk could grow for ever. A chunk of one byte takes six bytes."""
     return HEAD_BYTES_MAX + 8 * request.received
 
 

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection."""
+"""The other end of a connection."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def client_of(sock: trio.socket.SocketType) -> tuple[str, int] | None:
-    """The client's address in the form of ASGI's ``client``; None where it cannot be told.
+    """The client's address in the form of ASGI's ``client``; None if it is unknown.
 
     For a Unix socket it names the user who connected, as the kernel noted at that moment.
     """

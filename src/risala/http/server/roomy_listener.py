@@ -1,7 +1,7 @@
-"""Taking connections where the process may open no more files.
+"""Accepting connections when the process may open no more files.
 
-Trio's own loop tries again ten times a second, with a traceback in the log each time, and whoever
-connects meanwhile waits for as long as others keep their idle connections.
+Trio's own loop tries again ten times a second, with a traceback in the log each time, and new
+clients wait for as long as others keep their idle connections.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from risala.http.server.listener_state import ListenerState
 
 _LACKING: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS})
 _AGAIN_S: Final = 0.05
-"""A connection that is told to close has given its descriptor back by then."""
+"""By then a connection that was asked to close has released its descriptor."""
 
 
 class RoomyListener(trio.abc.Listener[trio.SocketStream]):
@@ -33,7 +33,7 @@ class RoomyListener(trio.abc.Listener[trio.SocketStream]):
             except OSError as error:
                 if error.errno not in _LACKING:
                     raise
-                # The kernel says so although nobody waits: then nobody has to go.
+                # The kernel reports this even if no client waits: then no connection is closed.
                 await trio.lowlevel.wait_readable(self._listener.socket)
                 self._face.make_room(error)
             await trio.sleep(_AGAIN_S)

@@ -48,13 +48,13 @@ async def serve_app(
     tls: ServerTls | None = None,
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve ``app`` on a listening socket until ``shutdown``; requests under way then may end.
+    """Serve ``app`` on a listening socket until ``shutdown``; running requests may then finish.
 
-    With ``tls`` the socket speaks https and nothing else. ``task_status`` is started when
-    connections are taken. The socket is closed at the end. Returns within ``http.graceful_stop_s``
-    of ``shutdown``, whatever the clients do (:mod:`risala.http.server.connection`).
+    With ``tls`` the socket accepts only https. ``task_status`` is started when connections are
+    accepted. The socket is closed at the end. Returns within ``http.graceful_stop_s`` of
+    ``shutdown``, whatever the clients do (:mod:`risala.http.server.connection`).
     """
-    # The control socket has a limit of its own: it must take the operator's commands also while
+    # The control socket has a limit of its own: it must accept the operator's commands even while
     # the public face is flooded.
     public = sock.family != socket.AF_UNIX
     room = connections_room(http.connections_max) if public else _CONTROL_CONNECTIONS_MAX

@@ -18,7 +18,7 @@ from risala.http.common.control_path import CONTROL_NAME, unix_address
 log = structlog.get_logger("risala.http")
 
 _BACKLOG: Final = 1024
-"""Connections that may wait to be accepted; the kernel lowers it to ``net.core.somaxconn``."""
+"""Connections that may wait to be accepted; the kernel limits it to ``net.core.somaxconn``."""
 _USER_TIMEOUT_MS: Final = 20_000
 """A peer that acknowledges none of our bytes for this long is gone; without a limit it could hold
 up a stop for ever."""
@@ -83,8 +83,8 @@ def _sentence(host: str, port: int, error: OSError) -> str:
 def connections_room(wanted: int) -> int:
     """How many of ``wanted`` connections the process may hold.
 
-    Raises the process's limit of open files as far as allowed. Connections beyond the room that is
-    left are refused in order; at the kernel's limit nothing at all could be opened any more.
+    Raises the process's limit of open files as far as allowed. Connections beyond the limit are
+    refused in order; at the kernel's limit the process could open nothing at all.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     need = wanted + _DESCRIPTORS_SPARE

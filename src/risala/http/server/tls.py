@@ -39,7 +39,7 @@ class ServerTls:
         *,
         section: str = "http",
     ) -> None:
-        """``key`` may stand in the certificate's file; ``section`` is the settings' that names
+        """``key`` may be in the certificate's file; ``section`` is the settings' section that names
         both.
 
         Raises:
@@ -58,7 +58,7 @@ class ServerTls:
 
     @property
     def context(self) -> ssl.SSLContext:
-        """What a new connection begins with."""
+        """The TLS object of a new connection."""
         if self._clock.now_ms() >= self._look_at:
             self._warn_of_end()
         return self._context
@@ -91,7 +91,7 @@ class ServerTls:
 def _context(certificate: Path, key: Path | None, section: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    # A renegotiation costs the server far more than the client, and nobody needs one.
+    # A renegotiation costs the server far more than the client, and has no use.
     context.options |= ssl.OP_NO_RENEGOTIATION
     context.set_ciphers(_CIPHERS)
     if section == "http":
@@ -126,9 +126,9 @@ def _why(error: Exception) -> str:
 
 
 def ends_at(certificate: Path) -> int | None:
-    """When a file's first certificate ends, in UTC epoch milliseconds; None: it cannot be told.
+    """When a file's first certificate ends, in UTC epoch milliseconds; None: unknown.
 
-    Python's ``ssl`` tells it of a peer's certificate alone. It is the second time of
+    Python's ``ssl`` reports it only for a peer's certificate. It is the second time of
     ``tbsCertificate.validity`` (RFC 5280 §4.1).
     """
     pem = certificate.read_text(encoding="utf-8", errors="replace")
@@ -143,7 +143,7 @@ def ends_at(certificate: Path) -> int | None:
         form = "%y%m%d%H%M%SZ" if tag == _UTC_TIME else "%Y%m%d%H%M%SZ"
         moment = datetime.strptime(end.decode(), form).replace(tzinfo=UTC)
     except (ValueError, IndexError):
-        return None  # a form that OpenSSL takes and we do not know
+        return None  # a form that OpenSSL accepts and this parser does not
     return int(moment.timestamp() * 1000)
 
 

@@ -53,7 +53,7 @@ class GuardedTlsConnection(GuardedConnection):
         try:
             await self._tls.do_handshake()
         except trio.BrokenResourceError as error:
-            # Any scanner can cause this, so it is no warning. The reason is OpenSSL's word.
+            # Any scanner can cause this, so it is no warning. The reason is OpenSSL's text.
             log.debug("tls.failed", reason=getattr(error.__cause__, "reason", None))
             return False
         self._shaken = True
@@ -77,7 +77,7 @@ class GuardedTlsConnection(GuardedConnection):
         try:
             return bytes(await self._tls.receive_some(READ_BYTES))
         except trio.BrokenResourceError:
-            return b""  # the client closed without close_notify, or sent what is no TLS
+            return b""  # the client closed without close_notify, or sent bytes that are no TLS
 
     def _write_now(self, data: bytes) -> int:
         return 0
@@ -88,13 +88,13 @@ class GuardedTlsConnection(GuardedConnection):
     def _is_gone(self) -> bool:
         if not _HANGS_UP:
             return super()._is_gone()
-        # A client that closes sends close_notify first, so there are bytes to peek at all the same.
+        # A client that closes sends close_notify first, so there are bytes to peek at in any case.
         poll = select.poll()
         poll.register(self._descriptor, _HANGS_UP)
         return bool(poll.poll(0))
 
     async def _say_goodbye(self) -> None:
-        """Send ``close_notify``: without it a client cannot tell the end from a cut."""
+        """Send ``close_notify``: without it a client cannot distinguish the end from a cut."""
         if self._shaken:
             await self._tls.aclose()
 

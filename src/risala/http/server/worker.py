@@ -1,7 +1,7 @@
 """One listening socket and its connections: a worker of our own, on Hypercorn's public pieces.
 
-The app's start and stop are told to it by Hypercorn's lifespan, and Hypercorn itself could serve it
-too. This worker exists because Hypercorn's takes no class of connections as an argument.
+Hypercorn's lifespan reports the app's start and stop, and Hypercorn itself could serve the app too.
+This worker exists because Hypercorn's takes no class of connections as an argument.
 """
 
 from __future__ import annotations
