@@ -1,4 +1,4 @@
-"""One's own account: name, language, e-mail address, devices, and leaving an organization."""
+"""The user's own account: name, language, e-mail address, devices, and leaving an organization."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def ask_leave(visit: PageRequest) -> TrioResponse:
 
 
 async def leave(visit: PageRequest) -> TrioResponse:
-    """By the way of the organization, so that nobody learns of others that there are."""
+    """As a user of this organization, so that the answer shows nothing about others."""
     caller = visit.site.gateway.people.user_caller(visit.session) if visit.session else None
     assert caller is not None, "the route lets nobody else in"
     asked = {"organization_id": visit.organization_id}
@@ -122,7 +122,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
 
 
 def _stored(visit: PageRequest, user: dict[str, Any]) -> dict[str, StoredField]:
-    """What the form of one's own name and language says, as it is stored."""
+    """The user's name and language from the form, as stored."""
     language = user["language"]
     return {
         "name": StoredField(visit.words("Name"), user["name"] or ""),

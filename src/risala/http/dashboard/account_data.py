@@ -1,4 +1,4 @@
-"""What an organization keeps, for how long, and what its owner has taken out of it."""
+"""Data of an organization: what is kept, for how long, and what its owner has erased."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SAVED: Final = N_("Saved. What is older goes within the hour.")
 _PAGE: Final = "account_data/show.html"
 _FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
-"""Of a number: those who take it out type them, so that it is the right one."""
+"""Of a number: the reader types these digits before it is erased, so that it is the right one."""
 _KINDS: Final = {
     "texts": N_("Texts of messages"),
     "events": N_("Events and their deliveries"),
@@ -44,7 +44,7 @@ async def save(visit: PageRequest) -> TrioResponse:
 
 
 async def refused(visit: PageRequest, faults: Mapping[str, Markup]) -> TrioResponse:
-    """The page of what is kept, for something below it that was refused."""
+    """The page of kept data, for a refused form on it."""
     return await visit.wrong(_PAGE, faults, await _values(visit))
 
 
@@ -53,7 +53,7 @@ def _is_whole(text: str) -> bool:
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
-    """What the page shows; with what a refused form said."""
+    """The values of the page; with those of a refused form."""
     kept = await visit.perform_here("kept.show")
     erasures = (await visit.perform_here("erasure.list"))["erasures"]
     exports = (await visit.perform_here("export.list"))["exports"]
@@ -76,7 +76,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
 
 
 def _choice(visit: PageRequest, kind: Mapping[str, Any]) -> dict[str, Any]:
-    """One kind of thing, with the days that may be chosen for it."""
+    """One kind of data, with the possible numbers of days."""
     label = _KINDS[kind["name"]]
     return {
         "field": f"{kind['name']}_days",
@@ -105,7 +105,7 @@ def _options(visit: PageRequest, kind: Mapping[str, Any]) -> list[tuple[str, Any
 
 
 async def ask_forget(visit: PageRequest) -> TrioResponse:
-    """What there is of a number, with the question; without a number, the field for one."""
+    """The data of a number, with the question; without a number, the field for one."""
     typed = visit.form.text("number")
     if not typed:
         return await visit.page(_FORGET, found=None, typed="")
@@ -136,7 +136,7 @@ def _is_known(found: Mapping[str, Any]) -> bool:
 
 
 def _number(typed: str) -> str:
-    """As a person writes it; what is no number of ours stays as it is."""
+    """As a person writes it; a text that is no valid number is returned unchanged."""
     try:
         return normalise_number(typed)
     except ValueError:

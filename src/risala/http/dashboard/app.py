@@ -72,7 +72,7 @@ FACE: Final = WebFace(
 def create_dashboard(
     gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
-    """The app that the public listener asks for whatever is no path of the API."""
+    """The app for all paths of the public listener that are not the API's."""
     app = WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)
     add_callbacks(app, gateway.payments)
     return app

@@ -1,4 +1,4 @@
-"""The end of an organization, and of one's own account."""
+"""The end of an organization, and of the user's own account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file with everything of the organization: asked for, watched while it is written, fetched."""
+"""A file with all data of the organization: requested, watched while it is written, downloaded."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def piece(visit: PageRequest) -> TrioResponse:
 
 
 async def fetch(visit: PageRequest) -> TrioResponse:
-    """The file itself, as long as its reader may have it."""
+    """The file itself, as long as its reader may read it."""
     fetched = await visit.perform("export.fetch", export_id=visit.arguments["export_id"])
     path = Path(fetched["path"])
     try:
@@ -65,8 +65,8 @@ async def fetch(visit: PageRequest) -> TrioResponse:
 
 
 async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> AsyncGenerator[bytes]:  # noqa: ANN401 -- Trio's own
-    """The file, part by part. Cut off where its reader signs out or is removed meanwhile: a browser
-    tells that from its end by the length."""
+    """The file, part by part. Cut off if its reader signs out or is removed meanwhile: a browser
+    detects that by the length."""
     with watch as ended:
         async with file:
             while not ended.is_set() and (chunk := await file.read(CHUNK_BYTES)):

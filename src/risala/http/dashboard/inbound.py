@@ -1,4 +1,4 @@
-"""What came in, and who wants no more messages."""
+"""Inbound messages, and the numbers that opted out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPT_OUTS: Final = "inbound/opt_outs.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    """The messages that came in; of one number where one is asked for."""
+    """The inbound messages; of one number on request."""
     form, query = visit.form, _query(visit)
     asked = {"from": _number(query["q"])} if "q" in query else {}
     places = {name: query[name] for name in ("before", "after") if name in query}
@@ -51,7 +51,7 @@ def _pager(visit: PageRequest, page: str, query: dict[str, str], found: dict[str
 
 
 def _number(typed: str) -> str:
-    """As people write numbers; what is none of ours may be a short number or a name."""
+    """As people write numbers; any other text may be a short number or a name."""
     try:
         return normalise_number(typed)
     except ValueError:
@@ -81,7 +81,7 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
 
 
 async def note(visit: PageRequest) -> TrioResponse:
-    """Somebody has asked for it by another way."""
+    """Record an opt-out that was requested in another way."""
     number = _number(visit.form.text("number"))
     return await _done(visit, "inbound.opt_out", NOTED, number=number)
 

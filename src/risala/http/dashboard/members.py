@@ -1,4 +1,4 @@
-"""Members: who may do what here, whom we wait for, and letting people in and out."""
+"""Members: their roles, open invitations, and adding and removing people."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def show_invite(visit: PageRequest) -> TrioResponse:
-    """The form of the dialog as a page: for whoever has no script."""
+    """The form of the dialog as a page: for browsers without script."""
     return await visit.page(_INVITE, form=visit.form)
 
 
@@ -65,13 +65,13 @@ async def remove(visit: PageRequest) -> TrioResponse:
 async def _edit(
     visit: PageRequest, operation: str, asked: dict[str, object], done: str
 ) -> TrioResponse:
-    """Do it as of the version that the reader saw; what came between is told above the list."""
+    """Apply an edit to the version that the reader saw; a conflict is shown above the list."""
     version = visit.form.text("version")
     if version.isdigit():
         asked["version"] = int(version)
     try:
         await visit.perform_here(operation, **asked)
-    except NotFound:  # there is no such member: what the address names, no field of the form
+    except NotFound:  # no such member: the fault is in the address, not in a field of the form
         raise
     except Refusal as error:
         faults = {TOP: refusal_sentence(visit.words, error)}

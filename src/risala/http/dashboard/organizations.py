@@ -23,7 +23,7 @@ async def root(visit: PageRequest) -> TrioResponse:
 
 
 async def choose(visit: PageRequest) -> TrioResponse:
-    """Who has one organization and no invitation has nothing to choose."""
+    """A user with one organization and no invitation has nothing to choose."""
     assert visit.session is not None, "the route lets nobody else in"
     places = visit.session.places
     account = await visit.perform("account.show")

@@ -1,4 +1,4 @@
-"""The overview: what wants attention, the figures of a time, and what happens right now."""
+"""The overview: warnings, the figures of a period, and the current activity."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _DAY_MS: Final = 86_400_000
 _HOUR_MS: Final = 3_600_000
 PERIODS: Final = {"day": (1, N_("Today")), "week": (7, N_("7 days")), "month": (30, N_("30 days"))}
 NETWORKS_MAX: Final = 5
-"""Networks that are listed; a country's numbers are few beyond its own."""
+"""The maximum of listed networks; most traffic is within one country, which has few."""
 WELL: Final = 0.95
-"""A network that delivers less of what it was given is drawn in amber."""
+"""A network with a lower share of deliveries is drawn in amber."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Sums:
 
     @property
     def share(self) -> float | None:
-        """What share arrived of what came to an end at a phone or before it."""
+        """The delivered share of all finished messages."""
         ended = self.delivered + self.undelivered + self.failed
         return self.delivered / ended if ended else None
 
@@ -109,7 +109,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
 
 
 def _period(visit: PageRequest) -> Period:
-    """What the address asks for: today, unless it says otherwise."""
+    """The period in the address: today by default."""
     name = visit.form.text("period")
     name = name if name in PERIODS else "day"
     days, zone = PERIODS[name][0], visit.formats.zone
@@ -122,7 +122,7 @@ def _period(visit: PageRequest) -> Period:
 def _bars(
     visit: PageRequest, period: Period, hours: Sequence[dict[str, Any]]
 ) -> tuple[list[str | Markup], list[Bar]]:
-    """One bar an hour of a day, else one a day; those without messages too."""
+    """One bar an hour of a day, else one a day; also for those without messages."""
     step = _HOUR_MS if period.days == 1 else _DAY_MS
     count = -(-(period.until_ms - period.since_ms) // step)
     found: list[list[dict[str, Any]]] = [[] for _ in range(count)]
@@ -142,7 +142,7 @@ def _bars(
 def _marks_below(
     visit: PageRequest, period: Period, labels: Sequence[str | Markup]
 ) -> list[str | Markup]:
-    """What stands below the bars."""
+    """The labels below the bars."""
     if period.days == 1:
         return [*labels[::6], "24:00"]
     if period.days == PERIODS["week"][0]:
@@ -167,7 +167,7 @@ def _network(network: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lasts_ms(visit: PageRequest, spent_a_day: str) -> int | None:
-    """How long the balance lasts at the pace of the last days; None: nobody can tell."""
+    """How long the balance lasts at the pace of the last days; None: unknown."""
     a_day, balance = float(spent_a_day), float(visit.organization.get("balance", 0))
     if a_day <= 0 or balance <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Sender names: how each stands, and asking for one that is checked before anybody looks at it."""
+"""Sender names: the state of each, and requests for new ones, checked automatically first."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _reached_at(visit: PageRequest, volume: dict[str, Any]) -> int | None:
-    """When a week has enough messages, if every day is like the last one; None: never so."""
+    """When a week will have enough messages at the last day's pace; None: never."""
     daily, weekly, needed = volume["daily"], volume["weekly"], volume["needed"]
     if weekly >= needed or daily * _WEEK_DAYS < needed:
         return None
@@ -66,7 +66,7 @@ async def show_new(visit: PageRequest) -> TrioResponse:
 
 
 async def check(visit: PageRequest) -> TrioResponse:
-    """What speaks against the name that is being typed."""
+    """The objections to the name being typed."""
     fault, doubts = await _judge(visit)
     return await visit.piece("senders/said.html", fault=fault, doubts=doubts)
 

@@ -1,4 +1,4 @@
-"""What owners set for an organization: name, time zone, how texts are encoded, the day's limit."""
+"""Settings that owners change: name, time zone, encoding of texts, daily limit."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def save(visit: PageRequest) -> TrioResponse:
 def _values(
     visit: PageRequest, organization: Mapping[str, Any], error: Refusal | None = None
 ) -> dict[str, Any]:
-    """What the page shows; with what a refused form said."""
+    """The values of the page; with those of a refused form."""
     form = None if error is None else visit.form
     return {
         "organization": organization,

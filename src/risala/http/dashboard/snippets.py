@@ -1,10 +1,10 @@
 """Programs that send a message and verify a number, in our customers' languages, with the reader's
 own address.
 
-The key never stands in a program: what is copied from a page ends in repositories. Each is a whole
-program that reads its key from the environment variable ``RISALA_KEY``, and needs nothing beyond
-its language but, for Dart, ``package:http``. The commands for a terminal set that variable first
-where the page has the key: on the one that shows it once.
+The key is never part of a program: copied code ends in repositories. Each is a whole program that
+reads its key from the environment variable ``RISALA_KEY``, and needs nothing beyond its language
+but, for Dart, ``package:http``. The commands for a terminal set that variable first if the page has
+the key: on the page that shows it once.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
 def send_snippets(url: str, to: str = NUMBER, key: str | None = None) -> list[tuple[str, Markup]]:
-    """A message in each language, with what is quoted in it marked.
+    """A message in each language, with the quoted parts marked.
 
     Args:
         key: set in the environment by the commands for a terminal, so that they work as pasted;

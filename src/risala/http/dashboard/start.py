@@ -18,7 +18,7 @@ from risala.http.web.routes import PageRoute
 
 _DAY_MS: Final = 86_400_000
 _NEW_DAYS: Final = 30
-"""So long an organization is reminded of what it left out: after that it does without."""
+"""For so many days an organization is reminded of unfinished steps."""
 Step = dict[str, Any]
 
 
@@ -38,8 +38,8 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """Steps tick themselves. A key, a webhook that arrived and a top-up are told to nobody, so that
-    the stream looks now and then too."""
+    """Steps tick themselves. A new key, an arrived webhook and a top-up cause no event, so the
+    stream also checks now and then."""
 
     async def draw(_: object) -> str:
         return await visit.drawn("start/piece.html", await _values(visit))
@@ -53,8 +53,8 @@ async def _values(visit: PageRequest) -> dict[str, object]:
 
 
 async def left_of(visit: PageRequest) -> tuple[int, int] | None:
-    """How many steps a new organization has done, and of how many; None where it is not new any
-    more, or has done all."""
+    """How many steps a new organization has done, and of how many; None if it is no longer new, or
+    has done all."""
     created_at = visit.organization.get("createdAt")
     if created_at is None or visit.formats.now_ms - ms_of(created_at) > _NEW_DAYS * _DAY_MS:
         return None
@@ -64,7 +64,7 @@ async def left_of(visit: PageRequest) -> tuple[int, int] | None:
 
 
 def steps_of(visit: PageRequest, found: Mapping[str, Any]) -> list[Step]:
-    """The steps as their reader sees them; a button only where the reader may press it."""
+    """The steps as shown to their reader; a button only if the reader may use it."""
     return [
         _key(visit, found["key"]),
         _message(visit, found),
@@ -79,7 +79,7 @@ def _step(state: str, title: Markup, text: object, href: str | None, action: obj
 
 
 def _at(visit: PageRequest, page: str, access: PageAccess, **query: str) -> str | None:
-    """The address of a page that there is and that the reader may open; else None."""
+    """The address of an existing page that the reader may open; else None."""
     return visit.at(page, **query) if visit.has(page) and visit.may(access) else None
 
 

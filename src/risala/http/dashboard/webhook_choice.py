@@ -1,4 +1,4 @@
-"""The events that an endpoint may choose, told in words and by an example each."""
+"""The events that an endpoint may choose, each with a description and an example."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ CHOICES: Final = (
     _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
 )
 USUAL: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
-"""What is ticked in a new form."""
+"""The events ticked in a new form."""

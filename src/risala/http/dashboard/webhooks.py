@@ -1,4 +1,4 @@
-"""Webhooks: endpoints, what became of each delivery, and doing deliveries again."""
+"""Webhooks: endpoints, the result of each delivery, and repeating deliveries."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ async def create(visit: PageRequest) -> TrioResponse:
 
 
 def _wish(form: SentForm) -> dict[str, object]:
-    """What the form asks for.
+    """The arguments from the form.
 
     Raises:
-        Invalid: a line of the headers is none.
+        Invalid: a line of the headers is malformed.
     """
     wish: dict[str, object] = {
         "url": form.text("url"),
@@ -79,14 +79,14 @@ def _wish(form: SentForm) -> dict[str, object]:
         if not colon:
             raise Invalid("headers", "invalid_header", "A header has a name and a value.")
         headers[name.strip()] = value.strip()
-    # Nobody sees the values that are stored: an empty field leaves them.
+    # Stored values are never shown: an empty field keeps them.
     if headers or form.ticked("no_headers"):
         wish["headers"] = headers
     return wish
 
 
 def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
-    """What is wrong with the form; headers that were typed are not shown again."""
+    """The errors of the form; typed headers are not shown again."""
     found = faults_of(visit.words, error)
     if "signature_header" in found:
         found["signature_header"] = visit.words(
@@ -117,7 +117,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """The newest deliveries, drawn anew: one that waits is seen to arrive."""
+    """The newest deliveries, drawn again: the reader sees a waiting one arrive."""
     await visit.perform_here("webhook.show", endpoint_id=_id(visit))  # before the stream: or 404
 
     async def draw(_: object) -> str:
@@ -168,7 +168,7 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
 
 
 def _stored(visit: PageRequest, endpoint: dict[str, Any]) -> dict[str, StoredField]:
-    """What can be changed of an endpoint, as it is stored."""
+    """The editable values of an endpoint, as stored."""
     words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint["types"]]
     is_decoded = endpoint["signatureKey"] == "decoded"
     return {
@@ -197,7 +197,7 @@ def _took(delivery: dict[str, Any]) -> int | None:
 
 
 def _share(last_days: dict[str, Any]) -> float | None:
-    """Which part arrived of what came to an end; None where nothing did."""
+    """The delivered share of all finished ones; None if none finished."""
     over = last_days["delivered"] + last_days["failed"]
     return last_days["delivered"] / over if over else None
 
@@ -271,7 +271,7 @@ async def replay(visit: PageRequest) -> TrioResponse:
 
 
 async def replay_failed(visit: PageRequest) -> TrioResponse:
-    """Some chunks; then a page says how far it is, and its button goes on."""
+    """Replay some chunks; then a page shows the progress, and its button continues."""
     form = visit.form
     since, until = form.text("since"), form.text("until")
     asked: dict[str, object] = {"endpoint_id": _id(visit), "since": _with_zone(visit, since)}
@@ -294,7 +294,7 @@ async def replay_failed(visit: PageRequest) -> TrioResponse:
 
 
 def _with_zone(visit: PageRequest, since: str) -> str:
-    """A field for times tells no zone: what was typed is the organization's."""
+    """A time from a field without a zone: the organization's zone is used."""
     return visit.formats.with_zone(since)
 
 

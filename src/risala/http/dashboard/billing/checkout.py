@@ -1,5 +1,5 @@
-"""What providers of payments meet: the address of their callbacks; and, in demos, a checkout that
-plays one of theirs. A card's number is read from its form, handed on, and in no answer."""
+"""The paths for payment providers: the address of their callbacks; and, in demos, a checkout that
+imitates a provider's. A card's number is read from its form, passed on, and in no answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def pay(visit: PageRequest) -> TrioResponse:
 
 
 def _digit(character: str) -> str:
-    """A digit of whatever script as that of a card."""
+    """A digit of any script as an ASCII digit."""
     return str(unicodedata.digit(character, character))
 
 

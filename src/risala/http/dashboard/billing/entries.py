@@ -23,7 +23,7 @@ from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 
 PAYMENTS: Final = "payments"
-"""Of the filter: what was done by hand."""
+"""A value of the filter: entries made by hand."""
 KINDS_CHOSEN: Final = {**ENTRY_KINDS, PAYMENTS: N_("Payments and adjustments")}
 COLUMNS: Final = (
     *("entry", "createdAt", "kind", "amount", "balanceAfter", "currency", "reference"),
@@ -37,7 +37,7 @@ _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 
 
 async def page_of(visit: PageRequest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The ledger's answer, and what the statement's part of the page shows."""
+    """The ledger's answer, and the values of the statement on the page."""
     query = _query(visit)
     asked = {"limit": _ROWS, **_asked(visit, query)}
     for name in ("before", "after"):
@@ -60,7 +60,7 @@ async def page_of(visit: PageRequest) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
-    """The filters that hold, in the page's words: what a field for days shows is the browser's."""
+    """The active filters, in the page's words: browsers show days in their own format."""
     labels: dict[str, Markup] = {}
     if kind := query.get("kind"):
         labels["kind"] = visit.words(KINDS_CHOSEN[kind])
@@ -71,7 +71,7 @@ def _chips(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
 
 
 def _query(visit: PageRequest) -> dict[str, str]:
-    """The filters that can be meant; anything else is left out."""
+    """The valid filters; others are left out."""
     kind = visit.form.text("kind")
     query = {"kind": kind} if kind in ENTRY_KINDS or kind == PAYMENTS else {}
     for name in ("since", "until"):
@@ -95,7 +95,7 @@ def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 async def file(visit: PageRequest) -> TrioResponse:
-    """The statement as a file. Its first part is asked for here: a refusal becomes a page."""
+    """The statement as a file. Its first part is read here: a refusal becomes a page."""
     visit.site.downloads.refuse(visit.user.id)
     asked = {"limit": _ROWS_AT_ONCE, **_asked(visit, _query(visit))}
     first = await visit.perform_here("ledger.list", **asked)
@@ -115,7 +115,7 @@ async def _parts(
         rows = [_row(visit, each, part["currency"]) for each in part["entries"]]
         yield TablePart(rows, 1.0 if part["next"] is None else 0.0, head)
         head = ()
-        # A reader who is as quick as we are must not keep the messages of others waiting.
+        # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
         more = {**asked, "before": part["next"]}
         part = None if part["next"] is None else await visit.perform_here("ledger.list", **more)

@@ -23,10 +23,10 @@ from risala.http.web.routes import PageRoute
 ALERT_SAVED: Final = N_("We write to the owners when the balance falls below.")
 PAGE: Final = "billing/show.html"
 _WAITING_MAX: Final = 10
-"""Payments under way that the page tells of."""
+"""Payments under way that the page shows."""
 _DAY_MS: Final = 86_400_000
 _DAYS_TOLD_MAX: Final = 1000
-"""A balance that lasts longer is not told in days: nobody's pace holds for years."""
+"""A balance that lasts longer is not shown in days: the pace will not stay the same for years."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -58,7 +58,7 @@ async def receipt(visit: PageRequest) -> TrioResponse:
 
 
 async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
-    """What the page shows; with the alert that was refused."""
+    """The values of the page; with those of a refused alert."""
     found, shown = await page_of(visit)
     prices = await visit.perform("price")
     organization = visit.organization if error is None else await visit.perform_here("org.show")
@@ -75,7 +75,7 @@ async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, 
 
 
 async def _ways(visit: PageRequest) -> dict[str, Any]:
-    """How the organization may pay, and the payments that it has not finished."""
+    """The possible ways to pay, and the unfinished payments."""
     methods = [
         {
             **each,
@@ -108,7 +108,7 @@ def _alert(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, Sto
 
 
 def _lasts(visit: PageRequest, balance: str, a_day: str) -> Markup | None:
-    """How long the balance lasts at that pace; None: there is no pace, or no end to be seen."""
+    """How long the balance lasts at that pace; None: no pace, or no foreseeable end."""
     spent = Decimal(a_day)
     if spent <= 0:
         return None

@@ -1,4 +1,4 @@
-"""Top-ups in three steps: choose and say how much, pay, and see it confirmed."""
+"""Top-ups in three steps: choose method and amount, pay, and see it confirmed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def begin(visit: PageRequest) -> TrioResponse:
 
 
 def _field(error: Refusal) -> str:
-    """The field of what was entered that is wrong."""
+    """The name of the wrong field."""
     return error.path.partition(".")[2] if isinstance(error, Invalid) else ""
 
 
@@ -82,7 +82,7 @@ async def retry(visit: PageRequest) -> TrioResponse:
 
 
 async def send_code(visit: PageRequest) -> TrioResponse:
-    """Send another code to the number that the customer says they paid from."""
+    """Send another code to the number that the customer paid from."""
     payment, number = await _payment(visit), visit.form.text("number") or None
     try:
         await visit.perform("payment.send_code", payment_id=payment["id"], number=number)

@@ -1,4 +1,4 @@
-"""What payment methods say, in their reader's language."""
+"""The texts of payment methods, in their reader's language."""
 
 from __future__ import annotations
 

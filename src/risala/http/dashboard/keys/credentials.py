@@ -14,11 +14,11 @@ from risala.http.web.routes import PageRoute
 
 REVOKED: Final = N_("The credential is revoked.")
 FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "smpp": "SMPP"}
-"""The names of those that are built in; any other is shown as it is."""
+"""The names of the built-in ones; any other is shown as it is."""
 
 
 async def listed(visit: PageRequest) -> list[dict[str, Any]]:
-    """An organization's credentials as the page of keys shows them; revoked ones are over."""
+    """An organization's credentials as shown on the page of keys; revoked ones are over."""
     found = await visit.perform_here("credential.list")
     return [_view(each) for each in found["credentials"] if each["revokedAt"] is None]
 

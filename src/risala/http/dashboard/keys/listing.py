@@ -28,7 +28,7 @@ DELETED: Final = N_("The key is deleted.")
 DAY_MS: Final = 86_400_000
 NEW_KEY: Final = DeclaredForm(ApiKey, keys.DESCRIBED)
 IDLE_DAYS: Final = 30
-"""A key that nobody used for so long is better disabled."""
+"""A key unused for so long is better disabled."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -43,7 +43,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def show_new(visit: PageRequest) -> TrioResponse:
-    """The form of the dialog as a page: for whoever has no script."""
+    """The form of the dialog as a page: for browsers without script."""
     return await visit.page("keys/new.html", form=visit.form, described=_described(visit))
 
 
@@ -55,7 +55,7 @@ async def create(visit: PageRequest) -> TrioResponse:
         **NEW_KEY.given(form),
     }
     if asked["type"] == "publishable":
-        asked["without_id"] = False  # no send is answered to it
+        asked["without_id"] = False  # no send returns it
         if origins := form.lines("allowed_origins"):
             asked["allowed_origins"] = origins
     if addresses := form.lines("allowed_addresses"):
@@ -79,7 +79,7 @@ async def create(visit: PageRequest) -> TrioResponse:
 
 
 def _described(visit: PageRequest) -> list[DeclaredField]:
-    """The fields that every new key is asked for, with what was typed."""
+    """The fields of a new key, with the typed values."""
     return NEW_KEY.drawn(visit.words, None, visit.form)
 
 

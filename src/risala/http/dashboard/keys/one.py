@@ -1,4 +1,4 @@
-"""One key: its facts, what it asked of the API, from where it is used, and another value for it."""
+"""One key: its facts, its requests to the API, its clients' addresses, and replacing its value."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ PATHS: Final = (
     *("/api/sms", "/api/sms/batch", "/api/sms/get"),
     *("/api/verify/send", "/api/verify/check", "/api/verify/get"),
 )
-"""By which the log can be filtered: those that need a key."""
+"""Filters of the log: the paths that need a key."""
 STATUSES: Final = ("2xx", "4xx", "5xx")
 OVERLAPS_S: Final = (0, 3600, 86_400, 7 * 86_400)
-"""How long the value before may hold, as the form offers it."""
+"""How long the previous value may stay valid, as the form offers it."""
 _OVERLAP_S: Final = 86_400
-"""What is chosen at first: a day to put the new value in its place."""
+"""The default: a day to put the new value in its place."""
 _SHOWN: Final = 50
 _COUNTED: Final = 100
 """New requests that are counted at most while a page is open."""
@@ -41,7 +41,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
-    """Everything on the page of a key; with what a refused form said."""
+    """The values of the page of a key; with those of a refused form."""
     key_id = visit.arguments["key_id"]
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
     key = view_of(visit, found)
@@ -76,7 +76,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
 
 
 def _form_of(key: ApiKey) -> DeclaredForm:
-    """What can be set of a key: a secret one has no origins, a publishable one no sends."""
+    """The settings of a key: a secret one has no origins, a publishable one no sends."""
     other = "allowed_origins" if key.type is KeyType.SECRET else "without_id"
     return DeclaredForm(ApiKey, tuple(name for name in keys.SETTINGS if name != other))
 
@@ -98,7 +98,7 @@ async def _page(
 
 
 def _asked(visit: PageRequest) -> dict[str, str]:
-    """The filters that the log knows."""
+    """The valid filters of the log."""
     found = {}
     if (status := visit.form.text("status")) in STATUSES:
         found["status"] = status
@@ -122,11 +122,11 @@ def _overlap_text(visit: PageRequest, seconds: int) -> str:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """Tells how many requests came since the page was drawn; the list itself is not moved."""
+    """Shows how many requests came since the page was drawn; the list itself does not move."""
     asked, seen = _asked(visit), visit.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
     key_id = visit.arguments["key_id"]
-    await _key(visit)  # what is not there, or another organization's, opens no stream
+    await _key(visit)  # a missing key, or one of another organization, opens no stream
 
     async def draw(_: object) -> str:
         page = await visit.perform_here(
@@ -142,7 +142,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def show_request(visit: PageRequest) -> TrioResponse:
-    """What was asked and answered, as far as it is kept."""
+    """The request and its answer, as far as they are kept."""
     key = await _key(visit)
     found = await visit.perform_here("request.show", request_id=visit.arguments["request_id"])
     if found["keyId"] != key.id:
@@ -161,7 +161,7 @@ def _pretty(body: object) -> str | None:
 
 
 async def change(visit: PageRequest) -> TrioResponse:
-    """What can be set of the key."""
+    """The settings of the key."""
     key_id, form = visit.arguments["key_id"], visit.form
     asked = _form_of(await _key(visit)).given(form)
     try:

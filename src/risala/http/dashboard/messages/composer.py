@@ -1,4 +1,4 @@
-"""Writing a message: what it costs is said before it is sent, and counted again by us."""
+"""Writing a message: its cost is shown before sending, and counted again by the server."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ async def send(visit: PageRequest) -> TrioResponse:
 
 
 async def count(visit: PageRequest) -> TrioResponse:
-    """The same page with the text counted by us: for whoever has no script that counts."""
+    """The same page with the text counted by the server: for browsers without script."""
     return await visit.page("messages/new.html", await _values(visit))
 
 
 def _number(typed: str) -> str:
-    """The number that was meant; what is none is refused with the words of the operation."""
+    """The typed number in its normal form; an invalid one is left for the operation to refuse."""
     try:
         return normalise_number(typed)
     except ValueError:
@@ -70,7 +70,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     price = own or (await visit.perform("price")).get("perSegment", "0")
     is_test = visit.mode is Mode.TEST
     approved = [each["name"] for each in senders if each["status"] == "approved"]
-    # A name of one's own is what it was asked for: who opens the form finds it chosen.
+    # The first approved name is the default of a form that was just opened.
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
@@ -86,7 +86,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
 async def _estimate(visit: PageRequest, body: str) -> dict[str, object] | None:
     try:
         return await visit.perform_here("message.estimate", body=body) if body else None
-    except Refusal:  # the page says of the text itself what is wrong with it
+    except Refusal:  # the page shows the errors of the text itself
         return None
 
 

@@ -26,7 +26,7 @@ COLUMNS: Final = (
     *("encoding", "price", "currency", "carrier", "errorCode", "carrierCode", "keyId", "kind"),
     *("body", "metadata"),
 )
-"""As the API calls them: a file is the same in every language, and says what the API says."""
+"""The names of the API, in every language."""
 _TIMES: Final = ("createdAt", "sentAt", "deliveredAt")
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 _OWN: Final = ("messageId", "encoding", "currency", "kind")
@@ -35,7 +35,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    """The page beside the download. Its address has the id, so that a reload finds it again."""
+    """The page next to the download. Its address has the id, so that a reload finds it again."""
     query = _query(visit)
     if (download_id := _id_of(visit)) is None:
         return visit.go(visit.at("messages/export", **query, id=secrets.token_urlsafe(16)))
@@ -64,7 +64,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def file(visit: PageRequest) -> TrioResponse:
-    """The file itself. Its first part is asked for here: what is refused becomes a page."""
+    """The file itself. Its first part is read here: a refusal becomes a page."""
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
     asked = {**asked_for(visit, _query(visit)), "mode": visit.mode.value}
@@ -92,7 +92,7 @@ async def _parts(
         share = (newest_ms - at_ms) / max(1, newest_ms - oldest_ms)
         yield TablePart([_row(visit, each) for each in messages], min(share, 1.0), head)
         head = ()
-        # A reader who is as quick as we are must not keep the messages of others waiting.
+        # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
         more = {**asked, "before": part["older"], "export": part["export"]}
         part = None if part["older"] is None else await visit.perform_here("message.export", **more)

@@ -1,4 +1,4 @@
-"""Messages: the list with its filters, all of which stand in the address."""
+"""Messages: the list with its filters, all of which are in the address."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ STATES: Final = {
 }
 FIELDS: Final = ("q", "status", "from", "key", "since", "until", "before", "after")
 FILTERS: Final = tuple(name for name in FIELDS if name not in ("before", "after"))
-"""Where somebody stands in the list is none."""
+"""The place in the list is not a filter."""
 PAGE: Final = 50
 _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
-"""How carriers write their own words, such as ``ESME_RTHROTTLED``; nobody writes a text so."""
+"""The format of carriers' own codes, such as ``ESME_RTHROTTLED``; no text looks like this."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -76,7 +76,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """That there are new ones is told above the list, which stays as it is."""
+    """New messages are announced above the list, which does not move."""
     query = {name: visit.form.text(name) for name in FILTERS if visit.form.text(name)}
     after = visit.form.text("after") or _now_key(visit)
     asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": after}
@@ -93,8 +93,8 @@ def _news(visit: PageRequest, query: Mapping[str, str], found: Mapping[str, Any]
 
 
 def _newest(visit: PageRequest, page: Mapping[str, Any]) -> str:
-    """The key after which a message is new to the reader: that of the newest they see, or of this
-    moment where they look at older ones or at none."""
+    """The key after which a message is new to the reader: that of the newest one shown, or of the
+    current time if the page shows older ones or is empty."""
     shown = page["messages"] if page["newer"] is None else []
     key = key_of(shown[0]["messageId"]) if shown else None
     return _now_key(visit) if key is None else str(key)
@@ -106,7 +106,7 @@ def _now_key(visit: PageRequest) -> str:
 
 
 def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
-    """What the operation is asked for; what nobody could mean is left out."""
+    """The arguments of the operation; invalid filters are left out."""
     asked: dict[str, object] = {}
     if text := query.get("q"):
         try:
@@ -128,7 +128,7 @@ def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]
 
 
 def _part_of(text: str) -> str:
-    """What a text is that is no whole number: a cause, where it is written as one, else a part."""
+    """The filter for a text that is no whole number: a cause, if it looks like one, else a part."""
     return "cause" if text.upper() in Cause.__members__ or _is_code(text) else "contains"
 
 
@@ -171,14 +171,14 @@ class MessageRow(NamedTuple):
     network: Markup | None
     body: str | None
     part: Markup | None
-    """Which part of that text it is; None: the whole."""
+    """The part number; None: the whole text."""
     is_code: bool
     note: Markup | str | None
     is_bad: bool
     sender: str
     segments: Markup
     price: Markup | None
-    """None: it costs nothing."""
+    """None: free."""
     at: Markup
 
 
@@ -212,7 +212,7 @@ def _network_name(network: Network) -> Markup:
 
 
 def _note(visit: PageRequest, message: Mapping[str, Any]) -> Markup | str | None:
-    """What there is to say beside the state."""
+    """The note next to the state."""
     if message["uncertain"]:
         return visit.words("Nobody knows yet whether the carrier took it.")
     if message["status"] == "pending" and message["sendAt"]:

@@ -1,4 +1,4 @@
-"""One message: where it is, what happened to it and when, and what may be done with it."""
+"""One message: where it is, its history, and the possible actions."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
 
 
 OF_FACES: Final = "crd_"
-"""What ids of credentials for faces begin with, in the place of a key's."""
+"""Prefix of ids of faces' credentials, which replace a key's id."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
     found = await _found(visit)
     message = found["message"]
-    if message["mode"] != visit.mode.value:  # what is of a test is seen among what is of tests
+    if message["mode"] != visit.mode.value:  # a test message is shown in test mode
         mode = "?mode=test" if message["mode"] == "test" else ""
         return visit.go(f"{visit.request.path}{mode}")
     return await visit.page("messages/show.html", await _whole(visit, found))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """The pieces of the page that a change of this very message draws anew."""
+    """The pieces of the page, drawn again when this message changes."""
     message_id = visit.arguments["message_id"]
-    await _found(visit)  # what is not there, or another organization's, opens no stream
+    await _found(visit)  # a missing message, or one of another organization, opens no stream
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and message_id not in {
@@ -49,12 +49,12 @@ async def live(visit: PageRequest) -> TrioResponse:
         found = await _found(visit)
         return await visit.drawn("messages/pieces.html", await _whole(visit, found))
 
-    # By time too: that a webhook arrived is told to nobody.
+    # By time too: the arrival of a webhook causes no event.
     return visit.live(draw, by_time=True)
 
 
 async def ask_again(visit: PageRequest) -> TrioResponse:
-    """The question as a page: for whoever has no script."""
+    """The question as a page: for browsers without script."""
     values = await _values(visit, await _found(visit))
     return await visit.page("messages/again.html", values)
 
@@ -88,7 +88,7 @@ async def _found(visit: PageRequest) -> dict[str, Any]:
 
 
 async def _whole(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
-    """Everything on its page, with what stands in other tables."""
+    """The values of its page, including those from other tables."""
     message = found["message"]
     key = await _key(visit, message["keyId"])
     request = None if key is None else await _request(visit, message["messageId"])
@@ -127,7 +127,7 @@ def _size(text: str) -> dict[str, int]:
 
 
 async def _about(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
-    """What was told of the message, and to whom; of codes their sessions' pages tell."""
+    """The events of the message and their endpoints; those of codes are on their sessions' pages."""
     message = found["message"]
     if message["kind"] == "code":
         return {"events": None, "endpoints": {}}
@@ -158,16 +158,16 @@ async def _credential(visit: PageRequest, key_id: str | None) -> dict[str, Any] 
 
 
 async def _request(visit: PageRequest, message_id: str) -> str | None:
-    """The id of the request that made a message; None where the log does not have it, or no more.
+    """The id of the request that made a message; None if the log does not have it, or no longer.
 
-    Requests that came again with its idempotency key are later ones.
+    Repeated requests with its idempotency key are later ones.
     """
     found = (await visit.perform_here("request.list", made=message_id))["requests"]
     return found[-1]["requestId"] if found else None
 
 
 def _curl(visit: PageRequest, message: Mapping[str, Any]) -> str:
-    """The request that sends such a message; the key stays where it is."""
+    """The request that sends such a message; the key itself is not shown."""
     body: dict[str, object] = {"to": message["to"], "body": message["body"]}
     body["from"] = message["from"]
     text = shlex.quote(json.dumps(body, ensure_ascii=False))

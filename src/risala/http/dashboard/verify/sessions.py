@@ -1,4 +1,4 @@
-"""Verify's sessions: the codes that were sent, and what became of each."""
+"""Verify's sessions: the sent codes, and the result of each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REASONS: Final = {
 FIELDS: Final = ("q", "status", "since", "until", "before", "after")
 PAGE: Final = 50
 _USUAL_DAYS: Final = 7
-"""So many days, today among them, make the figures where no others are asked for."""
+"""The default period of the figures in days, including today."""
 
 
 async def show_all(visit: PageRequest) -> TrioResponse:
@@ -81,7 +81,7 @@ async def _page(visit: PageRequest) -> dict[str, Any]:
 
 
 def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
-    """What the operation is asked for; what nobody could mean is left out."""
+    """The arguments of the operation; invalid filters are left out."""
     asked: dict[str, object] = {}
     if "q" in query:
         try:
@@ -97,7 +97,7 @@ def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
 
 
 def _time(visit: PageRequest, asked: Mapping[str, Any]) -> dict[str, str]:
-    """The time that the figures are of: what is asked for, else the last days."""
+    """The period of the figures: the requested one, else the last days."""
     today = visit.formats.today
     first = visit.formats.midnight(f"{today}", 1 - _USUAL_DAYS)
     last = visit.formats.midnight(f"{today}", 1)
@@ -172,7 +172,7 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
 
 
 async def ask_cancel(visit: PageRequest) -> TrioResponse:
-    """The question as a page: for whoever has no script."""
+    """The question as a page: for browsers without script."""
     return await visit.page("verify/cancel.html", await _values(visit))
 
 

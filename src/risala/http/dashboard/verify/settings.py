@@ -31,7 +31,7 @@ LABELS: Final = {
     "app_hashes": N_("Hashes of Android apps"),
     "origins": N_("Hosts of web pages"),
 }
-"""What the fields are called; the texts by language bear the language's own name."""
+"""The labels of the fields; the texts by language use the language's own name."""
 _LISTS: Final = ("app_hashes", "origins")
 _SHOWN_CODE: Final = "482193712"
 """Of the preview: as many digits of it as a code has."""
@@ -56,7 +56,7 @@ async def save(visit: PageRequest) -> TrioResponse:
 
 
 async def choose_language(visit: PageRequest) -> TrioResponse:
-    """The language of codes for which none is asked, in one press."""
+    """The default language of codes, with one button."""
     language = visit.form.text("language")
     await visit.perform_here("verify.config", language=language)
     back = "start" if visit.form.text("back") == "start" else "verify/settings"
@@ -64,15 +64,15 @@ async def choose_language(visit: PageRequest) -> TrioResponse:
 
 
 def offers_language(visit: PageRequest, found: dict[str, Any]) -> bool:
-    """Whether codes go out in English only because nobody chose, and the reader may choose."""
+    """Whether no language of codes was chosen (they are in English), and the reader may choose."""
     settings = found["settings"]
     return visit.may("developer") and not (settings["language"] or settings["template"])
 
 
 def _asked(form: SentForm, stored: dict[str, Any]) -> dict[str, object]:
-    """The settings of a form; what stands there as it is built in is no setting."""
+    """The settings of a form; a text equal to the built-in one is not a setting."""
     built_in = stored["builtIn"]
-    # As they were typed: the engine reads them, and refuses under its name what is no number.
+    # As typed: the engine reads them, and refuses a text that is no number under its name.
     asked: dict[str, object] = {name: form.text(name) for name in stored["bounds"]}
     own = {name: form.text(_field_of(name)) for name in built_in}
     own = {name: text for name, text in own.items() if text != built_in[name]}
@@ -143,7 +143,7 @@ def _stored(visit: PageRequest, found: dict[str, Any]) -> dict[str, StoredField]
 async def _values(
     visit: PageRequest, found: dict[str, Any], error: Refusal | None = None
 ) -> dict[str, Any]:
-    """What the page shows: what is stored, or what a refused form says."""
+    """The values of the page: the stored ones, or those of a refused form."""
     senders = (await visit.perform_here("sender.list"))["senders"]
     settings = found["settings"]
     approved = [each["name"] for each in senders if each["status"] == "approved"]

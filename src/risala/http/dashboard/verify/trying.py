@@ -1,4 +1,4 @@
-"""Verify tried by hand: a code to one's own phone, and what a program would have been answered."""
+"""Verify tried by hand: a code to the user's own phone, and the answers a program would get."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from risala.sms.address import normalise_number
 _ASK: Final = "verify/try.html"
 _JUDGE: Final = "verify/judge.html"
 _WISHES: Final = {"locale": "locale", "app_hash": "appHash", "origin": "origin"}
-"""What a code may be asked for, by the names of our form, and by those of the API."""
+"""Options of a code, by the names of our form, with those of the API."""
 _ANSWERS: Final = ("approved", "denied")
 
 
@@ -34,7 +34,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def _choices(visit: PageRequest) -> dict[str, Any]:
-    """What the form offers, and what each choice costs."""
+    """The choices of the form, and the cost of each."""
     found = await visit.perform_here("verify.config")
     settings, sizes = found["settings"], found["sizes"]
     return {
@@ -63,7 +63,7 @@ async def send(visit: PageRequest) -> TrioResponse:
 
 
 def _number(typed: str) -> str:
-    """As people write numbers; what is none, the engine refuses."""
+    """As people write numbers; the engine refuses an invalid one."""
     try:
         return normalise_number(typed)
     except ValueError:
@@ -92,7 +92,7 @@ async def _session(visit: PageRequest, verification_id: str) -> dict[str, Any]:
 
 
 async def _session_status(visit: PageRequest, verification_id: str) -> dict[str, Any]:
-    """How the session stands, and how a program would have done the same."""
+    """The state of the session, and how a program would have done the same."""
     session = await _session(visit, verification_id)
     form = visit.form
     wishes = {_WISHES[name]: text for name in _WISHES if (text := form.text(name))}
