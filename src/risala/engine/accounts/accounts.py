@@ -1,6 +1,6 @@
 """Organizations, keys and senders: looked up at every request, so cached; dropped when written.
 
-The journal is the truth. A cache entry is made from it on the loop thread by an indexed read and
+The journal is the truth. A cache entry is read from it on the loop thread, by an index, and
 dropped, synchronously, by the same call that committed the change.
 """
 
@@ -35,7 +35,7 @@ log = structlog.get_logger(__name__)
 KEYS_CACHED_MAX: Final = 10_000
 """About 5 MB; more keys than this in use at once cost one indexed read each."""
 TOUCH_EVERY_S: Final = 30.0
-"""Seconds between two writings of when keys were last used, all keys in one unit."""
+"""Seconds between two writes of when keys were last used, all keys in one unit."""
 KEY_CHARACTERS: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
 KEY_LENGTH: Final = 32
 _PREFIX: Final = {
@@ -52,9 +52,9 @@ NAME_MAX: Final = 100
 class _KnownKey(NamedTuple):
     key: ApiKey
     principal: Principal
-    """Who holds it: the same for each request."""
+    """The key's holder: the same for each request."""
     until: int | None
-    """When this value of the key is over, UTC epoch milliseconds; None: it is the newest."""
+    """When this value of the key expires, UTC epoch milliseconds; None: it is the newest."""
 
 
 class Accounts:
@@ -69,10 +69,10 @@ class Accounts:
         self._organizations: dict[str, Organization] = {}
         self._used: dict[str, int] = {}
 
-    # -- who asks
+    # -- authentication
 
     def authenticate(self, value: str) -> Principal:
-        """Who holds this key.
+        """The holder of this key.
 
         Raises:
             Unauthorized: the key is unknown, deleted or disabled.
@@ -95,7 +95,7 @@ class Accounts:
         return principal
 
     def _find(self, digest: bytes) -> _KnownKey:
-        """The key of a value that is not remembered; raises ``Unauthorized``."""
+        """The key of a value that is not in memory; raises ``Unauthorized``."""
         until = None
         key = self._stored_keys.of_digest(digest)
         if key is None:
@@ -119,10 +119,10 @@ class Accounts:
         return known
 
     def organization(self, organization_id: str) -> Organization:
-        """An organization's name, status and price (its balance may be older than it seems).
+        """An organization's name, status and price (its balance may be outdated).
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no organization has this id.
         """
         known = self._organizations.get(organization_id)
         if known is None:
@@ -132,16 +132,16 @@ class Accounts:
             self._organizations[organization_id] = known
         return known
 
-    # -- the operator's hand
+    # -- operators
 
     def list_organizations(self) -> list[Organization]:
         return self._stored.all()
 
     def fresh_organization(self, organization_id: str) -> Organization:
-        """An organization with its balance of this moment, and what it has spent today.
+        """An organization with its present balance, and what it has spent today.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no organization has this id.
         """
         found = self._stored.organization(organization_id)
         today = day_of(found.time_zone, self._clock.now_ms())
@@ -189,7 +189,7 @@ class Accounts:
         """Suspend or resume.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no organization has this id.
         """
         try:
             return await self._stored.set_status(organization_id, status, by=by)
@@ -206,7 +206,7 @@ class Accounts:
         """Change an organization's own settings.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no organization has this id.
             Invalid: the name is empty or too long.
         """
         if change.name is not None:
@@ -265,7 +265,7 @@ class Accounts:
         return [self._of_now(key) for key in self._stored_keys.of_organization(organization_id)]
 
     def _of_now(self, key: ApiKey) -> ApiKey:
-        """A key without the value before, where that is over."""
+        """A key without its former value, if that has expired."""
         if key.old_until is None or key.old_until > self._clock.now_ms():
             return key
         return replace(key, old_last4=None, old_until=None)
@@ -276,7 +276,7 @@ class Accounts:
         """Enable or disable a key, at once.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
         """
         with self._forgetting(key_id):
             return await self._stored_keys.set_enabled(key_id, enabled=enabled, by=by)
@@ -285,17 +285,17 @@ class Accounts:
         """One key.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
         """
         return self._of_now(self._stored_keys.key(key_id))
 
     async def change_key(
         self, key_id: str, changes: Mapping[str, Any], *, by: AuditEntry | None = None
     ) -> ApiKey:
-        """Change what can be set of a key, at once: fields of :class:`ApiKey` by their names.
+        """Change a key's settings, at once: fields of :class:`ApiKey` by their names.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
             Invalid: origins for a secret key.
         """
         _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
@@ -308,11 +308,11 @@ class Accounts:
         """Give a key another value, which exists only in the answer.
 
         Args:
-            overlap_s: how long the value that it has now holds beside it. One that still held from
-                an earlier rotation ends at once.
+            overlap_s: how long the present value stays valid beside it. One that is still valid
+                from an earlier rotation ends at once.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
         """
         key = self.key(key_id)
         value = _new_value(key.type, key.mode)
@@ -323,25 +323,25 @@ class Accounts:
         return CreatedKey(made, value)
 
     async def end_old_value(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
-        """End the value that a key had before, at once.
+        """End a key's former value, at once.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
         """
         with self._forgetting(key_id):
             return await self._stored_keys.end_old_value(key_id, by=by)
 
     async def delete_key(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
-        """Forget a key for good.
+        """Delete a key for good.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no key has this id.
         """
         with self._forgetting(key_id):
             return await self._stored_keys.delete(key_id, by=by)
 
     def forget_organization(self, organization_id: str) -> None:
-        """It was written elsewhere, with all its keys: know nothing of it any more."""
+        """It was written elsewhere, with all its keys: drop it from the cache."""
         self._organizations.pop(organization_id, None)
         for digest, known in [*self._keys.items()]:
             if known.key.organization_id == organization_id:
@@ -350,7 +350,7 @@ class Accounts:
 
     @contextmanager
     def _forgetting(self, key_id: str) -> Iterator[None]:
-        """Know nothing of a key any more, whatever comes of writing it."""
+        """Drop a key from the cache, even if writing it fails."""
         try:
             yield
         finally:
@@ -358,12 +358,12 @@ class Accounts:
                 del self._keys[digest]
 
     def forget_keys(self) -> None:
-        """Read all keys anew: their times have changed."""
+        """Read all keys again: their times have changed."""
         self._keys.clear()
 
     async def keep_touching(self) -> None:
-        """Write down when keys were last used, for life. A crash loses the last half minute of it,
-        which does no harm."""
+        """Write when keys were last used, until cancelled. A crash loses the last half minute of
+        it, which does no harm."""
         while True:
             await trio.sleep(TOUCH_EVERY_S)
             await self.flush_touched()
@@ -387,7 +387,7 @@ def _organization_name(name: str) -> str:
 
 
 def refuse_unsafe_name(name: str | None) -> None:
-    """Refuse a name that is no line to show to others.
+    """Refuse a name that is not safe to show to others as one line.
 
     Raises:
         Invalid: it is too long, has a link, or marks that make it read otherwise.
@@ -410,6 +410,6 @@ def _new_value(key_type: KeyType, mode: Mode) -> str:
 
 
 def _digest(value: str) -> bytes:
-    # A key has 32 random characters, which nobody can guess: a plain hash is enough, and a slow one
-    # would cost every request.
+    # A key has 32 random characters, which cannot be guessed: a plain hash is enough, and a slow
+    # one would cost every request.
     return hashlib.sha256(value.encode("utf-8", "surrogatepass")).digest()

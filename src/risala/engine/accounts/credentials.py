@@ -1,7 +1,7 @@
 """Credentials for faces other than the API: made, compared, revoked.
 
-As keys are: the journal is the truth, what is remembered of it is dropped by the same call that
-committed a change, and a password exists nowhere once its owner has seen it.
+As with keys: the journal is the truth, a cache entry is dropped by the same call that committed a
+change, and a password exists nowhere once its owner has seen it.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ log = structlog.get_logger(__name__)
 Address = IPv4Address | IPv6Address
 
 REMEMBERED_MAX: Final = 10_000
-"""Credentials that are remembered; more than these in use at once cost an indexed read each."""
+"""Credentials in memory; more than these in use at once cost an indexed read each."""
 PASSWORD_CHARACTERS_MAX: Final = 128
-"""A longer one is nobody's, and is refused without hashing it."""
+"""A longer one is invalid, and is refused without hashing it."""
 SALT_BYTES: Final = 16
 _SCRYPT: Final = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 32, "maxmem": 64 << 20}
-"""16 MB and some 50 ms a guess: of eight random characters, of which there are 10^14, nobody tries
-a part worth naming."""
+"""16 MB and some 50 ms a guess: of eight random characters, with 10^14 possibilities, only a
+negligible part can be tried."""
 _REVOKED: Final = "The credential is unknown or revoked, or its password is another."
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """A credential as it is remembered."""
+    """A credential in memory."""
 
     admitted: Admitted
     proof: Proof
     seen: bytes | None = None
-    """Of one whose hash is slow: a quick one of the password that has passed, under a key of this
+    """If its hash is slow: a quick hash of the password that matched, under a key of this
     process."""
 
 
@@ -79,18 +79,18 @@ class Credentials:
         self._used: dict[str, int] = {}
         self._own_key = secrets.token_bytes(32)
         self._guesses = trio.CapacityLimiter(1)
-        """One slow hash at a time: guesses must not take the machine."""
+        """One slow hash at a time: guesses must not use up the machine."""
         self._changed = trio.Event()
 
-    # -- who comes in
+    # -- authentication
 
     async def authenticate(
         self, face: str, username: str, password: str, address: Address | None
     ) -> Admitted:
-        """Whoever has this name and password at a face.
+        """The holder of this name and password at a face.
 
         Raises:
-            Unauthorized: there is none of this name, it is revoked, or the password is another.
+            Unauthorized: the name is unknown, it is revoked, or the password is another.
             AddressNotAllowed: it may not be used from this address.
             Forbidden: its organization is not active.
         """
@@ -99,12 +99,12 @@ class Credentials:
             known, password = None, ""
         if not await self._is(shape_of(face), known, password) or known is None:
             if known is not None:
-                # A name that is not there was looked for on disk just now; one that is remembered
-                # was not, and how soon it is refused would tell that there is one.
+                # An unknown name was just looked up on disk; a known one in memory was not, and the
+                # time until its refusal would reveal that it exists.
                 self._stored.by_username(face, "")
             raise Unauthorized(_REVOKED)
         credential_id = known.admitted.credential.id
-        admitted = self.admitted(credential_id)  # it may have been revoked while it was hashed
+        admitted = self.admitted(credential_id)  # it may have been revoked during the hash
         allowed = admitted.principal.allowed_addresses
         if allowed is not None and (
             address is None or not any(address in each for each in allowed)
@@ -114,7 +114,7 @@ class Credentials:
         return admitted
 
     def admitted(self, credential_id: str) -> Admitted:
-        """Whoever has come in by a credential, looked at again: for sessions that stay open.
+        """Check a credential again that was admitted before: for sessions that stay open.
 
         Raises:
             Unauthorized: it is revoked.
@@ -129,17 +129,16 @@ class Credentials:
         return known.admitted
 
     def signer(self, credential_id: str) -> bytes | None:
-        """What signs calls that are made for a credential; None: they are not signed, or it is
-        revoked."""
+        """What signs calls for a credential; None: they are not signed, or it is revoked."""
         known = self._known.get(credential_id) or self._read(credential_id)
         return None if known is None else known.proof.signer
 
     async def changed(self) -> None:
-        """Return once one was revoked, or an organization is another: look at open sessions."""
+        """Return once one was revoked or an organization changed: check the open sessions then."""
         await self._changed.wait()
 
     async def _is(self, shape: CredentialShape, known: _Known | None, password: str) -> bool:
-        """Whether a password is the credential's. It takes as long where there is no credential."""
+        """Whether a password is the credential's. It takes as long if there is no credential."""
         given = password.encode("utf-8", "surrogatepass")
         if not shape.is_weak:
             wanted = bytes(32) if known is None else known.proof.hash
@@ -208,7 +207,7 @@ class Credentials:
 
         Raises:
             NotFound: no such organization.
-            Invalid: the face, its name or the username is none.
+            Invalid: the face, its name or the username is invalid.
             Conflict: the username is taken.
         """
         if not FACE.fullmatch(face):
@@ -247,7 +246,7 @@ class Credentials:
         return Proof(slow, salt, signer)
 
     def of_organization(self, organization_id: str) -> list[CompatCredential]:
-        """Those of an organization, the oldest first; revoked ones too.
+        """The credentials of an organization, the oldest first; revoked ones too.
 
         Raises:
             NotFound: no such organization.
@@ -259,15 +258,15 @@ class Credentials:
         """One credential, revoked or not.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no credential has this id.
         """
         return self._stored.credential(credential_id)
 
     async def revoke(self, credential_id: str, *, by: AuditEntry | None = None) -> CompatCredential:
-        """Let a credential hold no longer: at once, for good, and for sessions that are open.
+        """Revoke a credential: at once, for good, and for sessions that are open.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no credential has this id.
         """
         now_ms = self._clock.now_ms()
         try:
@@ -278,7 +277,7 @@ class Credentials:
             self._ring()
 
     def organization_changed(self, organization_id: str) -> None:
-        """It was suspended, resumed or deleted: read its credentials anew."""
+        """It was suspended, resumed or deleted: read its credentials again."""
         for credential_id, known in [*self._known.items()]:
             if known.admitted.credential.organization_id == organization_id:
                 del self._known[credential_id]
@@ -294,8 +293,8 @@ class Credentials:
         self._changed = trio.Event()
 
     async def keep_touching(self) -> None:
-        """Write down when credentials were last used, for life. A crash loses the last half minute
-        of it, which does no harm."""
+        """Write when credentials were last used, until cancelled. A crash loses the last half
+        minute of it, which does no harm."""
         while True:
             await trio.sleep(TOUCH_EVERY_S)
             await self.flush_touched()
@@ -315,5 +314,5 @@ def _slow(password: bytes, salt: bytes) -> bytes:
 
 
 def _made(shape: CredentialShape) -> str:
-    """A name that nobody chose."""
+    """A random name."""
     return f"{shape.made}{secrets.token_hex(16)}" if shape.made else f"u{secrets.token_hex(6)}"

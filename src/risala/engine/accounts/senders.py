@@ -1,4 +1,4 @@
-"""The senders on organizations' accounts: asked at every send that names one."""
+"""The senders on organizations' accounts: checked at every send that names one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REASONS: Final = {
     "regulations": "The use does not comply with Mauritanian telecommunications regulations.",
     "ownership": "Account information is insufficient to verify ownership of the brand.",
 }
-"""Why a request may be denied (specification §2.4)."""
+"""Reasons for which a request may be denied (specification §2.4)."""
 
 
 class Senders:
@@ -51,7 +51,7 @@ class Senders:
         return self._stored.by_name(organization_id, name)
 
     def waits_for_volume(self, organization_id: str) -> bool:
-        """True where the organization's next message may approve a sender."""
+        """True if the organization's next message may approve a sender."""
         return organization_id in self._waiting
 
     def look_again(self, organization_id: str) -> None:
@@ -63,12 +63,12 @@ class Senders:
         return self._stored.all(organization_id)
 
     def volume(self, organization_id: str, hours: int) -> int:
-        """Messages that the organization sent in the last hours."""
+        """The number of messages that the organization sent in the last hours."""
         return self._stored.volume(organization_id, self._clock.now_ms(), hours)
 
     def foresee(self, organization_id: str, name: str) -> tuple[str | None, Sequence[str]]:
         """Why a request for this name would be refused (``rule``, ``default`` or ``taken``), and
-        the codes of what an operator may have against it. Other customers' names are not told."""
+        the codes of an operator's possible objections. Other customers' names are not revealed."""
         if sender_fault(name):
             return "rule", ()
         if fold_sender(name) == self._default:
@@ -79,23 +79,23 @@ class Senders:
         return None, tuple(dict.fromkeys(mark.code for mark in self._marker.marks(wanted, ())))
 
     def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
-        """For each sender, what an operator should look at twice."""
+        """For each sender, what an operator should check."""
         return self.marks_among(found, self.owned_names())
 
     def owned_names(self) -> Sequence[Owned]:
-        """What organizations go by, which is what a new name may be taken for."""
+        """The names of organizations, which a new name may be mistaken for."""
         return self._stored.owned_names()
 
     def marks_among(
         self, found: Iterable[Sender], owned: Sequence[Owned]
     ) -> Sequence[Sequence[Mark]]:
-        """The same among names that were read already; from any thread."""
+        """The same for names that were read already; from any thread."""
         return [self._marker.marks(each, owned) for each in found]
 
     async def request(
         self, organization_id: str, name: str, description: str, *, by: AuditEntry | None = None
     ) -> Sender:
-        """Ask for a name.
+        """Request a name.
 
         Raises:
             Invalid: it is no sender ID, or the description is missing or too long.
@@ -127,11 +127,11 @@ class Senders:
         return await self._stored.add(new, by=by)
 
     async def clear(self, sender_id: str, *, waive: bool, by: AuditEntry | None = None) -> Sender:
-        """Clear a name: the operator has nothing against it. With ``waive`` it is approved at once,
+        """Clear a name: the operator has no objection. With ``waive`` it is approved at once,
         whatever the organization's volume.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no sender has this id.
             Conflict: it was denied, or another organization has the name.
         """
         stamp = Stamp(self._clock.now_ms())
@@ -145,7 +145,7 @@ class Senders:
 
         Raises:
             Invalid: no such reason.
-            NotFound: there is none of this id.
+            NotFound: no sender has this id.
         """
         text = REASONS.get(reason)
         if text is None:

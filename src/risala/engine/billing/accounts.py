@@ -1,4 +1,4 @@
-"""What billing knows of each organization: its standing, and which prices are held. Pure."""
+"""Billing's memory of each organization: its balance and spending, and the held prices. Pure."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Look = Callable[[str, int], BalanceState]
 @dataclass(slots=True)
 class _Account:
     standing: BalanceState | None = None
-    """Balance and what was spent today; None: to be read before the next reservation."""
+    """Balance and today's spending; None: to be read before the next reservation."""
     read_seq: int = 0
-    """Number of the last ledger entry when the standing was read: charges up to that entry are in
-    its ``spent`` already."""
+    """Number of the last ledger entry when the standing was read: its ``spent`` includes charges up
+    to that entry."""
     held: dict[int, Reservation] = field(default_factory=dict)
     held_amount: int = 0
 
@@ -36,7 +36,7 @@ class HeldMoney:
     """Balances and reservations of all organizations.
 
     A standing is replaced only by that of a later ledger entry, by the entries' numbers: so entries
-    may be told twice, late or in any order.
+    may arrive twice, late or in any order.
     """
 
     def __init__(self, look: Look) -> None:
@@ -49,7 +49,7 @@ class HeldMoney:
 
         Raises:
             InsufficientBalance, SpendCapReached: nothing is held.
-            NotFound: there is no such organization.
+            NotFound: the organization does not exist.
         """
         account = self._account(claim.organization_id)
         known = account.standing
@@ -60,7 +60,7 @@ class HeldMoney:
             try:
                 _refuse(account, claim)
             except (InsufficientBalance, SpendCapReached):
-                # Before a refusal the journal is read: news of a top-up may have got lost.
+                # Before a refusal the journal is read: the news of a top-up may be lost.
                 self._look_up(account, claim)
                 _refuse(account, claim)
         self._last_number += 1
@@ -70,7 +70,7 @@ class HeldMoney:
         return held
 
     def settle(self, message: Settle) -> None:
-        """Take note that held prices were charged."""
+        """Record that held prices were charged."""
         charged_by_day: dict[int, int] = {}
         known = True
         for reservation in message.reservations:
@@ -79,8 +79,8 @@ class HeldMoney:
             charged_by_day[day] = charged_by_day.get(day, 0) + reservation.amount
         account = self._account(message.entered.organization_id)
         if not known:
-            # An actor that crashed since gave out this reservation: only the journal can say
-            # whether its charge is in our standing, which is therefore read again.
+            # An actor that has crashed since made this reservation: only the journal shows whether
+            # its charge is in our standing, which is therefore read again.
             account.standing = None
         elif account.standing is not None:
             self.enter(message.entered)
@@ -135,7 +135,7 @@ class HeldMoney:
             del self._accounts[name]
 
     def _let_go(self, reservation: Reservation) -> bool:
-        """Drop a reservation; False where another actor, that crashed since, gave it out."""
+        """Drop a reservation; False if it is from another actor, which has crashed since."""
         account = self._accounts.get(reservation.organization_id)
         if account is None or account.held.get(reservation.number) is not reservation:
             return False
@@ -145,8 +145,8 @@ class HeldMoney:
 
 
 def _refuse(account: _Account, claim: Reserve) -> None:
-    """Refuse a price that cannot be paid. Held prices count as spent: their commits may only be
-    under way."""
+    """Refuse a price that cannot be paid. Held prices count as spent: their commits may be under
+    way."""
     standing = account.standing
     assert standing is not None
     left = standing.balance - account.held_amount

@@ -1,12 +1,12 @@
 """Billing: the actor that owns every balance while the service runs.
 
 It decides what is affordable: the price of a send is *reserved*, then *settled* once the commit is
-on disk, or *released* where the commit failed. Refunds and top-ups are told to it with the number
+on disk, or *released* if the commit failed. Refunds and top-ups are reported to it with the number
 of their ledger entry. It does not wait while the disk syncs.
 
-The transaction that charges checks the balance, and the day's cap, once more. Should this actor
-crash while a send is on its way, the actor that is built anew reads the ledger and does not know of
-that send, and still nothing is spent twice.
+The transaction that charges checks the balance and the day's cap once more. If this actor crashes
+during a send, its replacement reads the ledger and does not know of that send, and still nothing is
+spent twice.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Billing(Decider[BillingMessage]):
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:
-    """Tell billing of a ledger entry. Where the message gets lost no harm is done: billing reads
-    the ledger before it refuses anything."""
+    """Notify billing of a ledger entry. A lost message does no harm: billing reads the ledger
+    before it refuses anything."""
     with suppress(MailboxFull, Draining):
         billing.tell_nowait(entered)

@@ -1,4 +1,4 @@
-"""What billing is asked and told: money is reserved, then settled or released (contract §6)."""
+"""The messages to billing: money is reserved, then settled or released (contract §6)."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from risala.engine.model.records.payments import PaymentCredit
 class Reserve(NamedTuple):
     """Hold the price of a send until its commit is known; answers with :class:`Reservation`.
 
-    Refused with ``InsufficientBalance`` where the balance, less what is held, is not positive or
-    does not cover it, and with ``SpendCapReached`` where the day's cap is in the way.
+    Refused with ``InsufficientBalance`` if the balance, less what is held, is not positive or does
+    not cover it, and with ``SpendCapReached`` if it exceeds the day's cap.
     """
 
     organization_id: str
     amount: int
     """Minor units; 0 needs a positive balance all the same."""
     day: int
-    """Today, by the organization's own calendar, as days since 1970-01-01."""
+    """Today, in the organization's own calendar, as days since 1970-01-01."""
     spend_cap: int | None
-    """The most that may be charged a day, minor units; None: no cap."""
+    """The most that may be charged per day, minor units; None: no cap."""
 
 
 class Reservation(NamedTuple):
-    """A price that is held; no two that one actor gave out are equal."""
+    """A held price; an actor never gives out two equal ones."""
 
     number: int
     organization_id: str
@@ -37,7 +37,7 @@ class Reservation(NamedTuple):
 
 
 class Settle(NamedTuple):
-    """The held prices were charged; the last ledger entry of the commit tells the balance."""
+    """The held prices were charged; the last ledger entry of the commit contains the balance."""
 
     reservations: tuple[Reservation, ...]
     entered: Entered
@@ -50,14 +50,14 @@ class Release(NamedTuple):
 
 
 class Doubt(NamedTuple):
-    """A commit failed, and nobody knows whether it is on disk: read the ledger again."""
+    """A commit failed, and it is unknown whether it is on disk: read the ledger again."""
 
     organization_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TopUp:
-    """Money came in: credited once for each reference, whoever brings it.
+    """Money came in: credited once for each reference, even if it is reported twice.
 
     Answers with the :class:`LedgerEntry` once it is on disk.
     """
@@ -71,8 +71,7 @@ class TopUp:
 
 @dataclass(frozen=True, slots=True)
 class CreditPayment:
-    """Credit a payment, which is written down in the same transaction; answers as
-    :class:`TopUp` does."""
+    """Credit a payment, which is stored in the same transaction; answers as :class:`TopUp` does."""
 
     organization_id: str
     credit: PaymentCredit | TextCredit
@@ -87,7 +86,7 @@ class Adjust:
     amount: int
     reference: str
     note: str
-    """Why."""
+    """The reason."""
     by: AuditEntry | None = None
 
 

@@ -1,4 +1,4 @@
-"""What messages cost: the general price, and organizations' own."""
+"""The prices of messages: the general one, and organizations' own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Prices:
         self.retune(pricing)
 
     def retune(self, pricing: PricingSection) -> None:
-        """Take over prices that were changed at run time."""
+        """Apply prices that were changed at run time."""
         self.per_segment = minor_units(pricing.per_segment)
         """The general price of a segment."""
         self.low_balance = minor_units(pricing.low_balance)
-        """Below this an organization is told that its balance is low; 0: nobody is."""
+        """Below this an organization is notified that its balance is low; 0: never."""
 
     def of(self, organization: Organization, segments: int) -> int:
         """What a message costs."""
@@ -30,7 +30,7 @@ class Prices:
         return self.per_segment if own is None else own
 
     def low_balance_of(self, organization: Organization) -> int:
-        """The balance, in minor units, below which this organization is told that it is low; 0:
+        """The balance, in minor units, below which this organization is notified that it is low; 0:
         never."""
         own = organization.low_balance
         return self.low_balance if own is None else own

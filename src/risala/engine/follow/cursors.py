@@ -1,9 +1,9 @@
-"""Every event to those who must miss none: each consumer has a cursor of its own, which is a row.
+"""Every event for consumers that must miss none: each has its own cursor, which is a row.
 
-A consumer is given the events that it follows, in order, and says from time to time up to where it
-has them for good; only that is written down. So an event is given at least once: after a crash, or
-where the consumer failed, again from there. How far a consumer is behind costs no memory: what it
-has not asked for stays in the outbox.
+A consumer gets the events that it follows, in order, and confirms from time to time up to where it
+has stored them; only that is written down. So an event is given at least once: after a crash, or if
+the consumer failed, again from there. A consumer that is behind costs no memory: what it has not
+asked for stays in the outbox.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from risala.engine.model.events import EventType
 from risala.engine.model.following import FollowedEvent, StoredCursor
 
 COUNTED_MAX: Final = 10_000
-"""Events that are counted at most to tell how far a consumer is behind: a look must stay cheap."""
+"""The most events counted to report how far a consumer is behind: the query must stay cheap."""
 SCAN_MAX: Final = 5000
 LOOK_S: Final = 30.0
-"""Looks at least this often whether something is new, rung or not."""
+"""Looks for new events at least this often, rung or not."""
 FOLLOWED: Final = tuple(each for each in EventType if each is not EventType.WEBHOOK_TEST)
-"""What is followed unless it is said: all but what is sent by hand to one endpoint."""
+"""What is followed by default: everything except what is sent by hand to one endpoint."""
 
 
 @dataclass(frozen=True, slots=True)
 class CursorStatus:
-    """How far a consumer has come."""
+    """The progress of a consumer."""
 
     consumer: str
     behind: int
-    """Events that it has not got; counted up to :data:`COUNTED_MAX`."""
+    """Events that it has not received; counted up to :data:`COUNTED_MAX`."""
     oldest_at: int | None
-    """When the oldest of them happened; None: there is none."""
+    """When the oldest of them happened; None if there is none."""
     missed: int
     """Events that it will never get, because retention deleted them first."""
     missed_at: int | None
@@ -56,7 +56,7 @@ class EventCursor:
         self._events = events
         self._clock = clock
         self._looked = stored.seq
-        """Up to here events were given, or passed by."""
+        """Events up to here were given, or skipped."""
         self._given = stored.seq
         """The last that was given."""
         self._kept = stored.seq
@@ -73,8 +73,8 @@ class EventCursor:
     async def next(self, limit: int) -> tuple[FollowedEvent, ...]:
         """The next events, at most so many; waits until there is one.
 
-        They are those after the last that this returned, or after a :meth:`rewind` those that are
-        not kept yet: who wants several stretches under way may ask again before it has kept one.
+        They follow the last that this returned, or after a :meth:`rewind` the last that is kept: a
+        consumer may ask for the next batch before it has kept one.
         """
         while True:
             found = self._events.next_events(self._stored, self._looked, limit, self._scan_max)
@@ -85,12 +85,12 @@ class EventCursor:
             if found.is_whole:
                 await self._bell.wait(trio.current_time() + LOOK_S)
             elif self._given <= self._kept < self._looked:
-                # What was passed by is not followed: a restart need not look at it again. But what
-                # was given before it, and is not kept yet, must come again.
+                # Skipped events are not followed: a restart need not look at them again. But what
+                # was given before, and is not kept yet, must come again.
                 await self.keep(self._looked)
 
     async def keep(self, seq: int) -> None:
-        """The consumer has all events up to this one for good; returns once that is on disk.
+        """The consumer has stored all events up to this one; returns once that is on disk.
 
         Raises:
             Draining: the service stops; those since the last that was kept come again.
@@ -100,11 +100,11 @@ class EventCursor:
         self._kept = max(self._kept, seq)
 
     def rewind(self) -> None:
-        """Give those anew that are not kept."""
+        """Give the events again that are not kept."""
         self._looked = self._given = self._kept
 
     def status(self) -> CursorStatus:
-        """How far the consumer has come; a bounded look."""
+        """The consumer's progress; a bounded query."""
         now = self._events.cursor(self.consumer) or self._stored
         count, oldest_at = self._events.behind(now, COUNTED_MAX)
         return CursorStatus(now.consumer, count, oldest_at, now.missed, now.missed_at)
@@ -114,8 +114,8 @@ class EventCursors:
     """The cursors of all consumers that are open now.
 
     Args:
-        scan_max: events that one look passes by at most, in search of those that are followed:
-            with the usual number some milliseconds of the loop.
+        scan_max: events that one look skips at most, in search of those that are followed: with the
+            usual number some milliseconds of the loop.
     """
 
     def __init__(self, events: EventRepository, clock: Clock, scan_max: int = SCAN_MAX) -> None:
@@ -137,15 +137,15 @@ class EventCursors:
         types: Collection[EventType] = FOLLOWED,
         from_start: bool = False,
     ) -> EventCursor:
-        """A consumer's cursor, where it was; made where it has none.
+        """Open a consumer's cursor at its last place; made if it does not exist.
 
         Args:
-            consumer: who it is, for ever: ``sink:warehouse``.
+            consumer: its permanent name: ``sink:warehouse``.
             organization_id: whose events it follows; None: those of all.
             from_start: a new one begins with the oldest event that is kept, not after the latest.
 
         Raises:
-            NotFound: there is no such organization.
+            NotFound: the organization does not exist.
             Unavailable: it could not be written.
         """
         now_ms = self._clock.now_ms()
@@ -156,11 +156,11 @@ class EventCursors:
         return self._open[consumer]
 
     def close(self, consumer: str) -> None:
-        """Nobody reads by it now; what is new is still owed to the consumer."""
+        """It is no longer read; new events are still owed to the consumer."""
         self._open.pop(consumer, None)
 
     async def drop(self, consumer: str) -> None:
-        """The consumer is no more: nothing is owed to it, and nothing counted as missed.
+        """The consumer is removed: nothing is owed to it, and nothing counted as missed.
 
         Raises:
             Unavailable: it could not be written.

@@ -1,5 +1,4 @@
-"""Who is bound to the SMPP server, as the operator is told: frozen values, and where they come
-from."""
+"""The clients bound to the SMPP server, for the operator: frozen values, and their source."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ class EsmeView:
     kind: str
     """``transmitter``, ``receiver`` or ``transceiver``."""
     version: int
-    """What the customer's software says that it speaks: 0x34 for SMPP 3.4."""
+    """The version that the customer's software announces: 0x34 for SMPP 3.4."""
     peer: str | None
     is_tls: bool
     since: int
@@ -30,17 +29,17 @@ class EsmeView:
     refused: int
     """Submits that did not."""
     delivered: int
-    """Receipts and texts that it took."""
+    """Receipts and texts that it accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class EsmeTotals:
-    """What all sessions have done since the start."""
+    """Totals of all sessions since the start."""
 
     connections: int
     """Now, bound or not."""
     binds: Mapping[int, int]
-    """By the ``command_status`` that answered them."""
+    """By the ``command_status`` of their answers."""
     submits: Mapping[int, int]
     delivered: int
     refused: int
@@ -48,7 +47,7 @@ class EsmeTotals:
 
 
 class EsmeSource(Protocol):
-    """Knows who is bound."""
+    """Provides the bound sessions."""
 
     def views(self) -> Sequence[EsmeView]: ...
 
@@ -56,14 +55,14 @@ class EsmeSource(Protocol):
 
 
 class Esmes:
-    """Where a running SMPP server tells of itself; without one nobody is bound."""
+    """Where a running SMPP server registers; without one the list is empty."""
 
     def __init__(self) -> None:
         self._sources: list[EsmeSource] = []
 
     @contextmanager
     def listed(self, source: EsmeSource) -> Iterator[None]:
-        """A server runs as long as this lasts."""
+        """A server runs as long as this context lasts."""
         self._sources.append(source)
         try:
             yield
@@ -72,7 +71,7 @@ class Esmes:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody could bind."""
+        """Whether clients can bind."""
         return bool(self._sources)
 
     def views(self) -> list[EsmeView]:

@@ -1,5 +1,4 @@
-"""The feed of events: follows the outbox's rows, so that an event is heard of whichever unit wrote
-it.
+"""The feed of events: follows the outbox's rows, so no event is missed, whichever unit wrote it.
 
 Events come from the rows alone; a commit is only the hint to look.
 """
@@ -43,7 +42,7 @@ class Feed:
         """Each event, after its commit, in the order of the outbox."""
 
     async def run(self) -> None:
-        """Follow for life."""
+        """Follow until cancelled."""
         while True:
             await self._committed.wait()
             while self._poll():
@@ -53,8 +52,8 @@ class Feed:
             await trio.sleep(APART_S)
 
     def _poll(self) -> bool:
-        """Whether there are new events; told to those who hear them."""
-        if not self.events.listeners:  # then nobody needs to know what they say
+        """Publish new events to the listeners; returns whether there were any."""
+        if not self.events.listeners:  # then their content is not needed
             before, self._seq = self._seq, self._stored.last_seq()
             return self._seq > before
         rows = self._stored.after(self._seq, ROWS_AT_ONCE)

@@ -1,11 +1,11 @@
-"""Tells a reader what happens, as it happens; what a slow reader missed is read from the rows.
+"""Streams events to a reader as they happen; what a slow reader missed is read from the rows.
 
 A reader has a short queue. When that is full, only two things are kept for the reader: which
-messages changed, and after which event the gap begins. The reader is told that it lagged
-(:class:`Lagged`), and then gets from the journal each event that it missed, and the present state
-of each of those messages. A reader that comes back and says how far it was is served in the same
-way. Where that would be too much, the reader is told to read everything anew (:class:`Reset`). So
-no reader holds anybody up, and none costs more memory than its queue.
+messages changed, and after which event the gap begins. The reader gets a notice that it lagged
+(:class:`Lagged`), and then from the journal each event that it missed, and the present state of
+each of those messages. A reader that comes back with its last position is served in the same way.
+If that would be too much, the reader is asked to read everything again (:class:`Reset`). So no
+reader blocks anything, and none costs more memory than its queue.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from risala.engine.model.following import Lagged, LifeEvent, OutboxEvent, Ready,
 QUEUE_MAX: Final = 1000
 """Values that wait for one reader."""
 MISSED_MESSAGES_MAX: Final = 5000
-"""Missed messages whose present state is told; more than a person reads, or a page shows."""
+"""Missed messages whose present state is sent; more than a person reads, or a page shows."""
 MISSED_EVENTS_MAX: Final = 50_000
-"""Rows of the outbox, of all organizations, that are looked through for one reader."""
+"""Rows of the outbox, of all organizations, that are searched for one reader."""
 CHANGED_ROWS_MAX: Final = 1000
-"""Rows of each kind that are looked through for messages that changed while a reader was away."""
+"""Rows of each kind that are searched for messages that changed while a reader was away."""
 ROWS_AT_ONCE: Final = 500
 MESSAGES_AT_ONCE: Final = 50
 TIME_DIGITS_MAX: Final = 15
 SLACK_MS: Final = 5000
-"""Changes are told after their commit, hardly ever in the exact order of their times."""
+"""Changes are sent after their commit, hardly ever in the exact order of their times."""
 
 _TOO_MUCH: Final = Reset("Too much happened meanwhile; read everything anew.")
 _NOT_KNOWN: Final = Reset("What came after the last that was read is not kept; read all anew.")
@@ -92,7 +92,7 @@ class Follower:
         return self
 
     async def __anext__(self) -> Told:
-        """The next thing to tell. A cancelled call has taken nothing away."""
+        """The next value. A cancelled call has taken nothing away."""
         await trio.lowlevel.checkpoint()
         while True:
             for value in self._making_up:
@@ -131,18 +131,18 @@ class Follower:
         self._wake.set()
 
     def skip(self) -> None:
-        """Tell nothing of what is still untold: the reader looks at how things stand."""
+        """Send nothing of what still waits: the reader reads the present state."""
         self._queue.clear()
         self._missed = None
         self._making_up = iter(())
 
     def close(self) -> None:
-        """The reader is told nothing more."""
+        """The reader gets nothing more."""
         self._closed = True
         self._making_up = iter(())
         self._wake.set()
 
-    # -- from the rows. None among the values means: let other tasks run before going on
+    # -- from the rows. A None among the values means: let other tasks run before going on
 
     def _make_up(self, missed: _Missed) -> Iterator[Told | None]:
         yield Lagged(missed.lost)
@@ -171,8 +171,8 @@ class Follower:
         yield from self._standings(changed)
 
     def _position(self, position: str) -> tuple[int, int] | None:
-        """The number of the last event that the reader had, and the time (UTC epoch milliseconds)
-        after which messages may have changed; None where the position means nothing here."""
+        """The number of the reader's last event, and the time (UTC epoch milliseconds) after which
+        messages may have changed; None if the position is not known here."""
         if position.isascii() and position.isdecimal() and len(position) <= TIME_DIGITS_MAX:
             since_ms = int(position) - SLACK_MS
             return self._stored.seq_before(since_ms), since_ms
@@ -206,7 +206,7 @@ class Follower:
 
 
 class Live:
-    """Gives everybody who follows a :class:`Follower`."""
+    """Gives each follower a :class:`Follower`."""
 
     def __init__(
         self,

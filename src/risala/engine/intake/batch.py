@@ -1,8 +1,8 @@
-"""A batch answers as its items would be answered one after another, alone. Pure.
+"""A batch gets the answers that its items would get alone, one after another. Pure.
 
-All messages that a batch accepts are one unit of work. An item whose idempotency key came before in
-the same batch is therefore judged before it is known what became of the first one with that key.
-Afterwards that decides what the later item is answered.
+All messages that a batch accepts are one unit of work. So an item whose idempotency key came before
+in the same batch is judged before the result of the first one is known. That result later decides
+the later item's answer.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from risala.engine.model.records.messages import NewMessage
 
 Result = bytes | Refusal
 Judged = NewMessage | Result
-"""An item's row, which is to be written; or its answer, where that is known already: why it is
-refused, or what its key was once answered."""
+"""An item's row to write; or its answer, if known already: the refusal, or the earlier answer to
+its key."""
 Keys = Sequence[str | None]
 """The idempotency keys of a batch's items."""
 
 
 def firsts(keys: Keys, items: Iterable[Judged]) -> list[NewMessage]:
-    """The rows that are to be written, without those whose key an earlier item has: such a one
-    takes no token and no price of its own."""
+    """The rows to write, without those whose key an earlier item has: they take no token and no
+    price."""
     seen: set[str] = set()
     news: list[NewMessage] = []
     for key, item in zip(keys, items, strict=True):
@@ -36,11 +36,11 @@ def firsts(keys: Keys, items: Iterable[Judged]) -> list[NewMessage]:
 def in_order(keys: Keys, items: Sequence[Judged], committed: Sequence[Result]) -> Sequence[Result]:
     """The answers to all items, in their order.
 
-    An item that was accepted is the answer to every later item with its key, whatever that item
-    says. One that was refused has left no trace, so that a later item is judged by itself.
+    An accepted item is the answer to every later item with its key, whatever that item contains. A
+    refused one leaves no trace, so a later item is judged alone.
 
     Args:
-        committed: the answers of the journal to the items with a row, in their order.
+        committed: the journal's answers to the items with a row, in their order.
     """
     if len(committed) == len(items) and not any(keys):
         return committed

@@ -1,5 +1,5 @@
-"""Drafts the row of a message, for sends and codes alike: its price, its route, and the first line
-of its timeline."""
+"""Drafts the row of a message, for sends and codes alike: its price, route and first timeline
+line."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 @lru_cache(maxsize=1024)
 def _is_key(text: str) -> bool:
-    """Whether this is the id of an API key, or of a face's credential; commands of the operator
-    have none."""
+    """Whether this is the id of an API key or of a face's credential; operators' commands have no
+    id."""
     return is_id(text, "key") or is_id(text, "crd")
 
 
 Notice = dict[str, str]
-"""Told to a customer whose message leaves by another sender than the one that was asked for."""
+"""Shown to a customer whose message leaves with another sender than the requested one."""
 
 
 Ailing = Callable[[str, str, int], Values | None]
-"""Tells what keeps all carriers of a route from sending (values for the timeline; None: nothing),
-by route, number and segments."""
+"""What keeps all carriers of a route from sending (values for the timeline; None: nothing), by
+route, number and segments."""
 
 
 def nothing_ails(*_: object) -> None:
-    """For a gateway without carriers: their links are no message's reason to wait."""
+    """For a gateway without carriers: no message waits because of a link."""
 
 
 class _Sender(NamedTuple):
-    """What a request's messages with one sender share."""
+    """What a request's messages with the same sender share."""
 
     name: str
     notice: str | None
-    """JSON, where it is not the sender that was asked for."""
+    """JSON, if it is not the requested sender."""
     ending: str
-    """Of their answers."""
+    """The notices of their answers."""
 
 
 class Drafts:
@@ -90,7 +90,7 @@ class Drafts:
     def of_request(
         self, organization: Organization, principal: Principal, count: int
     ) -> RequestDrafts:
-        """Drafts of at most so many messages, which were asked for together and just now."""
+        """Drafts of at most so many messages, which were requested together and just now."""
         now_ms = self._clock.now_ms()
         return RequestDrafts(self, organization, principal, now_ms, self._ids.new(now_ms, count))
 
@@ -109,8 +109,8 @@ class Drafts:
     ) -> NewMessage:
         """The row of a code's SMS: its text is a template, without the code.
 
-        ``sender`` is the one that the organization wishes for its codes; the general one takes its
-        place until it is approved.
+        ``sender`` is the one that the organization wants for its codes; until it is approved, the
+        general one is used.
         """
         ids = self._ids.new(now_ms)
         drafts = RequestDrafts(self, organization, principal, now_ms, ids)
@@ -124,7 +124,7 @@ class Drafts:
         )
 
     def sender_of(self, organization_id: str, requested: str | None) -> tuple[str, Notice | None]:
-        """The sender to use, and the notice where it is not the one that was asked for.
+        """The sender to use, and the notice if it is not the requested one.
 
         Raises:
             SenderNotApproved: it was denied, or is not on the account.
@@ -152,7 +152,7 @@ class Drafts:
 
 
 class RequestDrafts:
-    """Drafts the messages of one request: what they share is found out once."""
+    """Drafts the messages of one request: what they share is looked up once."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class RequestDrafts:
         self._organization = organization
         self._is_live = principal.mode is Mode.LIVE
         self._came: Values = {}
-        """By which face and credential they came, where it was not the API."""
+        """The face and credential they came by, if not the API."""
         if principal.face is not None:
             self._came = {"face": principal.face, "credential": principal.key_id}
         self._now_ms = now_ms
@@ -184,7 +184,7 @@ class RequestDrafts:
         """The row of a customer's message.
 
         Raises:
-            SenderNotApproved: it cannot be sent by the sender that was asked for.
+            SenderNotApproved: it cannot be sent with the requested sender.
         """
         to, text, requested, given, is_urgent, metadata, send_at, validity_s, part = command
         name, notice, end = self._senders.get(requested) or self._sender(requested)
@@ -198,7 +198,7 @@ class RequestDrafts:
         key, message_id = next(self._ids)
         named = own_key(message_id) if given is None else given
         route = self._route(to)
-        # Made of a tuple: to call the class takes four times as long.
+        # Made from a tuple: calling the class takes four times as long.
         return NewMessage._make(
             (
                 key,
@@ -254,7 +254,7 @@ class RequestDrafts:
                 PRIORITY_CODE,
                 route,
                 self._now_ms,
-                # The code is worth nothing once its session is over, so it is not sent after that.
+                # The code is useless after its session, so it is not sent after that.
                 expires_at,
                 None,
                 verification_id,

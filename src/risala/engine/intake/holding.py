@@ -1,4 +1,4 @@
-"""The tokens and prices that one commit holds while it is on its way to the disk."""
+"""The tokens and prices that one commit holds until it is on disk."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Holding:
     """Takes tokens from the rate buckets and holds prices at billing, for one organization's live
     messages.
 
-    In the end either :meth:`committed` or :meth:`failed` is called, once: then everything is
-    settled or given back. No method ends by cancellation, and from the first thing taken until then
-    its user waits for nothing else that does, so that a caller who hangs up leaves nothing held.
+    At the end either :meth:`committed` or :meth:`failed` is called, once: then everything is
+    settled or given back. No method ends by cancellation, and between the first take and that call
+    its user awaits nothing else that does, so a disconnected caller leaves nothing held.
     """
 
     __slots__ = (
@@ -73,11 +73,11 @@ class Holding:
         """Each price with the messages that it is for."""
 
     async def take(self, news: Sequence[NewMessage]) -> None:
-        """Take a token and the price of each of these messages, of one request; of none of them
-        where that is refused.
+        """Take a token and the price for each of these messages of one request; for none if
+        refused.
 
-        All are asked for at once. That is granted where each would be if they were asked for in
-        turn; only tokens that come while one is asking might let more of them through.
+        They are requested together. This is granted if each would be granted in turn, except for
+        tokens that arrive during the requests.
 
         Raises:
             RateLimited, InsufficientBalance, SpendCapReached: nothing is held for them.
@@ -105,7 +105,7 @@ class Holding:
         self._slot = slot
 
     async def reserve(self, news: Sequence[NewMessage]) -> None:
-        """Hold the price of messages of one request, and of one day for that reason.
+        """Hold the price of messages of one request, which are therefore of one day.
 
         Raises:
             InsufficientBalance, SpendCapReached: nothing is held for them.
@@ -120,7 +120,7 @@ class Holding:
         was held for the others.
 
         Args:
-            items: the messages that were handed to the journal, in their order.
+            items: the messages given to the journal, in their order.
         """
         held, self._held = self._held, []
         if accepted.whole:
@@ -134,7 +134,7 @@ class Holding:
         await self._give_back_sms(self._tokens - became.accepted)
 
     async def failed(self, error: BaseException) -> None:
-        """The commit failed: give everything back. After :class:`OutcomeUnknown` nobody knows
+        """The commit failed: give everything back. After :class:`OutcomeUnknown` it is unknown
         whether it is on disk, and the ledger is read again."""
         held, self._held = self._held, []
         doubtful = isinstance(error, (*_PRICELESS, OutcomeUnknown))
@@ -146,7 +146,7 @@ class Holding:
             self._slot = None
 
     async def _let_go(self, released: Sequence[Reservation], *, doubtful: bool) -> None:
-        """Release prices; where ``doubtful``, have billing read the ledger again."""
+        """Release prices; if ``doubtful``, let billing read the ledger again."""
         if released:
             await _tell(self._billing, Release(tuple(released)))
         if doubtful:
@@ -159,14 +159,14 @@ class Holding:
 
 
 class _Became(NamedTuple):
-    """What became of what was held."""
+    """How the held tokens and prices ended."""
 
     accepted: int
-    """Messages."""
+    """The number of messages."""
     charged: Sequence[Reservation]
     released: Sequence[Reservation]
     doubtful: bool
-    """The ledger says something else than what was reserved."""
+    """The ledger differs from what was reserved."""
 
 
 def _sort_out(
@@ -174,7 +174,7 @@ def _sort_out(
     accepted: Acceptance,
     held: Sequence[tuple[Reservation, Sequence[NewMessage]]],
 ) -> _Became:
-    """What became of what was held, where the journal has not accepted everything."""
+    """Sort the held prices if the journal has not accepted everything."""
     new = {
         item.id
         for item, result in zip(items, accepted.results, strict=True)
@@ -186,29 +186,30 @@ def _sort_out(
     for reservation, news in held:
         there = sum(item.id in new for item in news)
         (charged if there == len(news) else released).append(reservation)
-        # Of a price that was charged in part only the ledger can say how much is left.
+        # If a price was charged in part, only the ledger shows how much is left.
         doubtful |= 0 < there < len(news)
     if accepted.entered is not None:
-        # A repeat has no price of its own; it was charged where its first one was refused.
+        # A repeat has no price of its own; it was charged if its first one was refused.
         doubtful |= not new <= {item.id for _, news in held for item in news}
     return _Became(len(new), charged, released, doubtful)
 
 
 async def _ask(ref: Ref[M], message: M) -> Any:  # noqa: ANN401 -- as Ref.ask
-    """Ask an actor, and have its answer whatever happens to who asks: it may have given something.
+    """Ask an actor and get its answer even if the caller is cancelled: it may have granted
+    something.
 
-    A scope or a coroutine costs more than the answer of an actor that decides at once, which
-    nothing cancels.
+    If an actor decides at once, nothing can cancel it, and a scope or a coroutine would cost more
+    than the answer.
     """
     if ref.decides_at_once:
-        return ref.ask_at_once(message)  # nothing that is asked here takes time to answer
+        return ref.ask_at_once(message)  # answers to these messages take no time
     with trio.CancelScope(shield=True):
         return await ref.ask(message)
 
 
 async def _tell(ref: Ref[M], message: M) -> None:
-    """Tell an actor, waiting for room in its mailbox: something would stay held for ever if the
-    message got lost."""
+    """Send to an actor, waiting for room in its mailbox: a lost message would keep something held
+    for ever."""
     try:
         try:
             ref.tell_nowait(message)
@@ -216,4 +217,4 @@ async def _tell(ref: Ref[M], message: M) -> None:
             with trio.CancelScope(shield=True):
                 await ref.tell(message)
     except Draining:
-        pass  # the actor has stopped for good: nothing is decided any more
+        pass  # the actor has stopped for good and decides nothing now

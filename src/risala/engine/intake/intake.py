@@ -1,4 +1,4 @@
-"""Taking messages in: everything between a validated body and its durable answer."""
+"""Accepts messages: everything between a validated body and its durable answer."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Intake:
         self._taking = self._peak = self._accepted = 0
         self._draining = False
         self._log = log.bind()
-        """Bound once: each line would bind it anew."""
+        """Bound once, instead of for each line."""
 
     async def send(
         self,
@@ -103,8 +103,8 @@ class Intake:
         """See :meth:`Gateway.send_message`.
 
         Args:
-            by: leaves its line in the audit trail in the same unit.
-            callback: who is called as the message goes on, stored in the same unit.
+            by: the actor named in the audit trail, written in the same unit.
+            callback: what to call as the message goes on, stored in the same unit.
         """
         self._let_in(1)
         try:
@@ -125,7 +125,7 @@ class Intake:
             self._let_out(len(commands))
 
     def retune(self, settings: Settings) -> None:
-        """Take over prices and limits that were changed at run time."""
+        """Apply prices and limits that were changed at run time."""
         self.prices.retune(settings.pricing)
         self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
         self._limits.tell_nowait(SetCodeGuards(guards_of(settings.limits)))
@@ -145,7 +145,7 @@ class Intake:
 
     @property
     def low_balance(self) -> int:
-        """Below this, in minor units, an organization is told that its balance is low."""
+        """Below this, in minor units, an organization is notified that its balance is low."""
         return self.prices.low_balance
 
     def statistics(self) -> IntakeStatistics:
@@ -154,7 +154,7 @@ class Intake:
         )
 
     def _let_in(self, number: int) -> None:
-        """So many messages are being accepted from now on, until :meth:`_let_out`.
+        """Count so many messages as being accepted, until :meth:`_let_out`.
 
         Raises:
             Draining: the service stops.
@@ -182,8 +182,8 @@ class Intake:
         by: AuditEntry | None,
         callback: Callback | None,
     ) -> bytes:
-        """Accept a message with a key. Of several requests with one key at the same time one goes
-        on; the others wait and find its answer in the journal."""
+        """Accept a message with a key. Of several requests with one key at the same time one
+        proceeds; the others wait and find its answer in the journal."""
         slot = (principal.organization_id, principal.mode, command.idempotency_key or "")
         while True:
             known = self._messages.known_answer(*slot)
@@ -193,7 +193,7 @@ class Intake:
             if first is None:
                 break
             await first.wait()
-        # There was no await since the look into the journal, so no other request came in between.
+        # There was no await since the look-up in the journal, so no other request came in between.
         event = self._first_of_key[slot] = trio.Event()
         try:
             return await self._accept(principal, command, by, callback)
@@ -244,7 +244,7 @@ class Intake:
             for command in commands
             if command.idempotency_key is not None
         }
-        # All keys are claimed at once, and none is held while waiting for one: so two batches that
+        # All keys are claimed together, and none is held while waiting for one: so two batches that
         # share keys never wait for each other.
         while busy := slots & self._first_of_key.keys():
             await self._first_of_key[busy.pop()].wait()
@@ -289,8 +289,8 @@ class Intake:
     async def _ruled(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[Ruling | None]:
-        """What the policies make of each command; None of one whose key was answered before, for
-        it is no new message."""
+        """The policies' result for each command; None if its key was answered before, because it is
+        no new message."""
         asked = [
             each.idempotency_key is None or self._known(principal, each.idempotency_key) is None
             for each in commands
@@ -309,7 +309,7 @@ class Intake:
         """Each command's row, or its answer: by its key, sender and recipient.
 
         Args:
-            rulings: what the policies make of each; empty where there are none.
+            rulings: the policies' results; empty if there are no policies.
         """
         drafts = self.drafts.of_request(organization, principal, len(commands))
         items: list[Judged] = []
@@ -323,8 +323,8 @@ class Intake:
         return items
 
     async def _held(self, holding: Holding, keys: Keys, items: list[Judged]) -> list[Judged]:
-        """The items, of which those to be written hold a token and a price: all of them at once,
-        or, where that is refused, each after the other, until there is no more."""
+        """The items, with a token and a price held for those to write: for all together, or, if
+        refused, for one after the other, as far as possible."""
         news = firsts(keys, items)
         try:
             if news:
@@ -340,7 +340,7 @@ class Intake:
         with_keys: set[str | None] = set()
         for key, item in zip(keys, items, strict=True):
             held.append(item)
-            # Only what is accepted spares a later item with its key a token and a price.
+            # Only an accepted item saves a later one with its key a token and a price.
             if isinstance(item, NewMessage) and key not in with_keys:
                 try:
                     await holding.take((item,))
@@ -367,7 +367,7 @@ class Intake:
 
         Raises:
             RateLimited, InsufficientBalance, SpendCapReached, Forbidden: refused.
-            Unavailable: not now.
+            Unavailable: not possible now.
         """
         message = new.message
         stamp = self._stamp(organization.id)
@@ -402,10 +402,10 @@ class Intake:
         command: SendMessage,
         ruling: Ruling | None,
     ) -> NewMessage:
-        """The row that is to be written, where nothing forbids its sender and its recipient.
+        """The row to write, if its sender and recipient are allowed.
 
         Args:
-            ruling: what the policies make of it; None: there are none.
+            ruling: the policies' result for it; None: there are no policies.
 
         Raises:
             SenderNotApproved, RecipientOptedOut, PolicyRefused: refused.
@@ -422,7 +422,7 @@ class Intake:
         return new
 
     def _rewritten(self, drafts: RequestDrafts, command: SendMessage, ruled: Ruled) -> NewMessage:
-        """The row of a message as the policies left it."""
+        """The row of a message as the policies changed it."""
         try:
             new = drafts.of_send(ruled.command)
         except SenderNotApproved as error:
@@ -435,8 +435,8 @@ class Intake:
         return new._replace(line=Line(new.line.kind, values=values))
 
     def _stamp(self, organization_id: str) -> Stamp | None:
-        """The stamp for a unit by which the organization's volume may approve a sender; None where
-        no sender waits for that."""
+        """The stamp for a unit by which the organization's volume may approve a sender; None if no
+        sender waits for that."""
         waits = self._senders.waits_for_volume(organization_id)
         return self._recorder.stamp() if waits else None
 
@@ -447,14 +447,14 @@ class Intake:
         results: Sequence[Result],
         stamp: Stamp | None,
     ) -> None:
-        """After a commit: tell the queue, and those who look on, of the new messages."""
+        """After a commit: notify the queue and the followers of the new messages."""
         told: set[tuple[str, int, int]] = set()
         accepted: list[str] = []
         for new, result in zip(prepared, results, strict=True):
             if result is new.response:
                 accepted.append(new.id)
                 # The queue needs a hint for only one of the messages with the same route, priority
-                # and time; people who look on are told of each message.
+                # and time; followers get each message.
                 kind = (new.route, new.priority, new.due_at)
                 if kind not in told or self._recorder.life.listeners:
                     told.add(kind)
@@ -462,13 +462,13 @@ class Intake:
         self._accepted += len(accepted)
         if accepted and prepared[0].mode == Mode.LIVE:
             self._recorder.minutes.accepted(len(accepted), prepared[0].created_at)
-        # One line for a batch of any size. The request's id is in it, out of the log's context.
+        # One line for a batch of any size. The log's context adds the request's id.
         self._log.debug("messages.accepted", message_ids=accepted, organization_id=organization.id)
         if stamp is not None:
             self._senders.look_again(organization.id)
 
     def _tell(self, new: NewMessage) -> None:
-        """A new message is on disk: tell the queue."""
+        """A new message is on disk: notify the queue."""
         self._recorder.listeners.deadline(new.valid_until)
         self._recorder.tell(
             (

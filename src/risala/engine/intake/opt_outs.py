@@ -1,5 +1,5 @@
-"""Opt-outs: refuses sends to people who want no more messages, and finds out who wrote to whom
-last."""
+"""Opt-outs: refuses sends to people who want no further messages, and finds the last sender to a
+number."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import RecipientOptedOut
 
 LOOK_BACK_MS: Final = 90 * 86_400_000
-"""How old a message may be whose sender an opt-out is meant for: nobody answers an older one."""
+"""The greatest age of a message that an opt-out is taken to answer."""
 ROWS_AT_ONCE: Final = 500
 PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.02
 
 
 class OptOuts:
-    """Asked at every send; costs a look into a set while the organization allows no opt-outs."""
+    """Checked at every send; costs one look-up in a set while the organization allows no
+    opt-outs."""
 
     def __init__(self, inbound: InboundRepository) -> None:
         self._inbound = inbound
         self._heeding = inbound.policies()
         self.changed = Bell()
-        """Rung when a policy was changed."""
+        """Rings when a policy was changed."""
 
     def look_again(self) -> None:
-        """Read the policies again: one was changed."""
+        """Read the policies again after a change."""
         self._heeding = self._inbound.policies()
         self.changed.ring()
 
     def refuse(self, organization_id: str, recipient: str) -> None:
-        """Raise where the recipient wants no messages of this organization.
+        """Raise if the recipient wants no messages of this organization.
 
         Raises:
             RecipientOptedOut: they have sent STOP, and no START since.
@@ -45,10 +46,11 @@ class OptOuts:
 
 
 class LookBack:
-    """Notes who wrote last to each number before the first organization began to heed opt-outs.
+    """Notes the last sender to each number from before the first organization began to honour
+    opt-outs.
 
-    A service that looks through old messages: a few at a time, each time followed by a pause ten
-    times as long. How far it has come stands in the journal.
+    A background service that reads old messages: a few at a time, each time followed by a pause ten
+    times as long. Its progress is in the journal.
     """
 
     def __init__(self, inbound: InboundRepository, clock: Clock, changed: Bell) -> None:
@@ -57,7 +59,7 @@ class LookBack:
         self._changed = changed
 
     async def run(self) -> None:
-        """Look through old messages whenever there are some to look through, for life."""
+        """Read old messages whenever some are unread, until cancelled."""
         while True:
             done, took_s = await retry_until_committed("opt_outs", self._step)
             if done:
@@ -66,7 +68,7 @@ class LookBack:
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
 
     async def _step(self) -> tuple[bool, float]:
-        """Look through a few messages; whether all are done, and how many seconds this took."""
+        """Read a few messages; returns whether all are done, and the seconds this took."""
         began_s = trio.current_time()
         since_ms = self._clock.now_ms() - LOOK_BACK_MS
         done = await self._inbound.look_back(since_ms, ROWS_AT_ONCE)

@@ -1,10 +1,9 @@
 """Message policies: plugins that are asked before a message is accepted.
 
-Each request is shown to each policy of the settings, in their order, with one deadline for all its
-messages. A policy that fails in any way refuses the whole request for now, as our own fault: what
-nobody has looked at is not sent. A call that does not come back, though it was cancelled, holds up
-nobody: the request is answered, and after some such calls the policy is asked no more until one
-returns.
+Each policy of the settings gets each request, in their order, with one deadline for all its
+messages. If a policy fails in any way, the whole request is refused for now, as our own fault: an
+unchecked message is not sent. A cancelled call that does not return blocks nothing: the request is
+answered, and after some such calls the policy is not asked again until one returns.
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ from risala.sms.address import sender_fault
 log = structlog.get_logger(__name__)
 
 TEXT_CHARACTERS_MAX: Final = 1600
-"""As of a text that a customer writes."""
+"""The limit for a customer's text."""
 STUCK_MAX: Final = 8
-"""Calls of one policy that may be lost before it is asked no more."""
+"""Calls of one policy that may hang before it is not asked again."""
 REASON_CHARACTERS_MAX: Final = 64
 SENTENCE_CHARACTERS_MAX: Final = 300
 
@@ -58,13 +57,13 @@ Ruling = Ruled | PolicyRefused
 @dataclass(slots=True)
 class _Counts:
     asked: int = 0
-    """Messages that it was shown."""
+    """Messages that it got."""
     refused: int = 0
     rewritten: int = 0
     failed: int = 0
-    """Requests that it was no help with."""
+    """Requests for which it failed."""
     stuck: int = 0
-    """Calls that have not come back though they were cancelled."""
+    """Cancelled calls that have not returned."""
     last_error: str | None = None
     last_error_at: int | None = None
 
@@ -80,8 +79,8 @@ class Policies:
     ) -> None:
         self._tables = tables
         self.by_name = policies
-        """The plugins' parts. Not there in a command that opened the engine by itself: it is told
-        so, and sends nothing."""
+        """The plugins' parts. Empty in a command that opens the engine alone, which therefore sends
+        nothing."""
         self._clock = clock
         self._counts = {name: _Counts() for name in tables}
         self._hands: trio.Nursery | None = None
@@ -96,7 +95,7 @@ class Policies:
         return any(table.codes for table in self._tables.values())
 
     async def run(self) -> None:
-        """Hold the calls, for life."""
+        """Run the calls, until cancelled."""
         try:
             async with trio.open_nursery() as self._hands:
                 await trio.sleep_forever()
@@ -104,7 +103,7 @@ class Policies:
             self._hands = None
 
     def standings(self) -> list[dict[str, Any]]:
-        """How each did since the start, as JSON."""
+        """The results of each since the start, as JSON."""
         return [
             {
                 "name": name,
@@ -117,10 +116,10 @@ class Policies:
         ]
 
     async def rule(self, principal: Principal, commands: Sequence[SendMessage]) -> list[Ruling]:
-        """What becomes of each message of a request.
+        """The decision on each message of a request.
 
         Raises:
-            PolicyFailed: one of the policies is no help.
+            PolicyFailed: one of the policies failed.
         """
         rulings: list[Ruling] = [Ruled(command) for command in commands]
         for name in self._tables:
@@ -134,11 +133,11 @@ class Policies:
         return rulings
 
     async def rule_code(self, principal: Principal, recipient: str) -> None:
-        """Ask the policies that want to be asked about codes.
+        """Ask the policies that are configured for codes.
 
         Raises:
             PolicyRefused: one refuses it.
-            PolicyFailed: one is no help.
+            PolicyFailed: one failed.
         """
         is_test = principal.mode is Mode.TEST
         message = PolicyMessage(
@@ -177,7 +176,7 @@ class Policies:
         return PolicyRefused(reason, verdict.text[:SENTENCE_CHARACTERS_MAX])
 
     def failed(self, names: Sequence[str], reason: str) -> PolicyFailed:
-        """What these wrote turned out to be no good."""
+        """What these policies wrote turned out to be unusable."""
         return [self._failed(name, reason) for name in names][-1]
 
     def _failed(self, name: str, reason: str) -> PolicyFailed:
@@ -222,7 +221,7 @@ class _Call:
         self.fault = "It did not come to its end."
 
     def give_up(self) -> None:
-        """Nobody waits for it any more."""
+        """Its result is no longer waited for."""
         self._is_given_up = True
         self._counts.stuck += 1
         self._scope.cancel()

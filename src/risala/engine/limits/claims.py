@@ -1,4 +1,4 @@
-"""What the rate buckets are asked: one vocabulary for every limit (contract §2, §3, §4)."""
+"""The messages to the rate buckets: one vocabulary for every limit (contract §2, §3, §4)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from risala.engine.rules.code_guards import CodeGuards
 class TakeSms(NamedTuple):
     """Take tokens from an organization's bucket; answers with None.
 
-    Refused with :class:`~risala.engine.model.errors.RateLimited` where too few are there.
+    Refused with :class:`~risala.engine.model.errors.RateLimited` if too few are left.
     """
 
     organization_id: str
@@ -23,7 +23,7 @@ class TakeSms(NamedTuple):
 
 
 class GiveBackSms(NamedTuple):
-    """Put tokens back: the sends that they were taken for did not happen."""
+    """Put tokens back: the sends that took them did not happen."""
 
     organization_id: str
     tokens: int = 1
@@ -31,7 +31,7 @@ class GiveBackSms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TakeAddress:
-    """Count one call from a client's address; for IPv6, from the /64 that the address is in."""
+    """Count one call from a client's address; for IPv6, from its /64."""
 
     use: AddressUse
     bucket: Hashable
@@ -39,10 +39,10 @@ class TakeAddress:
 
 @dataclass(frozen=True, slots=True)
 class TakePeople:
-    """One place in each of these windows, or in none; answers with None."""
+    """Take one place in each of these windows, or in none; answers with None."""
 
     uses: tuple[tuple[PeopleUse, Hashable], ...]
-    """What is counted, and whose: an address, a mail domain, an organization; None: in all."""
+    """What is counted, and for which address, mail domain or organization; None: over all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class CodeSlot:
     """One code's place in the hour of its number and in that of its organization, by the wall
     clock.
 
-    It is reserved before the commit. Where that succeeds the place stays taken; where it fails,
-    :class:`ReleaseCode` gives it back.
+    It is reserved before the commit. After a successful commit the place stays taken; after a
+    failed one, :class:`ReleaseCode` gives it back.
     """
 
     organization_id: str
@@ -61,7 +61,7 @@ class CodeSlot:
 
 @dataclass(frozen=True, slots=True)
 class ReserveCode:
-    """Reserve a place for a code; answers with None, refused where one of the two hours is full."""
+    """Reserve a place for a code; answers with None, refused if one of the two hours is full."""
 
     slot: CodeSlot
     per_phone_max: int
@@ -84,7 +84,7 @@ class SetGeneralRate:
 
 @dataclass(frozen=True, slots=True)
 class SetCodeGuards:
-    """The operator changed which numbers get codes, and how soon after one another."""
+    """The operator changed which numbers get codes, and the least time between codes."""
 
     guards: CodeGuards
 

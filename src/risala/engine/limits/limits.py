@@ -1,19 +1,19 @@
-"""The rate buckets: the actor that owns every limit, and says how long to wait.
+"""The rate buckets: the actor that owns every limit, and answers how long to wait.
 
-There are four kinds of limits, all asked in one vocabulary (:mod:`risala.engine.limits.claims`):
+There are four kinds of limits, all with one vocabulary (:mod:`risala.engine.limits.claims`):
 
-* *SMS of an organization*: a token bucket. It is not written down; after a restart it is full.
+* *SMS of an organization*: a token bucket. It is not stored; after a restart it is full.
 * *Calls from an address*, and what people do (sign-ins, sign-ups, invitations): sliding windows, on
-  a monotonic clock, which nobody can set.
-* *Which numbers get codes, and how soon after one another*: the operator's guards
+  a monotonic clock, which cannot be set.
+* *Which numbers get codes, and the least time between codes*: the operator's guards
   (:mod:`risala.engine.rules.code_guards`), by the same past codes as the hours.
 * *Codes in an hour*, to a number and of an organization: exact, by the wall clock, because they
-  outlive a restart. Past codes are read from the journal's index when a number is first asked
-  about, so that nothing is rebuilt at a start.
+  survive a restart. Past codes are read from the journal's index when a number is first needed, so
+  a start reads nothing.
 
-A place is reserved before the commit and given back when the commit fails. The transaction of the
-send itself checks the hours again: should this actor crash while a send is on its way, the actor
-that is built anew does not know of that send, but a further one still finds the hour full.
+A place is reserved before the commit and given back if the commit fails. The transaction of the
+send checks the hours again: if this actor crashes during a send, its replacement does not know of
+that send, but a further one still finds the hour full.
 """
 
 from __future__ import annotations
@@ -49,25 +49,23 @@ from risala.engine.rules.code_guards import CodeGuards
 from risala.engine.rules.windows import History, SlidingWindows, Window
 
 BURST_S: Final = 1.0
-"""The sends of this many seconds may come at once, and always at least one."""
+"""The sends of this many seconds may come together, and always at least one."""
 BUCKETS_MAX: Final = 10_000
-"""Buckets in memory; when there are more, those that are full are forgotten, which changes
-nothing."""
+"""Buckets in memory; beyond that, full ones are forgotten, which changes nothing."""
 ADDRESSES_MAX: Final = 50_000
-"""Addresses that each limit remembers; when there are more, the one longest unheard of is
-forgotten.
+"""Addresses that each limit remembers; beyond that, the one unused for longest is forgotten.
 
-With the defaults at most about 45 MB, when each of them has used its hour up.
+With the defaults at most about 45 MB, if each of them has used its hour up.
 """
 HISTORIES_MAX: Final = 20_000
-"""Numbers and organizations whose hour is in memory; any other is read again when it is asked for.
+"""Numbers and organizations whose hour is in memory; any other is read again when needed.
 
 About 300 bytes each with five codes an hour.
 """
 HOUR_MS: Final = 3_600_000
 NETWORK_AGAIN_S: Final = 86_400
-"""Numbers that get no codes get none until the operator says so: a day is as good as any other time
-to ask again, and no client is to try each second."""
+"""Numbers that get no codes are refused until the operator changes it: clients should ask again
+after a day, not each second."""
 _MINUTE_MS: Final = 60_000
 
 
@@ -76,13 +74,13 @@ class CodeHours(Protocol):
 
     def __call__(self, organization_id: str, recipient: str | None, since_ms: int) -> Sequence[int]:
         """The times (UTC epoch milliseconds) after ``since_ms`` at which the organization's codes
-        were accepted: those to ``recipient``, or to all numbers where it is None."""
+        were accepted: those to ``recipient``, or to all numbers if it is None."""
 
 
 class LimitsMemory:
-    """What the journal does not hold and a crash of the actor must not lose.
+    """What is not in the journal and must survive a crash of the actor.
 
-    It belongs to the actor: the next one that is built gets it, and nobody else reads it.
+    It belongs to the actor: its replacement gets it, and nothing else reads it.
     """
 
     def __init__(self, limits: LimitsSection, people: PeopleSection | None = None) -> None:
@@ -198,8 +196,8 @@ class Limits(Decider[LimitsMessage]):
         if history is None:
             history = History(self._code_hours(*key, now_ms - HOUR_MS), HOUR_MS)
             self._histories[key] = history
-            # The history that was used longest ago is forgotten. A claim uses two, the number's and
-            # the organization's: neither of these is the oldest one.
+            # The history unused for longest is forgotten. A claim uses two, the number's and the
+            # organization's: neither of these is the oldest one.
             if len(self._histories) > HISTORIES_MAX:
                 self._histories.popitem(last=False)
         self._histories.move_to_end(key)

@@ -1,4 +1,4 @@
-"""Limits on what people do before and after they sign in; the rate buckets' actor holds them."""
+"""Limits on what people do before and after they sign in; kept by the rate buckets' actor."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from risala.engine.model.errors import RateLimited
 from risala.engine.rules.windows import SlidingWindows, Window
 
 KEYS_MAX: Final = 20_000
-"""Addresses, domains and organizations that each limit remembers; beyond it the one longest unheard
-of is forgotten. With the defaults at most about 10 MB in all."""
+"""Addresses, domains and organizations that each limit remembers; beyond it the one unused for
+longest is forgotten. With the defaults at most about 10 MB in all."""
 INVITATIONS_PER_HOUR: Final = 20
-"""Of an organization, and of a user over all of theirs: each is a mail to an address that somebody
+"""Per organization, and per user over all of theirs: each is a mail to an address that a person
 typed."""
 INVITATIONS_PER_DAY: Final = 50
 """The same in a day."""
 ALL_INVITATIONS_PER_HOUR: Final = 300
-"""Over all organizations: whoever makes many accounts makes no mailing of it."""
+"""Over all organizations: many accounts together cannot be used for a mailing."""
 INVITED_PER_HOUR: Final = 10
-"""To one e-mail address, by whichever organizations: one user may make several."""
+"""To one e-mail address, from all organizations: one user may have several."""
 ORGANIZATIONS_PER_HOUR: Final = 5
-"""Of a user."""
+"""Per user."""
 CODES_PER_KNOWN_BROWSER: Final = 6
-"""An hour, of a browser that signed in with this address before: a share that strangers cannot use
+"""Per hour, for a browser that signed in with this address before: strangers cannot use this share
 up."""
 GUESSES_PER_KNOWN_BROWSER: Final = 30
-"""A day: three codes of five tries, twice."""
+"""Per day: three codes of five tries, twice."""
 CODES_PER_DAY: Final = 24
-"""To one operator's address, asked for by strangers."""
+"""To one operator's address, requested by strangers."""
 CODES_PER_MONTH: Final = 100
 NETWORKS: Final = 4
-"""An IPv6 /48 may do what so many /64s may."""
+"""An IPv6 /48 may do as much as this many /64s."""
 PROVIDERS: Final = 4
-"""An IPv6 /32 may take this part of what all may."""
+"""An IPv6 /32 may use this fraction of the total."""
 PROVIDER_GUESSES: Final = 16
-"""An IPv6 /32 may try what so many /64s may."""
+"""An IPv6 /32 may try as much as this many /64s."""
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 24 * _HOUR_MS
 _MINUTE_MS: Final = 60_000
@@ -65,7 +65,7 @@ _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
     PeopleUse.INVITED: ("address", "Too many invitations were sent to this e-mail address."),
     PeopleUse.ORGANIZATION: ("user", "You made too many organizations."),
 }
-"""What a refusal calls the limit, and its sentence."""
+"""The limit's name in a refusal, and its sentence."""
 
 
 def people_windows(settings: PeopleSection) -> dict[PeopleUse, SlidingWindows]:

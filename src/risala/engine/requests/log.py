@@ -1,9 +1,9 @@
-"""The log of requests: what each key asked, and what it was answered.
+"""The log of requests: what each key requested, and the answer.
 
-It must never cost a send anything. Who answers a request only puts what it was into a bounded list.
-A task takes the list once a second, and a thread of its own writes it into a file of its own. What
-does not fit into the list is dropped and counted, which bounds what the log costs under load; a
-disk or a file that refuses stops the log and nothing else.
+It must never delay a send. A request is only put into a bounded list when it is answered. A task
+takes the list once a second, and a separate thread writes it into a separate file. What does not
+fit into the list is dropped and counted, which limits the cost under load; an error of the disk or
+the file stops the log and nothing else.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from risala.engine.rules.request_bodies import NotedRequest, answered_text, aske
 log = structlog.get_logger(__name__)
 
 WRITE_EVERY_S: Final = 1.0
-"""Seconds between two writings: soon enough for whoever looks at the log while they try."""
+"""Seconds between two writes: soon enough for people who watch the log while they try."""
 TRIM_EVERY_S: Final = 3600.0
-"""Seconds between two looks at what is too old, where nothing comes."""
+"""Seconds between two checks for old entries, if nothing comes."""
 AGAIN_S: Final = 30.0
-"""Seconds before the next try after the disk or the file refused."""
+"""Seconds before the next try after an error of the disk or the file."""
 STOP_S: Final = 2.0
-"""Seconds of the last writing at a stop; what takes longer is lost."""
+"""Seconds for the last write at a stop; what takes longer is lost."""
 KEYS_COUNTED_MAX: Final = 10_000
-"""Keys whose dropped requests are counted each, about 2 MB; with more, counting begins anew."""
+"""Keys whose dropped requests are counted separately, about 2 MB; with more, counting restarts."""
 _DAY_MS: Final = 86_400_000
 _MEGABYTE: Final = 1_000_000
 
@@ -52,9 +52,9 @@ class RequestLogStatistics:
     kept: int
     """Requests written since the start."""
     dropped: int
-    """Requests that are not in the log: too many came at once, or it could not be written."""
+    """Requests missing in the log: too many came together, or it could not be written."""
     ailment: str | None
-    """Why nothing is written at this moment; None: it is."""
+    """Why nothing is written now; None: it is written."""
 
 
 class RequestLog:
@@ -65,17 +65,17 @@ class RequestLog:
         self._noted: list[NotedRequest] = []
         self._bell = Bell()
         self._forgotten: set[str] = set()
-        """Organizations whose requests are still to be forgotten."""
+        """Organizations whose requests are still to be deleted."""
         self._kept = self._dropped = 0
         self._dropped_by: Counter[tuple[str, str]] = Counter()
         """Since the start, by organization and key."""
         self._ailment: str | None = None
         self._not_before_s = 0.0
 
-    # -- for who answers
+    # -- for request handlers
 
     def has_room(self, principal: Principal) -> bool:
-        """Whether a request can be noted; where it cannot, it is counted as dropped."""
+        """Whether a request can be noted; if not, it is counted as dropped."""
         if not self._section.enabled:
             return False
         if len(self._noted) < self._section.a_second_max:
@@ -89,7 +89,7 @@ class RequestLog:
             self._bell.ring()
         self._noted.append(request)
 
-    # -- for who looks
+    # -- for readers
 
     @property
     def section(self) -> RequestLogSection:
@@ -102,7 +102,7 @@ class RequestLog:
         return asdict(self.statistics())
 
     def dropped(self, organization_id: str | None, key_id: str | None) -> int:
-        """How many requests since the start are not in the log; None: of all."""
+        """How many requests since the start are missing in the log; None: of all."""
         return sum(
             count
             for (organization, key), count in self._dropped_by.items()
@@ -112,11 +112,11 @@ class RequestLog:
     async def page(
         self, wanted: RequestFilter, *, before: str | None, after: str | None, limit: int
     ) -> RequestPage:
-        """The newest requests, or those before an id, or after one; none where there is no log."""
+        """The newest requests, or those before an id, or after one; empty if there is no log."""
         return await self._stored.page(wanted, before=before, after=after, limit=limit)
 
     async def one(self, request_id: str) -> RequestRow | None:
-        """A request; None where it is not in the log, or no more."""
+        """A request; None if it is not in the log, or no longer."""
         found = await self._stored.one(request_id)
         return None if found is None or found.id < self.since_id() else found
 
@@ -125,18 +125,18 @@ class RequestLog:
         return first_id("req", max(0, self._clock.now_ms() - self._section.keep_days * _DAY_MS))
 
     async def forget(self, organization_id: str) -> None:
-        """Forget all requests of an organization; where that cannot be done now, with the next
-        writing that can."""
+        """Delete all requests of an organization; if that fails now, with the next write that
+        succeeds."""
         kept = [each for each in self._noted if each.principal.organization_id != organization_id]
         self._noted = kept
         self._forgotten.add(organization_id)
         self._bell.ring()
         await self.flush()
 
-    # -- for life
+    # -- service
 
     async def run(self) -> None:
-        """Write what is noted, for life."""
+        """Write the noted requests, until cancelled."""
         while True:
             await self._bell.wait(trio.current_time() + TRIM_EVERY_S)
             await trio.sleep(max(WRITE_EVERY_S, self._not_before_s - trio.current_time()))
@@ -149,7 +149,7 @@ class RequestLog:
         self._stored.close()
 
     async def flush(self) -> None:
-        """Write what is noted by now, and forget what is too old or too much."""
+        """Write what is noted so far, and delete what is too old or too much."""
         noted, self._noted = self._noted, []
         if not noted and not self._stored.is_there:
             return

@@ -4,7 +4,7 @@ The journal has an index of all deadlines. The nearest ones are in memory, compl
 *horizon*, so that a hundred thousand pending sessions take no more memory than a few thousand;
 deadlines beyond the horizon are read when their time comes near.
 
-A deadline that is missing here would expire late; one too many costs a look at its row. So a
+A deadline that is missing here would expire late; one too many costs one read of its row. So a
 deadline that may be needed is added, and one of a session that has ended may stay until its time.
 """
 
@@ -31,21 +31,21 @@ class Deadlines:
         self._deadlines_max = deadlines_max
         self._nearest: list[Deadline] = []
         self._horizon_ms = -math.inf
-        """Every deadline before the horizon is in memory, none after it is; of those at this very
+        """Every deadline before the horizon is in memory, and none after it; of those at this very
         time, some are."""
 
     def __len__(self) -> int:
         return len(self._nearest)
 
     def load(self) -> None:
-        """Read the nearest deadlines anew."""
+        """Read the nearest deadlines again."""
         self._nearest = list(self._read(self._deadlines_max))
         full = len(self._nearest) >= self._deadlines_max
         self._horizon_ms = self._nearest[-1][0] if full else math.inf
 
     def add(self, deadline: Deadline) -> None:
-        """Add the deadline of a session that was opened; does nothing where it is here already or
-        lies beyond the horizon."""
+        """Add the deadline of an opened session; does nothing if it is here already or beyond the
+        horizon."""
         if deadline[0] >= self._horizon_ms or self._holds(deadline):
             return
         insort(self._nearest, deadline)

@@ -1,5 +1,5 @@
-"""Codes to the numbers of payers: the service's own verification, by an organization of the
-operator's, which pays for them."""
+"""Codes to the numbers of payers: the service's own verification, paid for by an organization of
+the operator."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from risala.engine.rules.verification import SessionState
 from risala.engine.verify.sessions import Judge, Open, SessionsMessage
 
 _KEY: Final = "payments"
-"""In place of a key: nobody's was used."""
+"""In place of a key: no key was used."""
 _NOT_NOW: Final = "No code can be sent now. Try again later."
 _OURS: Final = (NotFound, Forbidden, InsufficientBalance, SpendCapReached, Invalid)
-"""What is the operator's matter, and nothing that a payer could mend."""
+"""Errors that concern the operator, and that a payer cannot fix."""
 
 
 class CodesFailed(Unavailable):
@@ -37,10 +37,10 @@ class CodesFailed(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPayers:
-    """Sends the codes, and judges them; see :class:`risala.engine.payments.sources.PayerCodes`."""
+    """Sends and checks the codes; see :class:`risala.engine.payments.sources.PayerCodes`."""
 
     organization_id: str | None
-    """Whose codes they are; None: none are sent."""
+    """The organization that pays for them; None: no codes are sent."""
     sessions: Ref[SessionsMessage]
     stored: VerificationRepository
     clock: Clock

@@ -1,10 +1,9 @@
 """Verification sessions: the actor that opens, judges and ends them, and keeps their deadlines.
 
 The sessions are rows; in memory are the order of guesses and the nearest deadlines. Guesses at one
-session are judged one after the other, in the order in which they came, each by the row as the one
-before it left it; guesses at different sessions at the same time. A judgement is written under the
-condition that the row is still as it was when it was judged, in case this actor crashes while a
-judgement is on its way to the disk.
+session are judged one after the other, in the order in which they came, each by the row that the
+one before left; guesses at different sessions at the same time. A judgement is written only if the
+row is unchanged since it was judged, in case this actor crashes during the write.
 
 The actor also expires sessions: :func:`keep_settling` asks it to, whenever one is due.
 """
@@ -40,18 +39,18 @@ from risala.engine.verify.deadlines import Deadline, Deadlines
 from risala.engine.verify.turns import Turn, Turns
 
 DEADLINES_MAX: Final = 2000
-"""Deadlines in memory, about 250 bytes each; reading them holds the loop for some 4 ms."""
+"""Deadlines in memory, about 250 bytes each; reading them blocks the loop for some 4 ms."""
 EXPIRE_BATCH: Final = 500
 """Sessions that expire in one unit: ten thousand that are due in one second take twenty units."""
 RELOAD_S: Final = 30.0
-"""Seconds after which the deadlines are read anew. A deadline can be missing only where a commit
-outlived the actor that asked for it; until the next reading its session merely expires late, and
-whoever looks at it sees that it is over."""
+"""Seconds after which the deadlines are read again. A deadline can be missing only if a commit
+outlived the actor that requested it; until the next reading its session merely expires late, and
+every reader sees that it is over."""
 LINE_MAX: Final = 512
 """Guesses at one session that may wait; a session ends after a hundred wrong ones at most."""
 AT_ONCE_MAX: Final = 4096
 """Sends and checks that may be under way, as many as the journal lets wait; others wait for
-these."""
+them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Judge:
-    """Judge a guess; answers True where it is approved."""
+    """Judge a guess; answers True if it is approved."""
 
     principal: Principal
     verification_id: str
@@ -88,13 +87,13 @@ class Withdraw:
 class ExpireDue:
     """Expire the sessions that are due, one batch at most.
 
-    Answers with when to ask again, in UTC epoch milliseconds, or None where none is pending.
+    Answers with when to ask again, in UTC epoch milliseconds, or None if none is pending.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Reload:
-    """Deadlines in the journal were changed by somebody else: the wall clock was set back."""
+    """Deadlines in the journal were changed from outside: the wall clock was set back."""
 
 
 SessionsMessage = Open | Judge | Withdraw | ExpireDue | Reload
@@ -112,7 +111,7 @@ class Sources:
     intake: Intake
     codes: Codes
     alarm: Alarm
-    """Wakes :func:`keep_settling`; told of each new deadline."""
+    """Wakes :func:`keep_settling`; called for each new deadline."""
 
 
 class VerificationSessions(Decider[SessionsMessage]):
@@ -152,7 +151,7 @@ class VerificationSessions(Decider[SessionsMessage]):
         try:
             await self._have.intake.send_code(organization, principal.mode, new, by=by)
         except OutcomeUnknown:
-            self._expect(new)  # the session may be on disk all the same
+            self._expect(new)  # the session may be on disk nevertheless
             raise
         self._expect(new)
         return new.id
@@ -194,7 +193,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     def _judge(self, message: Judge) -> object:
         row = self._asked(message)
         if row.status is not SessionState.PENDING and message.by is None:
-            return False  # the session is over and never moves again, so the guess need not wait
+            return False  # the session is over and never changes again, so the guess need not wait
         return Later(self._check, message, row, self._turns.join(row.id))
 
     def _asked(self, message: Judge) -> VerificationRow:
@@ -229,7 +228,7 @@ class VerificationSessions(Decider[SessionsMessage]):
     async def _write(
         self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None
     ) -> bool:
-        """Write a judgement; False where the session has changed meanwhile and must be judged
+        """Write a judgement; False if the session has changed meanwhile and must be judged
         again."""
         have = self._have
         if trigger is None and by is None:
@@ -260,8 +259,8 @@ class VerificationSessions(Decider[SessionsMessage]):
 
 
 async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None:
-    """Expire every session whose time is over; when the next one's is (UTC epoch milliseconds;
-    None: none is pending).
+    """Expire every session whose time is over; returns when the next one is due (UTC epoch
+    milliseconds; None: none is pending).
 
     Raises:
         Unavailable: the expiry could not be written.
@@ -273,7 +272,7 @@ async def settle_due(sessions: Ref[SessionsMessage], clock: Clock) -> int | None
 
 
 async def keep_settling(sessions: Ref[SessionsMessage], alarm: Alarm, clock: Clock) -> None:
-    """Expire sessions on time, for life; one task for all of them."""
+    """Expire sessions on time, until cancelled; one task for all of them."""
     while True:
         next_ms = await retry_until_committed("sessions", partial(settle_due, sessions, clock))
         await alarm.wait(next_ms)
@@ -290,7 +289,7 @@ def text_of(row: DueRow, stored: VerificationRepository, codes: Codes) -> str:
 
 
 def view_of(row: VerificationRow, now_ms: int) -> VerificationView:
-    """A session as it is shown: one whose time is over is never shown as pending."""
+    """A session as it is shown: after its time it is never shown as pending."""
     status = row.status_at(now_ms)
     over = status is not row.status
     return VerificationView(

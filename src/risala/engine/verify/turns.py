@@ -1,4 +1,4 @@
-"""Which guess is judged next: at one session one after the other, at different ones in parallel."""
+"""The order of guesses: at one session one after the other, at different ones in parallel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Turn:
 
 
 class Turns:
-    """The lines of all sessions that somebody guesses at, in the order in which they came.
+    """The lines of all sessions with guesses, in the order in which they came.
 
     Args:
         line_max: guesses in one session's line; further ones are refused.
@@ -44,7 +44,7 @@ class Turns:
         return len(self._lines)
 
     def join(self, session_id: str) -> Turn:
-        """Take the last place in a session's line. Whoever joins must :meth:`leave` in any case.
+        """Take the last place in a session's line. The caller must :meth:`leave` in any case.
 
         Raises:
             Overloaded: the line is full.

@@ -1,4 +1,4 @@
-"""Managing webhook endpoints: what an owner may set, checked before it is stored."""
+"""Managing webhook endpoints: an owner's changes are checked before they are stored."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ _OURS: Final = frozenset(
         *("proxy-authorization", "accept", "accept-encoding", "user-agent"),
     }
 )
-"""Headers that an owner may not set, because they are ours or the connection's; nor may one set any
-that begins with ``webhook-``."""
+"""Headers that an owner may not set, because they are ours or the connection's; nor may an owner
+set any that begins with ``webhook-``."""
 
 
 def rules_of(settings: WebhooksSection) -> AddressRules:
-    """Where webhooks may go, by the settings."""
+    """The settings' rules on where webhooks may go."""
     networks = tuple(ip_network(text, strict=False) for text in settings.allow_networks)
     return AddressRules(settings.allow_insecure, settings.ports, networks)
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What is to be set of an endpoint. None leaves a field as it is; in a new endpoint it takes
-    the default."""
+    """The fields to set of an endpoint. None keeps a field; in a new endpoint it takes the
+    default."""
 
     url: str | None = None
     types: Sequence[str] | None = None
@@ -53,16 +53,16 @@ class Wish:
     headers: Mapping[str, str] | None = None
     notify: str | None = None
     signature_header: str | None = None
-    """Empty: there is to be none."""
+    """Empty: remove it."""
     signature_key: str | None = None
-    """Of :data:`risala.engine.rules.webhooks.signatures.KEY_FORMS`."""
+    """One of :data:`risala.engine.rules.webhooks.signatures.KEY_FORMS`."""
 
     def __repr__(self) -> str:
         return "Wish(…)"
 
 
 class Endpoints:
-    """All that may be done with endpoints; holds no state."""
+    """All operations on endpoints; has no state."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Endpoints:
     async def create(
         self, organization_id: str, mode: str, wish: Wish, *, by: AuditEntry | None = None
     ) -> tuple[Endpoint, str]:
-        """Make an endpoint; its secret is told here and never again.
+        """Make an endpoint; its secret is shown here and never again.
 
         Raises:
             Invalid: a field is wrong.
@@ -112,12 +112,12 @@ class Endpoints:
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: AuditEntry | None = None
     ) -> Endpoint:
-        """Change the fields that are given. An empty ``notify`` or ``signature_header`` takes the
-        address, or the header, away.
+        """Change the given fields. An empty ``notify`` or ``signature_header`` removes the address,
+        or the header.
 
         Raises:
             Invalid: a field is wrong; nothing was changed.
-            NotFound: there is no such endpoint.
+            NotFound: the endpoint does not exist.
         """
         self._check(wish)
         old = self._endpoints.endpoint(endpoint_id)
@@ -145,10 +145,10 @@ class Endpoints:
     async def set_enabled(
         self, endpoint_id: str, *, enabled: bool, by: AuditEntry | None = None
     ) -> Endpoint:
-        """Enable or disable an endpoint. What is pending at one that is disabled ends as failed.
+        """Enable or disable an endpoint. Pending deliveries of a disabled one end as failed.
 
         Raises:
-            NotFound: there is no such endpoint.
+            NotFound: the endpoint does not exist.
         """
         now_ms = self._clock.now_ms()
         found = await self._endpoints.set_enabled(endpoint_id, now_ms, enabled=enabled, by=by)
@@ -159,11 +159,11 @@ class Endpoints:
     async def rotate(
         self, endpoint_id: str, *, at_once: bool, by: AuditEntry | None = None
     ) -> tuple[Endpoint, str]:
-        """Make a new secret, and tell it. The old one signs too for 24 hours; with ``at_once`` it
-        signs no more.
+        """Make and return a new secret. The old one signs too for 24 hours; with ``at_once`` it
+        stops at once.
 
         Raises:
-            NotFound: there is no such endpoint.
+            NotFound: the endpoint does not exist.
             Conflict: the secret before the present one still signs.
         """
         now_ms, secret = self._clock.now_ms(), new_secret()
@@ -171,20 +171,20 @@ class Endpoints:
         return found, secret
 
     async def delete(self, endpoint_id: str, *, by: AuditEntry | None = None) -> Endpoint:
-        """Delete an endpoint; what is pending at it is dropped.
+        """Delete an endpoint; its pending deliveries are dropped.
 
         Raises:
-            NotFound: there is no such endpoint.
+            NotFound: the endpoint does not exist.
         """
         found = await self._endpoints.delete(endpoint_id, self._clock.now_ms(), by=by)
         await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
 
     async def test(self, endpoint_id: str, *, by: AuditEntry | None = None) -> str:
-        """Queue a test event for an endpoint; the event's id.
+        """Queue a test event for an endpoint; returns the event's id.
 
         Raises:
-            NotFound: there is no such endpoint.
+            NotFound: the endpoint does not exist.
             Conflict: it is disabled.
         """
         found = self._endpoints.endpoint(endpoint_id)
@@ -197,7 +197,7 @@ class Endpoints:
             raise Invalid.of(faults)
 
     def faults(self, wish: Wish, *, is_new: bool = False) -> Sequence[FieldFault]:
-        """All that is wrong with a wish; of one for a new endpoint also that a URL is missing."""
+        """All faults of the given fields; for a new endpoint also a missing URL."""
         return [*self._url_faults(wish.url, is_new=is_new), *_faults(wish)]
 
     def _url_faults(self, url: str | None, *, is_new: bool) -> Iterator[FieldFault]:
@@ -212,7 +212,7 @@ class Endpoints:
 
 
 def _faults(wish: Wish) -> Iterator[FieldFault]:
-    """What is wrong beside the URL: at most one fault of each field."""
+    """The faults other than the URL's: at most one for each field."""
     if any(kind not in TYPES for kind in wish.types or ()):
         yield FieldFault("types", "invalid_type", f"`types` are of these: {', '.join(TYPES)}.")
     if wish.types is not None and not wish.types:

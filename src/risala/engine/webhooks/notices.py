@@ -1,7 +1,7 @@
-"""Tells owners that an endpoint of theirs was disabled: a row says that they are owed a mail.
+"""Notifies owners that their endpoint was disabled: a row records that a mail is owed.
 
-That row becomes mails in the queue, one for each owner and one for the address that the endpoint
-names, in the transaction that settles it: none is lost, none is owed twice.
+That row becomes mails in the queue, one for each owner and one for the address in the endpoint, in
+the transaction that settles it: none is lost, none is owed twice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from risala.engine.model.records.webhooks import DisabledNotice
 log = structlog.get_logger(__name__)
 
 LOOK_S: Final = 300.0
-"""Looks for what is owed at least this often: mails are in no hurry."""
+"""Looks for owed mails at least this often: they are not urgent."""
 
 
 class Notices:
@@ -39,11 +39,11 @@ class Notices:
         self._alarm = Alarm(clock, LOOK_S)
 
     def wake(self) -> None:
-        """An owner is owed a word."""
+        """An owner is owed a mail."""
         self._alarm.ring()
 
     async def run(self) -> None:
-        """Tell for life."""
+        """Queue owed mails, until cancelled."""
         while True:
             notice = self._endpoints.next_notice()
             if notice is not None and notice.due_at <= self._clock.now_ms():

@@ -1,8 +1,8 @@
 """Webhooks: the events that are owed to endpoints, delivered at least once.
 
-Deliveries are rows; in memory is only when to look at each endpoint's rows. An attempt is written
+Deliveries are rows; memory has only when to look at each endpoint's rows. An attempt is written
 down before a byte leaves and again after the answer, and the row stays due in between: a service
-that is killed meanwhile delivers again, under the same ``webhook-id``.
+that is killed meanwhile delivers again, with the same ``webhook-id``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PROMPT_S: Final = 2.0
 """Seconds for an answer; an endpoint that takes longer gets its slots among the slow ones."""
 STORAGE_RETRY_S: Final = 1.0
 STOP_S: Final = 3.0
-"""Seconds that a stop waits for answers; an attempt that is cut short is made again after the next
+"""Seconds that a stop waits for answers; an attempt that is cut short is repeated after the next
 start."""
 AGENT: Final = f"Risala/{__version__}"
 
@@ -48,7 +48,7 @@ class WebhookSources:
     clock: Clock
     outbound: Outbound
     disabled: Callable[[], None]
-    """Called when an endpoint was disabled, so that its owner is told."""
+    """Called when an endpoint was disabled, to notify its owner."""
     jitter: Callable[[], float] = random.random
 
 
@@ -83,7 +83,7 @@ class Webhooks:
         return self._lanes.in_flight
 
     async def run(self) -> None:
-        """Deliver for life; a stop waits a moment for the answers under way."""
+        """Deliver until cancelled; a stop waits a moment for the answers under way."""
         self._load()
         over = trio.Event()
         async with trio.open_nursery() as nursery:
@@ -112,7 +112,7 @@ class Webhooks:
             self._lanes.expect(endpoint_id, due_at, prompt=not failing)
 
     def _follow(self) -> None:
-        """Hear of deliveries that are new in the journal."""
+        """Follow the journal's new deliveries."""
         while rows := self._have.deliveries.after(self._seq, ROWS_AT_ONCE):
             self._seq = rows[-1][0]
             for _, endpoint_id, due_at in rows:
@@ -168,8 +168,8 @@ class Webhooks:
             }
             return await self._have.outbound.post(WebhookCall(attempt.url, headers, body.encode()))
         except Exception:
-            # A bug of ours over one delivery must not hold up the others: that delivery is tried
-            # again, as if the endpoint had failed.
+            # A bug of ours in one delivery must not block the others: that delivery is tried again,
+            # as if the endpoint had failed.
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
             return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 

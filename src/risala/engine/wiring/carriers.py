@@ -1,4 +1,4 @@
-"""What gives messages to carriers and hears of them, built and not running yet."""
+"""Builds the parts that send messages to carriers and receive from them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ from risala.plugins.contract import Driver
 
 @dataclass(frozen=True, slots=True)
 class CarrierWiring:
-    """The parts that give messages to carriers and hear of them: built, and not running yet."""
+    """The parts that send messages to carriers and receive from them: built, and not running
+    yet."""
 
     recorder: Recorder
     scribe: AttemptWriter
@@ -60,7 +61,7 @@ def build_sending(
     carriers: Sequence[CarrierSection],
     drivers: Mapping[str, Driver],
 ) -> CarrierWiring:
-    """Build what sends. Notes and timers come first, because the recorder tells them of changes;
+    """Build what sends. Notes and timers come first, because the recorder notifies them of changes;
     the lanes come last, because they write through the recorder."""
     rows, clock, delivery = core.repositories.queue, core.seams.clock, core.settings.delivery
     notes = Notes(rows, core.settings.engine.buffer_rows_max, router.is_route)
@@ -80,7 +81,7 @@ def build_sending(
         pace, now_s = carrier.rate_per_s, trio.current_time()
         if former is None:
             throttle = Throttle(pace, now_s, core.seams.ids.chance)
-        else:  # the carrier's limit holds over the change
+        else:  # the carrier's limit stays in force over the change
             throttle = former.throttle
             throttle.retune(pace, now_s)
         built = CarrierWorker(
@@ -95,7 +96,7 @@ def build_sending(
             counts=Counts() if former is None else former.counts,
             retry=delivery.retry,
         )
-        # What an operator paused stays so, over a restart and over other settings.
+        # What an operator paused stays paused, over a restart and over other settings.
         if (said := core.repositories.carriers.gates().get(carrier.name)) is not None:
             built.standing.gate = Gate(said.gate)
         return built
@@ -122,7 +123,7 @@ def build_registry(
     """Build what changes the carriers while the service runs.
 
     Args:
-        hearing: whom to tell of a carrier's texts that are for payments alone.
+        hearing: what to notify of a carrier's texts that are for payments alone.
     """
     stored = core.repositories.carriers
     crew = CarrierRuntime(core.supervisor, core.repositories, core.seams.ids, hearing)
@@ -144,7 +145,7 @@ def build_rereading(
     lineup: CarrierRegistry,
     obeying: Sequence[Callable[[Settings], None]],
 ) -> Rereading | None:
-    """Build what reads the settings anew; None where they come from nowhere."""
+    """Build what reads the settings again; None if they have no source."""
     if source is None:
         return None
     in_force = core.settings.model_copy(update={"carriers": tuple(carriers)})

@@ -1,4 +1,4 @@
-"""What the engine reaches the world by, beside carriers: events to webhooks, mail to owners."""
+"""The engine's outgoing connections besides carriers: events to webhooks, mail to owners."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from risala.plugins.policy import MessagePolicy
 from risala.plugins.sink import EventSink
 
 POLICY = RestartPolicy(restarts_max=None)
-"""Webhooks and mails are started again for ever: their faults must not end the sending of
+"""Webhooks and mails are restarted without limit: their faults must not end the sending of
 messages."""
 
 
@@ -50,25 +50,25 @@ class Connections:
     """What makes the calls of webhooks; None: events wait until a start that has it."""
     mailer: Mailer | None = None
     payments: Mapping[str, PaymentMethod] = field(default_factory=dict)
-    """The methods that organizations top up by, by name."""
+    """The methods by which organizations top up, by name."""
     faces: Mapping[str, GatewayFace] = field(default_factory=dict)
-    """Other gateways' HTTP that is spoken beside the API, by name."""
+    """Other gateways' HTTP APIs that are served beside the API, by name."""
     preparing: Preparing = nothing_to_prepare
-    """Asked whenever somebody wants to know whether the service is ready."""
+    """Asked at each check whether the service is ready."""
     settings_file: Path | None = None
     """Where the settings were read from; None: they are the defaults, environment and flags."""
     url: str | None = None
-    """Where the service listens; None: as the settings say."""
+    """Where the service listens; None: as in the settings."""
     console_url: str | None = None
     """Where the console listens, if it has an address of its own."""
     answers: Answers | None = None
-    """How the API has answered since the start, by status; None: nobody counts."""
+    """The API's answers since the start, by status; None: they are not counted."""
     alert_secret: str = field(default="", repr=False)
-    """Signs calls about alerts; empty: there is none."""
+    """Signs calls about alerts; empty: no signature."""
     source: SettingsSource | None = None
-    """Where the settings are read anew from; None: they stay as they are."""
+    """The source from which the settings are read again; None: they stay as they are."""
     plugins: Sequence[PluginInfo] = ()
-    """Those that were found when the service started, for its operator."""
+    """The plugins found when the service started, for its operator."""
     plugin_faults: Sequence[PluginFault] = ()
     """Why some of them are not used."""
     sinks: Mapping[str, EventSink] = field(default_factory=dict)
@@ -80,11 +80,11 @@ class Connections:
 
 
 NO_OUTSIDE: Final = Connections()
-"""For an engine that nobody outside hears of."""
+"""For an engine without outgoing connections."""
 
 
 def in_words(outside: Connections) -> Mapping[str, object]:
-    """What plugins brought besides drivers, by what it is called where it holds up the loop."""
+    """The plugins' parts other than drivers, by the name to log if one blocks the loop."""
     return {
         **{f"the mailer {type(each).__name__}": each for each in (outside.mailer,) if each},
         **{f"the payment method {name}": each for name, each in outside.payments.items()},
@@ -103,7 +103,7 @@ class Outward:
     sinks: Sinks
     live: Live
     webhooks: Webhooks | None
-    """None where nothing makes calls (``Outside.outbound``)."""
+    """None if nothing makes calls (``Outside.outbound``)."""
     notices: Notices | None
     post: Post
     telling: Telling
@@ -113,12 +113,12 @@ class Outward:
     outside: Connections
 
     def hint_webhook(self, endpoint_id: str) -> None:
-        """Look at an endpoint's deliveries now."""
+        """Check an endpoint's deliveries now."""
         if self.webhooks is not None:
             self.webhooks.hint(endpoint_id)
 
     async def start(self, supervisor: Supervisor, services: Services, jumps: ClockJumps) -> Alerts:
-        """Run all parts for life; those that look for what is wrong obey new settings."""
+        """Run all parts until cancelled; the checks for problems apply new settings."""
         start = partial(supervisor.start_service, policy=POLICY)
         await start("post", self.post.run)
         await start(
@@ -139,7 +139,7 @@ class Outward:
         return alerts
 
     def _callbacks(self, services: Services) -> CompatCallbacks | None:
-        """What calls customers of faces back; None: no face does."""
+        """What makes the callbacks for customers of faces; None: no face has any."""
         faces = {
             name: face for name, face in self.outside.faces.items() if isinstance(face, CallsBack)
         }
@@ -158,13 +158,13 @@ class Outward:
 
 
 def public_url(settings: Settings, outside: Connections) -> str:
-    """Where people find the pages: no slash at its end."""
+    """The base URL of the pages, without a slash at its end."""
     http = settings.http
     return http.public_url or outside.url or f"http://{http.host}:{http.port}"
 
 
 def console_url(settings: Settings, outside: Connections) -> str:
-    """Where operators find the console: no slash at its end."""
+    """The base URL of the console, without a slash at its end."""
     own = settings.http.console_url or outside.console_url
     return own or public_url(settings, outside)
 

@@ -1,8 +1,8 @@
 """The engine put together: journal outermost, then actors, lanes and drivers, each inside the last.
 
 A stop runs inside-out: the gateway refuses, the scheduler gives out nothing new, lanes finish what
-is in their windows, drivers take their leave, actors stop, the journal empties its queue and
-closes. Whatever a deadline cuts short is on disk as it is, and the next start clears it up.
+is in their windows, drivers disconnect, actors stop, the journal empties its queue and closes. If a
+deadline cuts something short, its state is on disk, and the next start clears it up.
 """
 
 from __future__ import annotations
@@ -82,15 +82,15 @@ class Engine:
         self.gateway = gateway
         self.scheduler = scheduler
         self.cursors = cursors
-        """For those who must be given every event."""
+        """For consumers that must get every event."""
 
     async def wait_ready(self) -> None:
-        """Return once some carrier is up."""
+        """Return once a carrier is up."""
         while self.gateway.services.delivery.unready():
             await self._board.notes.wait_change()
 
     def retune(self, settings: Settings) -> None:
-        """Take over what may change at run time: prices, limits, alerts, carriers' paces."""
+        """Apply what may change at run time: prices, limits, alerts, carriers' paces."""
         for each in self._obeying:
             each(settings)
         for carrier in settings.carriers:
@@ -179,7 +179,7 @@ async def open_engine(
             lines,
             running,
         )
-        # Done before any lane starts, so that no code is sent whose session is over.
+        # Done before any lane starts, so that no code is sent after its session has ended.
         await settle_due(gateway.services.sessions, clock)
         start = core.supervisor.start_service
         if core.seams.watch_loop:
@@ -215,12 +215,12 @@ async def open_engine(
 
 async def _end_in_order(engine: Engine, core: Foundation) -> None:
     await engine.drain()
-    with suppress(EngineError):  # then a restore takes this end for a crash
+    with suppress(EngineError):  # without it a restore takes this end for a crash
         await core.repositories.queue.note_stopped(core.seams.clock.now_ms())
 
 
 async def _start_chores(core: Foundation, gateway: Gateway) -> None:
-    """What is done beside sending."""
+    """The background tasks besides sending."""
     start, services = core.supervisor.start_service, gateway.services
     look_back = LookBack(
         services.repositories.inbound,
@@ -250,12 +250,12 @@ async def _start_chores(core: Foundation, gateway: Gateway) -> None:
 
 
 def _look_again(sending: CarrierWiring, services: Services) -> None:
-    """Times in the journal have changed: tell everybody who remembers one to read it again."""
+    """Times in the journal have changed: let everything that caches one read it again."""
     sending.board.queue.load(())
     sending.board.notes.wake()
     sending.next_look.ring()
     services.accounts.forget_keys()
-    with suppress(MailboxFull, Draining):  # without the hint, deadlines are read anew a bit later
+    with suppress(MailboxFull, Draining):  # without the hint, deadlines are read again a bit later
         services.sessions.tell_nowait(Reload())
     for endpoint_id, _, _ in services.repositories.deliveries.waiting():
         services.delivery.hint_webhook(endpoint_id)

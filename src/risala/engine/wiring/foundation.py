@@ -1,4 +1,4 @@
-"""The parts that are there with and without carriers: journal, accounts, supervisor."""
+"""The parts needed with and without carriers: journal, accounts, supervisor."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ ACTORS_STOP_S: Final = 5.0
 
 
 def unfenced() -> None:
-    """Nobody else may send: there is nothing to ask for."""
+    """Nothing else may send: no lease is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """The clock, the ids, the threads and the disk, which a test replaces by its own."""
+    """The clock, ids, threads and disk, which a test replaces."""
 
     clock: Clock
     ids: IdSource
     inline_journal: bool = False
     watch_loop: bool = False
-    """Watch from a thread whether the loop stands still; not under a mock clock."""
+    """Watch from a thread whether the loop is blocked; not under a mock clock."""
     disk: SimulatedDisk | None = None
-    """What a simulation writes to; None: the machine's own, and a thread that waits for it."""
+    """Where a simulation writes; None: the machine's own disk, and a thread that waits for it."""
     fence: Callable[[], None] = unfenced
-    """Called before each segment leaves; it does not return where another machine may send."""
+    """Called before each segment leaves; it does not return if another machine may send."""
 
 
 def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
@@ -63,7 +63,7 @@ def system_seams(fence: Callable[[], None] = unfenced) -> Seams:
 
 @dataclass(frozen=True, slots=True)
 class Foundation:
-    """The parts that are there with and without carriers."""
+    """The parts needed with and without carriers."""
 
     settings: Settings
     seams: Seams
@@ -142,7 +142,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The actors that own what may be taken and what is affordable."""
+    """The actors that own the limits and the balances."""
 
     limits: Ref[LimitsMessage]
     billing: Ref[BillingMessage]

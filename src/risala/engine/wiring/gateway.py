@@ -1,4 +1,4 @@
-"""What decides what is accepted, and the gateway over it; needed with and without carriers."""
+"""What decides on acceptance, and the gateway over it; needed with and without carriers."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ async def open_intake(
     lines: BankLines,
     delivery: Callable[[Intake], Delivery],
 ) -> Gateway:
-    """Build the parts that decide what is accepted, and the gateway over them; needed with and
-    without carriers."""
+    """Build the parts that decide on acceptance, and the gateway over them; needed with and without
+    carriers."""
     settings, ids = core.settings, core.seams.ids
     senders = Senders(core.repositories.senders, core.accounts, core.seams.clock, ids, settings)
     intake = Intake(
@@ -208,4 +208,4 @@ def payment_service_of(
 
 
 def nobody_hears() -> None:
-    """For a command beside no service: the next service finds the mail that is owed."""
+    """For a command without a service: the next service finds the mail that is owed."""

@@ -1,1 +1,1 @@
-"""Event sinks: plugins that are given every event."""
+"""Event sinks: plugins that get every event."""

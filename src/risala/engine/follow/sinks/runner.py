@@ -1,8 +1,8 @@
-"""One sink: is given the events that are owed to it, a batch at a time, for life.
+"""One sink: gets the events that are owed to it, a batch at a time, until cancelled.
 
 Whatever a sink does, the next sink and the rest of the service go on. A batch that it refused, or
-did not take within its deadline, comes again after a pause that doubles; nothing is skipped. In
-memory is one batch, however far the sink is behind.
+did not take within its deadline, comes again after a pause that doubles; nothing is skipped. Memory
+has one batch, however far the sink is behind.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ log = structlog.get_logger(__name__)
 
 AGAIN_FIRST_S: Final = 1.0
 AGAIN_MAX_S: Final = 300.0
-"""Each pause is twice the one before: a restart of what is behind the sink costs seconds, and what
-is down for a day is not hammered."""
+"""Each pause is twice the one before: a restart of the sink's backend costs seconds, and a backend
+that is down for a day is not hammered."""
 GRACE_S: Final = 5.0
 """How long a cancelled call may take to return before the sink counts as stuck."""
 CLOSE_S: Final = 5.0
@@ -40,24 +40,24 @@ class SinkState(StrEnum):
     FAILING = "failing"
     """The last try failed; it is tried again."""
     STUCK = "stuck"
-    """Its call does not come back though it was cancelled: only a restart helps, or the plugin."""
+    """Its call does not return though it was cancelled: only a restart or a fixed plugin helps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SinkStatus:
-    """How a sink does."""
+    """The state of a sink."""
 
     name: str
     word: str
     """Its plugin's name for it."""
     state: SinkState
     text: str
-    """Why it is not running; empty where it is."""
+    """Why it is not running; empty if it runs."""
     taken: int
     """Events that it has taken since the start."""
     last_error: str | None
     last_error_at: int | None
-    """Of the last try that failed since the start, also where it runs again."""
+    """The last failure since the start, also if it runs again."""
     cursor: CursorStatus | None
     """None: it has no place yet, or the disk cannot be read."""
 
@@ -100,7 +100,7 @@ class SinkRunner:
         self._last_error_at: int | None = None
 
     def status(self) -> SinkStatus:
-        """How the sink does; a bounded look at the disk."""
+        """The state of the sink; a bounded query on the disk."""
         try:
             cursor = None if self._cursor is None else self._cursor.status()
         except StorageFailed:
@@ -117,7 +117,7 @@ class SinkRunner:
         )
 
     async def run(self) -> None:
-        """Give events, for life."""
+        """Give events, until cancelled."""
         start = self._table.begin == "start"
         cursor = self._cursor = await self._cursors.open(f"sink:{self.name}", from_start=start)
         missed = cursor.status().missed
@@ -164,10 +164,10 @@ class SinkRunner:
         self._state, self._text = SinkState.RUNNING, ""
 
     async def _try(self, hands: trio.Nursery, batch: tuple[SinkEvent, ...]) -> str | None:
-        """One call; why the batch is not taken, or None.
+        """Make one call; returns why the batch is not taken, or None.
 
-        The call is a task of its own, because one that swallows its cancellation would otherwise
-        keep this one, and nobody would be told.
+        The call is a separate task, because a call that swallows its cancellation would otherwise
+        block this one, and nothing would be reported.
         """
         call = _Call(self.sink, batch, self.name)
         hands.start_soon(call.run)

@@ -1,4 +1,4 @@
-"""All sinks that are configured: each runs by itself."""
+"""All sinks that are configured: each runs separately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.engine.model.clock import Clock
 from risala.plugins.sink import EventSink
 
 POLICY: Final = RestartPolicy(restarts_max=None)
-"""A sink is started again for ever: its faults must not end the sending of messages."""
+"""A sink is restarted without limit: its faults must not end the sending of messages."""
 
 
 class Sinks:
@@ -34,16 +34,16 @@ class Sinks:
 
     @property
     def by_name(self) -> Mapping[str, EventSink]:
-        """The plugins' parts, for whoever has to know whose code is running."""
+        """The plugins' parts, to find whose code is running."""
         return {each.name: each.sink for each in self._runners}
 
     async def start(self, supervisor: Supervisor) -> None:
-        """Run each for life."""
+        """Run each until cancelled."""
         start = partial(supervisor.start_service, policy=POLICY)
         for each in self._runners:
             await start(f"sink {each.name}", each.run)
 
     def standings(self) -> list[dict[str, Any]]:
-        """How each does; a bounded look at the disk for each."""
+        """The state of each; a bounded query on the disk for each."""
         now_ms = self._clock.now_ms()
         return [each.status().wire(now_ms) for each in self._runners]
