@@ -22,13 +22,13 @@ from risala.drivers.faces.twilio.compat import (
 from risala.engine.model import errors
 from risala.engine.model.commands import (
     Admitted,
-    CompatCredential,
     MessageView,
     Principal,
     SendCode,
     SendMessage,
     VerificationView,
 )
+from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.http.faces.mount import TypedAnswer
@@ -79,9 +79,10 @@ class _Engine:
 
     def admitted(self, credential_id: str, /) -> Admitted:
         credential = CompatCredential(
-            *(credential_id, "org_1", "kannel", _ACCOUNT, "1234", Mode.LIVE, None, None, None),
+            *(credential_id, "org_1", "kannel", _ACCOUNT, Mode.LIVE, None, None),
+            *(False, "1234", None),
             NOW_MS,
-            *[None] * (len(CompatCredential.__slots__) - 10),
+            *[None] * (len(CompatCredential.__slots__) - 11),
         )
         return Admitted(credential, _PRINCIPAL)
 

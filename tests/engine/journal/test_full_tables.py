@@ -18,10 +18,11 @@ from risala.engine.journal.inbound.inbound import ROUTES_MAX
 from risala.engine.journal.people import members, users
 from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import CompatCredential, Sender
+from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
 from risala.engine.model.records.accounts import Proof
+from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.states import Mode
@@ -44,7 +45,7 @@ def copies(book, table: str, column: str, number: int) -> None:
 def test_credentials_of_an_organization(book):
     organization = book.organization()
     one = CompatCredential(
-        *("crd_1", organization, "kannel", "first", "last", Mode.LIVE, None, None, None),
+        *("crd_1", organization, "kannel", "first", Mode.LIVE, None, None, False, "last", None),
         *(book.now_ms, "usr_1", None, None),
     )
     proof = Proof(b"hash", None, None)

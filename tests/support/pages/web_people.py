@@ -183,6 +183,7 @@ def credential(**changes: Any) -> dict[str, Any]:
         "mode": "live",
         "name": "Old gateway",
         "from": None,
+        "inbound": False,
         "last4": "p4ss",
         "allowedAddresses": None,
         "createdAt": iso(AT_MS),
@@ -652,8 +653,8 @@ class FakeWebGateway:
                 self.credentials.append(made)
                 return {"credential": made, "password": "p4ssw0rd" * 4}
             case "credential.revoke":
-                self.credentials = []
-                return {}
+                gone, self.credentials = self.credentials, []
+                return gone[0]
             case "key.create":
                 number = len(self.keys) + 1
                 made = key(number, type=arguments["type"], name=arguments.get("name"))

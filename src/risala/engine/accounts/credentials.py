@@ -21,7 +21,7 @@ from risala.engine.accounts.accounts import TOUCH_EVERY_S, Accounts, refuse_unsa
 from risala.engine.journal.repositories.accounts import CredentialRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Admitted, CompatCredential, CreatedCredential, Principal
+from risala.engine.model.commands import Admitted, Principal
 from risala.engine.model.errors import (
     AddressNotAllowed,
     Forbidden,
@@ -33,6 +33,7 @@ from risala.engine.model.errors import (
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
 from risala.engine.model.records.accounts import Proof
+from risala.engine.model.records.credentials import CompatCredential, CreatedCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.engine.rules.faces.credentials import FACE, CredentialShape, shape_of, username_fault

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from risala.engine.model.lines import Line
+from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
 from risala.sms.alphabet import code_unit_count, fits_gsm7, septet_count
@@ -265,43 +266,6 @@ class Sender:
     updated_at: int
     cleared_at: int | None = None
     """Since when the operator has nothing against it; None: they do, or nobody knows since when."""
-
-
-@dataclass(frozen=True, slots=True)
-class CompatCredential:
-    """A credential as it is listed, without its password. Times are UTC epoch milliseconds."""
-
-    id: str
-    organization_id: str
-    face: str
-    """The face that it is for: ``kannel``, ``twilio``, ``smpp``, or a plugin's."""
-    username: str
-    last4: str
-    """The end of the password."""
-    mode: Mode
-    name: str | None
-    sender: str | None
-    """Whom a message is from that names nobody; None: the service's own sender."""
-    allowed_addresses: tuple[str, ...] | None
-    """Addresses and networks that it may be used from; None: any."""
-    created_at: int
-    created_by: str
-    last_used_at: int | None
-    revoked_at: int | None
-    hears: bool = False
-    """Texts from phones to the organization go to it too, where its face delivers any."""
-
-
-@dataclass(frozen=True, slots=True)
-class CreatedCredential:
-    """A new credential with its password, which its owner sees here and never again."""
-
-    credential: CompatCredential
-    password: str = field(repr=False)
-
-    @property
-    def id(self) -> str:
-        return self.credential.id
 
 
 @dataclass(frozen=True, slots=True)

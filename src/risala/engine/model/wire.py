@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import (
-    CompatCredential,
     LedgerEntry,
     MessageView,
     Organization,
@@ -137,27 +136,6 @@ def sender_wire(sender: Sender) -> dict[str, Any]:
         "reason": sender.reason,
         "createdAt": iso(sender.created_at),
         "updatedAt": iso(sender.updated_at),
-    }
-
-
-def credential_wire(credential: CompatCredential) -> dict[str, Any]:
-    """A credential for a face, without its password."""
-    allowed = credential.allowed_addresses
-    return {
-        "id": credential.id,
-        "organizationId": credential.organization_id,
-        "face": credential.face,
-        "username": credential.username,
-        "mode": credential.mode.value,
-        "name": credential.name,
-        "from": credential.sender,
-        "inbound": credential.hears,
-        "last4": credential.last4,
-        "allowedAddresses": None if allowed is None else list(allowed),
-        "createdAt": iso(credential.created_at),
-        "createdBy": credential.created_by,
-        "lastUsedAt": maybe_iso(credential.last_used_at),
-        "revokedAt": maybe_iso(credential.revoked_at),
     }
 
 

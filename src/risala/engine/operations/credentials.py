@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import CompatCredential, CreatedCredential
+from risala.engine.model.records import credentials
+from risala.engine.model.records.credentials import (
+    CompatCredential,
+    CompatCredentials,
+    CreatedCredential,
+)
 from risala.engine.model.states import Mode
-from risala.engine.model.wire import credential_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Addresses,
     ArgumentKind,
     Arguments,
-    Json,
     MaybeFlag,
     MaybeText,
     ModeWord,
@@ -26,7 +28,7 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.sms.address import sender_fault
 
@@ -62,21 +64,6 @@ class OfCredential(Arguments):
     credential_id: Text
 
 
-@dataclass(frozen=True, slots=True)
-class CompatCredentials:
-    """The credentials of an organization, without their passwords."""
-
-    credentials: tuple[CompatCredential, ...]
-
-
-def _list_wire(found: CompatCredentials) -> Json:
-    return {"credentials": [credential_wire(each) for each in found.credentials]}
-
-
-def _created_wire(created: CreatedCredential) -> Json:
-    return {"credential": credential_wire(created.credential), "password": created.password}
-
-
 async def _create(call: Call[CreateCredential]) -> CreatedCredential:
     given = call.given
     return await call.services.credentials.create(
@@ -104,34 +91,9 @@ async def _revoke(call: Call[OfCredential]) -> CompatCredential:
     return await call.services.credentials.revoke(credential_id, by=by)
 
 
+_CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": CompatCredential}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="credential.create",
-        arguments=CreateCredential,
-        result=CreatedCredential,
-        wire=_created_wire,
-        handler=_create,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="credential.list",
-        arguments=OfOrganization,
-        result=CompatCredentials,
-        wire=_list_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="credential.revoke",
-        arguments=OfCredential,
-        result=CompatCredential,
-        wire=credential_wire,
-        handler=_revoke,
-        roles=DEVELOPERS,
-        owner=owners.of_credential,
-        changes=True,
-    ),
+    operation(credentials.CREATE, CreateCredential, _create, owner=owners.named, **_CHANGES),
+    operation(credentials.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(credentials.REVOKE, OfCredential, _revoke, owner=owners.of_credential, **_CHANGES),
 )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
+from risala.cli.commands.accounts.organizations import ask_organization, org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records import credentials
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.credentials import CompatCredential, CreatedCredential
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 
 @click.group()
@@ -62,9 +63,9 @@ def credential_create(
       risala credential create smpp --address 203.0.113.7
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform_exactly(
-            "credential.create",
+    async def work(session: GatewaySession) -> Reply[CreatedCredential]:
+        return await session.ask_exactly(
+            credentials.CREATE,
             {
                 "organization_id": await organization_id(session, org),
                 "face": face,
@@ -78,14 +79,14 @@ def credential_create(
         )
 
     made = options.run(work)
-    if output.show(options.json, made):
+    if output.show(options.json, made.json):
         return
-    found = made["credential"]
+    found = made.value.credential
     output.warned(
-        f"The credential {found['id']} for {found['face']}, username {found['username']}."
+        f"The credential {found.id} for {found.face}, username {found.username}."
         " Keep its password now: it cannot be shown again."
     )
-    click.echo(made["password"])
+    click.echo(made.value.password)
 
 
 @credential.command("list")
@@ -98,24 +99,24 @@ def credential_list(options: Options, org: str | None) -> None:
     Example:
       risala credential list --org Shop
     """
-    found = on_organization("credential.list", options, org)
-    if output.show(options.json, found):
+    found = ask_organization(credentials.LIST, options, org)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Face", "Username", "Name", "Ends in", "Mode", "Created", "Last used", "Revoked"),
         (
             (
-                each["id"],
-                each["face"],
-                each["username"],
-                each["name"],
-                f"…{each['last4']}",
-                each["mode"],
-                output.moment(each["createdAt"]),
-                output.moment(each["lastUsedAt"]),
-                output.moment(each["revokedAt"]),
+                each.id,
+                each.face,
+                each.username,
+                each.name,
+                f"…{each.last4}",
+                each.mode,
+                output.at(each.created_at),
+                output.at(each.last_used_at),
+                output.at(each.revoked_at),
             )
-            for each in found["credentials"]
+            for each in found.value.credentials
         ),
         empty="No credential yet; make one with `risala credential create FACE`.",
     )
@@ -132,9 +133,9 @@ def credential_revoke(options: Options, credential_id: str) -> None:
       risala credential revoke crd_06DQDPN80275MS289XKD40ZZSFRW35P7
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("credential.revoke", credential_id=credential_id)
+    async def work(session: GatewaySession) -> Reply[CompatCredential]:
+        return await session.ask(credentials.REVOKE, credential_id=credential_id)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"The credential {found['id']} ({found['username']}) is revoked.")
+    if not output.show(options.json, found.json):
+        output.said(f"The credential {found.value.id} ({found.value.username}) is revoked.")

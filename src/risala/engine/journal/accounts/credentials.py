@@ -10,23 +10,14 @@ from risala.engine.journal.accounts import accounts
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import event_cursors
-from risala.engine.model.commands import CompatCredential
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import Proof
-from risala.engine.model.states import Mode
+from risala.engine.model.records.credentials import CompatCredential
 
 CREDENTIALS_MAX: Final = 100
 """That an organization has at a time: far more systems than one customer connects."""
 _TABLE: Final = "face_credentials"
-
-
-def _texts(text: str | None) -> tuple[str, ...] | None:
-    return None if text is None else tuple(json.loads(text))
-
-
-_ROWS: Final = Rows(CompatCredential, mode=Mode, allowed_addresses=_texts, hears=bool)
-
-
+_ROWS: Final = Rows.of_record(CompatCredential)
 _PROOFS: Final = Rows(Proof)
 
 

@@ -143,20 +143,10 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
         found = credentials.credential(conn, credential_id)
     except NotFound:
         return None
-    addresses = found.allowed_addresses
-    return Seen(
-        found.organization_id,
-        {
-            "face": found.face,
-            "username": found.username,
-            "mode": found.mode.value,
-            "name": found.name,
-            "from": found.sender,
-            "allowedAddresses": None if addresses is None else list(addresses),
-            "last4": found.last4,
-            "revoked": found.revoked_at is not None,
-        },
-    )
+    values = audit_image(found)
+    values["last4"] = values.pop("last4")  # behind the addresses, as entries have always had it
+    values["revoked"] = found.revoked_at is not None
+    return Seen(found.organization_id, values)
 
 
 def sender(conn: sqlite3.Connection, sender_id: str) -> Seen | None:

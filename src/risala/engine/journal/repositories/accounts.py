@@ -10,13 +10,14 @@ from risala.engine.journal.accounts import accounts, credentials, spending
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import CompatCredential, Organization
+from risala.engine.model.commands import Organization
 from risala.engine.model.records.accounts import (
     OrganizationChange,
     OrganizationFacts,
     OrganizationFilter,
     Proof,
 )
+from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.paging import CursorPage, Steps
 

@@ -28,7 +28,6 @@ from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
-    credential_wire,
     ledger_wire,
     message_wire,
     organization_wire,
@@ -258,7 +257,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
         ],
         "keys": [to_json(each) for each in accounts.keys(conn, organization_id)],
         "credentials": [
-            credential_wire(each) for each in credentials.of_organization(conn, organization_id)
+            to_json(each) for each in credentials.of_organization(conn, organization_id)
         ],
         "senders": [sender_wire(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [

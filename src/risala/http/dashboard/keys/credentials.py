@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import credentials
+from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records.record import shallow
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -17,14 +21,21 @@ FACES: Final = {"kannel": "Kannel", "twilio": "Twilio", "smpp": "SMPP"}
 """The names of the built-in ones; any other is shown as it is."""
 
 
-async def listed(visit: PageRequest) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialView(CompatCredential):
+    """A credential as its reader sees it."""
+
+    system: str
+
+
+async def listed(visit: PageRequest) -> list[CredentialView]:
     """An organization's credentials as shown on the page of keys; revoked ones are over."""
-    found = await visit.perform_here("credential.list")
-    return [_view(each) for each in found["credentials"] if each["revokedAt"] is None]
+    found = await visit.ask_here(credentials.LIST)
+    return [_view(each) for each in found.credentials if each.revoked_at is None]
 
 
-def _view(credential: dict[str, Any]) -> dict[str, Any]:
-    return {**credential, "system": FACES.get(credential["face"], credential["face"])}
+def _view(found: CompatCredential) -> CredentialView:
+    return CredentialView(**shallow(found), system=FACES.get(found.face, found.face))
 
 
 async def show_new(visit: PageRequest) -> TrioResponse:
@@ -43,13 +54,14 @@ async def create(visit: PageRequest) -> TrioResponse:
     if addresses := form.lines("allowed_addresses"):
         asked["allowed_addresses"] = addresses
     try:
-        made = await visit.perform_here("credential.create", **asked)
+        made = await visit.ask_here(credentials.CREATE, **asked)
     except Refusal as error:
         return await visit.again("keys/credential_new.html", error, form=form)
     return await visit.page(
         "keys/credential_made.html",
         is_secret=True,
-        made={**_view(made["credential"]), "password": made["password"]},
+        made=_view(made.credential),
+        password=made.password,
     )
 
 
@@ -58,14 +70,14 @@ async def ask_revoke(visit: PageRequest) -> TrioResponse:
 
 
 async def revoke(visit: PageRequest) -> TrioResponse:
-    await visit.perform("credential.revoke", credential_id=visit.arguments["credential_id"])
+    await visit.ask(credentials.REVOKE, credential_id=visit.arguments["credential_id"])
     return visit.go(visit.at("keys"), REVOKED)
 
 
-async def _one(visit: PageRequest) -> dict[str, Any]:
+async def _one(visit: PageRequest) -> CredentialView:
     """The credential that an address names; one that is not there is 404."""
     wanted = visit.arguments["credential_id"]
-    found = next((each for each in await listed(visit) if each["id"] == wanted), None)
+    found = next((each for each in await listed(visit) if each.id == wanted), None)
     if found is None:
         raise NotFound("There is no credential of this id.")
     return found

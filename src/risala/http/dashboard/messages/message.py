@@ -12,6 +12,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
+from risala.engine.model.records import credentials
+from risala.engine.model.records.credentials import CompatCredential
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.messages.journey import story_of
@@ -149,12 +151,12 @@ async def _key(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
     return next((each for each in keys if each["id"] == key_id), None)
 
 
-async def _credential(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
+async def _credential(visit: PageRequest, key_id: str | None) -> CompatCredential | None:
     """The credential that a message came by, where it came by another face than the API."""
     if key_id is None or not key_id.startswith(OF_FACES):
         return None
-    found = (await visit.perform_here("credential.list"))["credentials"]
-    return next((each for each in found if each["id"] == key_id), None)
+    found = await visit.ask_here(credentials.LIST)
+    return next((each for each in found.credentials if each.id == key_id), None)
 
 
 async def _request(visit: PageRequest, message_id: str) -> str | None:

@@ -11,6 +11,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
+from risala.engine.model.records import credentials
+from risala.engine.model.records.credentials import CompatCredential
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
 from risala.http.web.page_request import PageRequest
@@ -77,14 +79,14 @@ async def _whole(visit: PageRequest) -> dict[str, Any]:
     endpoints = (await visit.perform("webhook.list", **whose))["endpoints"]
     keys = (await visit.perform("key.list", **whose))["keys"]
     came_by = message["keyId"] or ""
-    doors = []
+    doors: tuple[CompatCredential, ...] = ()
     if came_by.startswith("crd_"):  # by another face than the API
-        doors = (await visit.perform("credential.list", **whose))["credentials"]
+        doors = (await visit.ask(credentials.LIST, **whose)).credentials
     return {
         **_values(visit, found),
         "organization": await visit.perform("org.show", **whose),
         "key": next((each for each in keys if each["id"] == message["keyId"]), None),
-        "credential": next((each for each in doors if each["id"] == came_by), None),
+        "credential": next((each for each in doors if each.id == came_by), None),
         "events": told["events"],
         # Their paths may hold a customer's secrets.
         "endpoints": {each["id"]: urlsplit(each["url"]).netloc for each in endpoints},
