@@ -1,8 +1,8 @@
-"""The control socket: how a command reaches the service that holds the data directory.
+"""The control socket: the way of a command to the service that holds the data directory.
 
 ``POST /perform`` with ``{"operation": "org.list", "arguments": {}}`` answers ``{"result": {…}}`` or
-an error in the API's shape; :mod:`risala.http.control.tail` adds streams of what happens. The
-socket's file mode (0600) is the authentication.
+an error in the API's shape; :mod:`risala.http.control.tail` adds streams of events. The socket's
+file mode (0600) is the authentication.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def create_control(operator: Operator) -> JsonApp:
 
 
 def _caller(client: Client | None) -> Caller:
-    """The caller of a request: the user of this machine who connected. They are the operator, since
+    """The caller of a request: the user of this machine who connected. It is the operator, since
     the socket's file mode let them in."""
     return operator_by(CallerKind.CONTROL, uid_of(client))
 

@@ -51,10 +51,10 @@ STREAMS_MAX: Final = 100
 STREAMS_PER_ORGANIZATION_MAX: Final = 20
 """Streams of one organization: each open page has one."""
 BEAT_S: Final = 15.0
-"""A line comes at least this often, so that either side notices when the other is gone."""
+"""A line is sent at least this often, so that either side notices when the other is gone."""
 BACK_AFTER_MS: Final = 2000
 AGAIN_S: Final = 30
-"""Seconds after which a reader that found no room may ask again."""
+"""Seconds after which a reader that was refused for lack of room may try again."""
 POSITION_CHARACTERS_MAX: Final = 64
 
 
@@ -65,7 +65,7 @@ class StreamFollower(Protocol):
 
 
 class Followed(Protocol):
-    """What can be followed: the gateway."""
+    """The source of streams: the gateway."""
 
     def follow(
         self, what: What, organization_id: str | None = ..., position: str | None = ..., /
@@ -98,9 +98,9 @@ class Streams:
         """A stream of one organization, or with None of all; ``position`` is ``Last-Event-ID``.
 
         Raises:
-            NotFound: there is no such organization.
-            RateLimited: the organization has as many streams as it may.
-            Overloaded: all organizations together have as many as there may be.
+            NotFound: no such organization.
+            RateLimited: the organization has its maximum of streams.
+            Overloaded: all organizations together have the maximum.
             Draining: the service stops.
         """
         if (refusal := self._refusal(organization_id)) is not None:

@@ -1,7 +1,7 @@
-"""Faces of plugins on the API's listener: their paths, and what happens to each request.
+"""Faces of plugins on the API's listener: their paths, and the handling of each request.
 
-A query may hold a password here. It is handed to the face and to nobody else: no log, request log,
-error, event or trace has it, nor what a face raised in its own words.
+A query may hold a password here. Only the face gets it: it is in no log, request log, error, event
+or trace, and neither is the text of a face's own exception.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from risala.plugins.face import (
 log = structlog.get_logger("risala.http")
 
 _PLACE: Final = re.compile(r"\\{(\\\+)?([a-z_]+)\\}")
-"""A place of a path that went through :func:`re.escape`: the plus of one that may be a number, and
-its name."""
+"""A placeholder of a path after :func:`re.escape`: the plus of one that may be a number, and its
+name."""
 _PLUS: Final = re.compile(rb"(?<=/)%2B(?=[0-9])", re.IGNORECASE)
 _METHODS: Final = frozenset(("GET", "POST", "DELETE"))
 STATUSES: Final[Mapping[FaceRefusal, int]] = {
@@ -59,7 +59,7 @@ STATUSES: Final[Mapping[FaceRefusal, int]] = {
     FaceRefusal.UNAVAILABLE: 503,
     FaceRefusal.UNKNOWN: 503,
 }
-"""Of a refusal that a face does not put into words of its own; any other is 400."""
+"""The status of a refusal that a face does not word itself; any other is 400."""
 Refuse = Callable[[Iterable[str], PlainRequest], Awaitable[PlainAnswer]]
 """Answers a request that no face is handed; takes the methods that its path has."""
 
@@ -113,7 +113,7 @@ class Faces:
         """Answer a face's paths.
 
         Raises:
-            ConfigError: one of them is none, or is answered by somebody else.
+            ConfigError: a path is malformed, or is already answered.
         """
         refuse = self._refuse(face, not_allowed)
         for path in face.paths:
@@ -128,7 +128,7 @@ class Faces:
             self._app.plain.mount(find)
 
     def close(self, face: GatewayFace) -> None:
-        """Have a face word what begins as its paths do and is none. Once all faces are there, so
+        """Let a face answer the unknown paths below its own. Called after all faces are mounted, so
         that none hides another's path."""
         if isinstance(face, WordsFaults) and (refuse := self._refuse(face, _unknown)) is not None:
             self._app.plain.mount(partial(_beneath, tuple(map(str.encode, face.beneath)), refuse))
@@ -136,7 +136,7 @@ class Faces:
     def _refuse(
         self, face: GatewayFace, problem_of: Callable[[Iterable[str]], Problem]
     ) -> Refuse | None:
-        """What answers, in a face's words, what is not even handed to it; None: it has none."""
+        """Answers in a face's words what the face never gets; None: it has no such words."""
         if not isinstance(face, WordsFaults):
             return None
 
@@ -181,7 +181,7 @@ class Faces:
         except FaceRefusedError as refused:
             answer = problem_answer(_problem(refused), request.id)
         except Exception as error:  # noqa: BLE001 -- a plugin's bug has an answer too
-            # Neither its text nor its trace: both may hold what the request said.
+            # Neither its text nor its trace: both may hold parts of the request.
             log.error(
                 "faces.failed",
                 face=name,
@@ -207,7 +207,7 @@ def _find(
     refuse: Refuse | None,
     target: bytes,
 ) -> PlainPath | None:
-    """The path for a target, with the handlers of this one request; None: it is another's."""
+    """The path for a target, with the handlers of this one request; None: another path."""
     place, _, query = target.partition(b"?")
     # Some libraries write a number's plus by its code, others as it is.
     place = _PLUS.sub(b"+", place)
@@ -225,7 +225,7 @@ def _find(
 
 
 def _beneath(starts: tuple[bytes, ...], refuse: Refuse, target: bytes) -> PlainPath | None:
-    """The path of what begins as a face's own and is none of its paths; None: it is another's."""
+    """The answer to an unknown path below a face's own; None: another path."""
     if not target.startswith(starts):
         return None
     return PlainPath("", {}, 0, partial(refuse, ()))
@@ -236,10 +236,10 @@ def _unknown(_: Iterable[str]) -> Problem:
 
 
 def _shape(name: str, path: FacePath) -> re.Pattern[bytes]:
-    """What a path matches.
+    """The pattern of a path.
 
     Raises:
-        ConfigError: it is no path.
+        ConfigError: it is malformed.
     """
     plain_text = _PLACE.sub("x", re.escape(path.path)).replace("\\", "")
     if not is_plain_path(plain_text.encode()) or not {*path.methods} <= _METHODS:
@@ -249,7 +249,7 @@ def _shape(name: str, path: FacePath) -> re.Pattern[bytes]:
 
 
 def _written(place: re.Match[str]) -> str:
-    """What stands in a place, as a pattern."""
+    """The pattern of a placeholder."""
     plus = r"\+?" if place[1] else ""
     return f"(?P<{place[2]}>{plus}[A-Za-z0-9_-]+)"
 
@@ -292,10 +292,10 @@ def add_faces(
     base_url: str,
     clock: Clock | None = None,
 ) -> None:
-    """Answer the paths of faces beside the API's.
+    """Answer the paths of faces in addition to the API's.
 
     Raises:
-        ConfigError: a path is none, or is answered by somebody else.
+        ConfigError: a path is malformed, or is already answered.
     """
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url

@@ -65,7 +65,7 @@ class ServiceGateway(GatewayFacade, Operator, Protocol):
 
 
 class CompatGateway(Protocol):
-    """What this asks of :class:`risala.engine.operations.faces.access.CompatAccess`."""
+    """The used part of :class:`risala.engine.operations.faces.access.CompatAccess`."""
 
     async def admit(
         self, face: str, username: str, password: str, address: Address | None, /
@@ -118,7 +118,7 @@ class RequestService:
         self._address = address
         self._now_ms = now_ms
         self.failed = False
-        """Somebody tried to come in by what is no credential."""
+        """Count an attempt with an invalid credential."""
 
     async def admit(self, username: str, password: str) -> FaceCaller:
         try:
@@ -233,8 +233,8 @@ class RequestService:
         return self._door.admitted(caller.credential_id).principal
 
     def _command(self, caller: FaceCaller, message: FaceMessage) -> SendMessage:
-        """A message as a body of the API would say it; every value is looked at here, whatever the
-        face has let pass."""
+        """A message as a body of the API; every value is checked here, even if the face has let it
+        pass."""
         text, part = _text_and_part(message)
         sender, key = message.sender or caller.sender, message.idempotency_key
         validity_s, send_at = message.validity_s, message.send_at_ms
@@ -276,8 +276,8 @@ class RequestService:
 
 
 def _text_and_part(message: FaceMessage) -> tuple[str, CutPart | None]:
-    """The text, and where it is a part, where that stands in its message. A part goes out as it was
-    cut, also where that was inside a character."""
+    """The text, and for a part its place in its message. A part is sent exactly as it was cut, even
+    inside a character."""
     place = message.part
     if place is None or place.total == 1:
         return message.text, None
@@ -296,14 +296,14 @@ def _text_and_part(message: FaceMessage) -> tuple[str, CutPart | None]:
 
 @contextmanager
 def _refused() -> Iterator[None]:
-    """What the engine raises, as faces know it."""
+    """Turns exceptions of the engine into those for faces."""
     try:
         yield
     except errors.EngineError as error:
         refusal = next(REFUSALS[kind] for kind in type(error).__mro__ if kind in REFUSALS)
         field = error.path if isinstance(error, errors.Invalid) else None
         retry_after_s = getattr(error, "retry_after_s", None)
-        # ``from None``: a face's own error may go into a log, and the engine's need not.
+        # ``from None``: a face's own error may go into a log, where the engine's must not be.
         raise FaceRefusedError(
             refusal, str(error), field=field, retry_after_s=retry_after_s
         ) from None

@@ -1,4 +1,4 @@
-"""An operator's own devices: those that the console is open on."""
+"""An operator's own devices: those with an open session of the console."""
 
 from __future__ import annotations
 

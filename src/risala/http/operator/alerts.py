@@ -9,8 +9,8 @@ from urllib.parse import quote
 from risala.http.web.page_request import PageRequest
 
 ATTENTION_MAX: Final = 2
-"""Alerts that stand above the overview: first those that nobody sees to, the newest of them first;
-of more is told how many there are."""
+"""The maximum of alerts above the overview: unacknowledged ones first, newest first; of the others
+only the number is shown."""
 _OF_CARRIER: Final = frozenset({"lane_down", "receipts_missing", "sim_balance_low", "quota_low"})
 _OF_NUMBERS: Final = frozenset({"codes_abused"})
 _OF_SERVICE: Final = frozenset(
@@ -22,7 +22,7 @@ _BAD: Final = frozenset(
 
 
 def needed_first(alerts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Alerts that nobody sees to before the others, each in the order in which they came."""
+    """Unacknowledged alerts first, else in the given order."""
     return sorted(alerts, key=lambda each: each["isMuted"] or each["acknowledgedAt"] is not None)
 
 
@@ -42,7 +42,7 @@ def shown_alerts(visit: PageRequest, alerts: Sequence[Mapping[str, Any]]) -> lis
 
 
 def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
-    """Where more is to be seen; None: nowhere else."""
+    """The page with more details; None: no such page."""
     if kind in _OF_CARRIER and subject:
         return visit.at(f"carriers/{quote(subject, safe='')}")
     if kind == "balance_low" and subject:

@@ -62,7 +62,7 @@ PAGES: Final = (
 
 
 async def root(visit: PageRequest) -> TrioResponse:
-    """``/operator``, and ``/`` where the console has an address of its own."""
+    """``/operator``, and ``/`` if the console has an address of its own."""
     return visit.go(HOME)
 
 
@@ -90,5 +90,5 @@ FACE: Final = WebFace(
 def create_console(
     gateway: WebGateway, settings: Settings, *, shutdown: trio.Event, clock: Clock | None = None
 ) -> WebApp:
-    """The app of the console: beside the dashboard, or alone at an address of its own."""
+    """The app of the console: next to the dashboard, or alone at its own address."""
     return WebApp(gateway, settings, FACE, ROUTES, shutdown=shutdown, clock=clock)

@@ -1,5 +1,5 @@
-"""What banks write to a SIM of the operator's: why a text credits nothing by itself, and what the
-account has."""
+"""Bank messages to a SIM of the operator: why one was not credited automatically, and the balance
+of the account."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATES: Final = {
     "credited": ("approved", NC_("bank text", "Credited")),
     "dismissed": ("canceled", NC_("bank text", "Put away")),
 }
-"""How each state is shown: as which badge, with which word."""
+"""The badge and the word of each state."""
 WHYS: Final = {
     "no_method": N_("No payment method reads this SIM’s texts any more."),
     "foreign_sender": N_("It is not from the bank."),
@@ -77,7 +77,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
 
 
 async def titles_of(visit: PageRequest) -> dict[str, str]:
-    """What payment methods are called, by their names."""
+    """The titles of payment methods, by their names."""
     methods = (await visit.perform("payment.methods"))["methods"]
     language = visit.words.language
     return {each["name"]: in_language(language, each["title"]) for each in methods}
@@ -90,7 +90,7 @@ def shown_text(text: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def dismiss(visit: PageRequest) -> TrioResponse:
-    """Say that nothing is to be done about a text."""
+    """Mark a text as needing no action."""
     text_id, reason = visit.arguments["text_id"], visit.form.text("reason") or None
     try:
         await visit.perform("payment.dismiss_text", text_id=text_id, reason=reason)
@@ -105,7 +105,7 @@ async def dismiss(visit: PageRequest) -> TrioResponse:
 
 
 async def reconcile(visit: PageRequest) -> TrioResponse:
-    """Say what an account has: its texts go on from there."""
+    """Set the balance of an account: its texts continue from there."""
     method = visit.form.text("method")
     try:
         balance = visit.form.amount("balance") or None

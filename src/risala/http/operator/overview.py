@@ -1,4 +1,4 @@
-"""What an operator sees first: what is wrong, what happens, what waits for their word."""
+"""The operator's first page: alerts, current activity, and things that wait for a decision."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGE: Final = "/operator/overview"
 SEEN: Final = N_("It is noted that you see to it.")
 MUTED: Final = N_("Nobody is told of it for this time; it stays on this page.")
 MUTES: Final = (60, 240, 1440)
-"""Minutes for which an alert may be silenced from here."""
+"""Minutes for which an alert may be silenced from this page."""
 WAITS_LONG_MS: Final = 30_000
 _GIB: Final = 1 << 30
 
@@ -72,7 +72,7 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
 
 
 def _share(flow: Mapping[str, int]) -> float | None:
-    """What share of what came to an end arrived."""
+    """The delivered share of all finished messages."""
     ended = flow["delivered"] + flow["undelivered"] + flow["failed"]
     return flow["delivered"] / ended if ended else None
 
@@ -94,7 +94,7 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def acknowledge(visit: PageRequest) -> TrioResponse:
-    """Say that one sees to it."""
+    """Acknowledge an alert."""
     try:
         await visit.perform("alert.acknowledge", alert_id=visit.arguments["alert_id"])
     except Refusal as error:
@@ -103,7 +103,7 @@ async def acknowledge(visit: PageRequest) -> TrioResponse:
 
 
 async def mute(visit: PageRequest) -> TrioResponse:
-    """Have nobody told of it for a time."""
+    """Silence an alert for a time."""
     form = visit.form
     minutes = form.text("minutes")
     given = {"kind": form.text("kind"), "minutes": int(minutes) if minutes.isdecimal() else minutes}

@@ -1,4 +1,4 @@
-"""Payments that customers say they paid: an operator finds the money, or says that none came."""
+"""Payments that customers report: an operator finds the money, or declares that none came."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ LOOKS: Final = {
     "refused": ("denied", NC_("payments", "Refused")),
     "expired": ("expired", NC_("payments", "Expired")),
 }
-"""How each state of a payment is shown: as which badge, with which word."""
+"""The badge and the word of each state of a payment."""
 FIELDS: Final = {"reference": N_("Reference"), "payer": N_("Paid from")}
-"""What customers enter, as operators call it."""
+"""The fields that customers enter, as operators call them."""
 REASONS: Final = (
     N_("No such payment is in the account."),
     N_("The amount that came is another one."),
     N_("The reference is that of somebody else’s payment."),
 )
-"""Of a refusal: what is said most often, to choose from while one types."""
+"""The most frequent reasons of a refusal, as suggestions."""
 CREDITED: Final = N_("The payment is credited, and its owners are told.")
 POLLED: Final = N_("The provider was asked.")
 REFUSED: Final = N_("The payment is refused, and its owners are told why.")
 OLD_MS: Final = 86_400_000
-"""Whoever has waited for a day has waited too long."""
+"""A payment that waits for longer than a day is late."""
 _LIST: Final = "payments/list.html"
 _ONE: Final = "payments/one.html"
 _TWINS_MAX: Final = 10
-"""Other payments with the same reference that a page tells of."""
+"""The maximum of shown payments with the same reference."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -107,7 +107,7 @@ async def show_one(visit: PageRequest) -> TrioResponse:
 
 
 async def _one(visit: PageRequest) -> dict[str, Any]:
-    """One payment, its organization's balance, and who else says that they paid it."""
+    """One payment, its organization's balance, and others that claim to have paid it."""
     payment_id = visit.arguments["payment_id"]
     found = await visit.perform("payment.queue", status="all", search=payment_id)
     payment = next((each for each in found["payments"] if each["id"] == payment_id), None)
@@ -143,7 +143,7 @@ async def _twins(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[st
 
 
 async def _texts(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the bank wrote about the reference of a payment, where a SIM hears its method's."""
+    """The bank's messages about a payment's reference, if a SIM receives them for its method."""
     lines = (await visit.perform("payment.lines"))["lines"]
     if payment["reference"] is None or payment["method"] not in {each["method"] for each in lines}:
         return []

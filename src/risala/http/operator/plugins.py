@@ -138,7 +138,7 @@ async def _drawn(
 
 
 async def _blocks(visit: PageRequest, name: str) -> Sequence[PageBlock] | None:
-    """What stands on a page; None: the plugin cannot say."""
+    """The blocks of a page; None: the plugin failed."""
     found: object = None
     try:
         with trio.move_on_after(DRAW_S) as scope:
@@ -159,7 +159,7 @@ async def _blocks(visit: PageRequest, name: str) -> Sequence[PageBlock] | None:
 
 
 def _is_block(block: object) -> bool:
-    """Whether a block can be drawn: the drawing must not fail over what a plugin says."""
+    """Whether a block can be drawn: a plugin's data must not break the drawing."""
     match block:
         case PageHeading(text) | PageText(text):
             return isinstance(text, str)
@@ -175,12 +175,12 @@ def _is_block(block: object) -> bool:
 
 
 def _log(name: str, reason: str) -> None:
-    # Not an exception's words: they may quote what the page shows.
+    # Without the exception's text: it may quote the page.
     log.error("page.failed", page=name, reason=reason)
 
 
 def _shown(block: PageBlock, faults: Mapping[str, str], sent: Mapping[str, str]) -> dict[str, Any]:
-    """A block as the template takes it; of a form that was refused, with what was typed."""
+    """A block for the template; of a refused form, with the typed values."""
     shown: dict[str, Any] = {"kind": _KINDS[type(block)], "block": block}
     if isinstance(block, PageTable):
         shown["rows"] = [[_cell(each) for each in row] for row in block.rows[:ROWS_MAX]]

@@ -1,4 +1,4 @@
-"""Requests for senders: those that want a second look first, and one page to decide on each."""
+"""Requests for senders: doubtful ones first, and one page to decide on each."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
 
 
 def _view(visit: PageRequest, sender: Mapping[str, Any]) -> dict[str, Any]:
-    """A request as an operator sees it: what speaks against it in their own language."""
+    """A request as shown to an operator, with the objections in their language."""
     return {**sender, "marks": [_reason_text(visit, **mark) for mark in sender["marks"]]}
 
 

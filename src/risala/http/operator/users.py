@@ -1,7 +1,7 @@
-"""Users: who they are, where they are signed in, and ending that.
+"""Users: their details, their sessions, and ending those.
 
-What gives a way into somebody's account, or makes an operator, is done at the machine: no page
-does it, so that whoever gets hold of an operator's browser gets no further.
+Operations that give access to another account, or make an operator, are only available on the
+machine itself, so that a stolen operator's browser gives no further access.
 """
 
 from __future__ import annotations

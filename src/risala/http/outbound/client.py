@@ -1,7 +1,7 @@
 """The client that calls webhooks, that is servers of strangers, which may do anything.
 
 No redirects, no proxy, no cookies, no decompression; at most 15 seconds and 64 KiB an answer; only
-to addresses that :mod:`risala.engine.rules.webhooks.url` lets pass
+to addresses that :mod:`risala.engine.rules.webhooks.url` allows
 (:mod:`risala.http.outbound.pinned`).
 """
 
@@ -40,7 +40,7 @@ KEPT_MAX: Final = 32
 KEPT_S: Final = 30.0
 """How many idle connections are kept, and for how many seconds."""
 POOL_S: Final = 3600.0
-"""Seconds after which a pool of connections is replaced, should it ever lose one of its slots."""
+"""Seconds after which a pool of connections is replaced, in case it lost one of its slots."""
 
 _NO_ANSWER: Final = {
     httpcore2.ConnectTimeout: ("TIMEOUT", "It could not be connected to in time."),
@@ -55,7 +55,7 @@ _NO_ANSWER: Final = {
 
 class _Pool:
     """A pool of connections and the number of calls that use it; an old one is closed when no call
-    uses it any more."""
+    uses it."""
 
     def __init__(self, backend: PinnedBackend, context: ssl.SSLContext, calls_max: int) -> None:
         self.born_s = trio.current_time()
@@ -76,8 +76,8 @@ class _Pool:
 
 
 class OutboundClient:
-    """Makes calls; see :func:`open_outbound`. Its caller sees to it that no more than ``calls_max``
-    are made at once."""
+    """Makes calls; see :func:`open_outbound`. Its caller must not make more than ``calls_max`` at
+    once."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class OutboundClient:
         return _Pool(self._backend, self._context, self._calls_max)
 
     async def post(self, call: WebhookCall) -> ReceiverAnswer | ReceiverFault:
-        """Make one call. What the other side does is an answer or a fault, never an exception."""
+        """Make one call. The result is an answer or a fault, never an exception."""
         try:
             target = parse_target(call.url, self._rules)
         except UrlRefused as error:
@@ -154,9 +154,9 @@ async def open_outbound(
 
     Args:
         rules: which addresses may be called.
-        calls_max: calls that are made at once, at most.
-        resolve: looks names up; the system unless given.
-        context: whom TLS trusts; the system's certificates unless given.
+        calls_max: the most calls at once.
+        resolve: looks names up; by default the system.
+        context: the trusted certificates of TLS; by default the system's.
     """
     client = OutboundClient(rules, calls_max, resolve, context)
     try:

@@ -1,7 +1,7 @@
 """Connections to strangers' servers: to the very address that was checked, and under one deadline.
 
-This is a network backend for httpcore. httpcore's pool, TLS and HTTP/1.1 know the server by its
-name (for SNI, the certificate and the Host header); only the connecting below them is done here.
+This is a network backend for httpcore. httpcore's pool, TLS and HTTP/1.1 use the server's name (for
+SNI, the certificate and the Host header); only the connecting is done here.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _left(timeout: float | None) -> float:
 
 
 class AddressRefused(httpcore2.ConnectError):
-    """The name leads to an address that no webhook may call. ``str()`` is a sentence."""
+    """The name resolves to an address that no webhook may call. ``str()`` is a sentence."""
 
 
 class NameUnknown(httpcore2.ConnectError):
@@ -65,7 +65,7 @@ class NameUnknown(httpcore2.ConnectError):
 
 
 class SystemResolver:
-    """Looks names up by the system's resolver, in threads of its own."""
+    """Looks names up by the system's resolver, in its own threads."""
 
     def __init__(self) -> None:
         self._limiter = trio.CapacityLimiter(RESOLVERS_MAX)
@@ -123,11 +123,11 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 raise httpcore2.ConnectTimeout(f"The name {host} was not found in time.") from None
         addresses = list(dict.fromkeys(addresses))
         for address in addresses:
-            # One forbidden address is enough to refuse the name: whoever publishes both kinds means
-            # to get around this check.
+            # One forbidden address is enough to refuse the name: a name with both kinds is an
+            # attempt to get around this check.
             if fault := address_fault(address, self._rules):
-                # Only logged: what our resolver says of names inside is not for the endpoint's
-                # owner.
+                # Only logged: the endpoint's owner must not learn how our resolver answers for
+                # internal names.
                 log.warning("webhook.address_refused", host=host, reason=fault)
                 raise AddressRefused(_REFUSED)
         return addresses

@@ -129,7 +129,7 @@ def _size(text: str) -> dict[str, int]:
 
 
 async def _about(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
-    """The events of the message and their endpoints; those of codes are on their sessions' pages."""
+    """The events of the message and their endpoints; those of codes are on the session's page."""
     message = found["message"]
     if message["kind"] == "code":
         return {"events": None, "endpoints": {}}

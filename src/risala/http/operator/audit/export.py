@@ -28,7 +28,7 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    """The page beside the download. Its address has the id, so that a reload finds it again."""
+    """The page next to the download. Its address has the id, so that a reload finds it again."""
     query = query_of(visit)
     if (download_id := _id_of(visit)) is None:
         return visit.go(visit.at("audit/export", **query, id=secrets.token_urlsafe(16)))
@@ -55,7 +55,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def file(visit: PageRequest) -> TrioResponse:
-    """The file itself. Its first part is asked for here: what is refused becomes a page."""
+    """The file itself. Its first part is read here: a refusal becomes a page."""
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
     asked = asked_for(visit, query_of(visit))
@@ -80,7 +80,7 @@ async def _parts(
         share = 1 - lines[-1]["seq"] / newest if lines and part["older"] is not None else 1.0
         yield TablePart([row(each) for each in lines], share, head)
         head = ()
-        # A reader who is as quick as we are must not keep the messages of others waiting.
+        # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
         more = {**asked, "before": part["older"], "export": part["export"]}
         part = None if part["older"] is None else await visit.perform("audit.export", **more)

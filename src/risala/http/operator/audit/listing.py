@@ -1,4 +1,4 @@
-"""The audit trail, page by page: what was done, by whom, and what it changed."""
+"""The audit trail, page by page: each action, its author, and the changes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ROLES: Final = {
 }
 FILTERS: Final = ("operation", "who", "thing", "face", "since", "until")
 ORGANIZATION: Final = "org_"
-"""How ids of organizations begin: of one, all lines of it are meant."""
+"""Prefix of organizations' ids: such an id selects all lines of the organization."""
 THINGS: Final = {
     "org": "organizations",
     "snd": "senders",
@@ -74,7 +74,7 @@ def query_of(visit: PageRequest) -> dict[str, str]:
 
 
 def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
-    """The filters, as the operations take them; what nobody could mean is left out."""
+    """The filters as arguments of the operations; invalid ones are left out."""
     asked: dict[str, object] = {name: query[name] for name in ("operation", "who") if name in query}
     if query.get("face") in FACES:
         asked["face"] = query["face"]
@@ -117,7 +117,7 @@ def _view(visit: PageRequest, line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _thing_at(visit: PageRequest, subject: str | None) -> str | None:
-    """The page of the thing that a line is about; None: it has none."""
+    """The page of the thing that a line is about; None: no such page."""
     page = THINGS.get((subject or "").partition("_")[0])
     return visit.at(f"{page}/{subject}") if page is not None and visit.has(page) else None
 
@@ -125,7 +125,7 @@ def _thing_at(visit: PageRequest, subject: str | None) -> str | None:
 def _changes(
     visit: PageRequest, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> list[tuple[str, Markup | None, Markup]]:
-    """What is different: name, what it was (None: nothing is known of that), and what it is."""
+    """The differences: name, old value (None: unknown), and new value."""
     names = [name for name in after if name in before or after[name] not in _NOTHING]
     return [
         (
@@ -139,7 +139,7 @@ def _changes(
 
 
 def _value(visit: PageRequest, value: object) -> Markup:
-    """A value of the trail: what is written in it, and nothing that a program made of it."""
+    """A value of the trail, as readers see it: words for yes, no and nothing."""
     if value in _NOTHING:
         return visit.words("nothing")
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The settings file read anew: what would be another, and then that."""
+"""The settings file read again: a preview of the changes, then applying them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _shown(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _written(change: Mapping[str, Any], side: str) -> str:
-    """A value of a setting, as the file has it; what is not there is nothing."""
+    """A value of a setting, as in the file; a missing one is empty."""
     value = change[side]
     if value is None:
         return ""

@@ -7,14 +7,14 @@ from typing import Final
 from risala.http.web.languages import N_
 
 OURS: Final = frozenset({"smpp", "modem"})
-"""The drivers whose facts are known by their names; others may mean something else by them."""
+"""The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
     N_("Connect and bind now, where it waits for its time."),
     N_("Dial a code of the SIM's network, and choose from its menus."),
     N_("Ask now for the SIM's balance."),
     N_("The PIN in the settings is right now: type it once more."),
 )
-"""What a driver's command does."""
+"""The descriptions of a driver's commands."""
 FACTS: Final = {
     "attention": N_("To see to"),
     "again_s": N_("Next try, in seconds"),
@@ -86,7 +86,7 @@ PHRASES: Final = (
     N_("fine"),
     N_("not found in the text by the pattern"),
 )
-"""What fills a hole of a sentence, or is the value of a fact."""
+"""Values of the placeholders in sentences, and of facts."""
 REGISTRATIONS: Final = {
     "home": N_("Registered, home network"),
     "roaming": N_("Registered, roaming"),
@@ -96,4 +96,4 @@ REGISTRATIONS: Final = {
     "sms_only_home": N_("Registered for SMS alone, home network"),
     "sms_only_roaming": N_("Registered for SMS alone, roaming"),
 }
-"""The words of a modem for how it stands with its network."""
+"""The words of a modem for its state in the network."""

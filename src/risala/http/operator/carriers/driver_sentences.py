@@ -1,8 +1,8 @@
 """The sentences of our own drivers, and the engine's lines about their links, in English.
 
-Each has holes for what differs. A driver's text may have several of them, one after the other.
-Drivers know nothing of these tables: `tests/http/operator/test_driver_words.py` holds them against
-what they say.
+Each has placeholders for variable parts. A driver's text may have several of them, one after the
+other. Drivers do not use these tables: `tests/http/operator/test_driver_words.py` compares them
+with the drivers' texts.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ LINKS: Final = (
     N_("Loopback is always there."),
     N_("Test keys are served."),
 )
-"""Of SMPP links, and what every driver has."""
+"""Of SMPP links, and common to all drivers."""
 RECEIPTS: Final = (
     N_("Receipts match no message: set message_id_form = {form}."),
     N_(
@@ -113,7 +113,7 @@ RECEIPTS: Final = (
     N_("A late answer was dropped: too many at once."),
     N_("A message of {parts} parts is incomplete: {came} came, the others never."),
 )
-"""Of what comes over SMPP links."""
+"""Of messages received over SMPP links."""
 MODEMS: Final = (
     N_("The network denies this SIM; ask its operator."),
     N_("Searching for a network."),
@@ -207,5 +207,5 @@ LIFE: Final = (
     ),
     N_("the operator asked for {command}"),
 )
-"""The engine's own lines in a link's life; ``said`` is what the driver said."""
+"""The engine's own lines in a link's life; ``said`` is the driver's text."""
 SENTENCES: Final = (*LINKS, *RECEIPTS, *MODEMS, *LIFE)

@@ -1,7 +1,7 @@
-"""What our own drivers say of their links, in the reader's language.
+"""The texts of our own drivers about their links, in the reader's language.
 
-Drivers speak English, and those of others say what they like: a text that is not made of the
-sentences in :mod:`.driver_sentences` stays as it is, as a quotation in English.
+Drivers use English, and other people's drivers any text: a text that is not made of the sentences
+in :mod:`.driver_sentences` is quoted unchanged, as English.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ TEXT_MAX: Final = 600
 ENDS_MAX: Final = 4
 """Full stops within one sentence that are looked over, at most."""
 KNOWN_MAX: Final = 1000
-"""Texts that are remembered with what they are made of: a link's life has a hundred lines."""
+"""Texts kept in memory with their parsed sentences: a link's life has a hundred lines."""
 _Found = tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
 _PHRASED: Final = frozenset({"gate", "reason", "state", "step"})
-"""Holes that a phrase of ours may fill; names and numbers fill the others."""
+"""Placeholders that a translated phrase may fill; names and numbers fill the others."""
 _SAID: Final = "said"
 """The hole that a whole text of a driver fills."""
 _ends: Final = re.compile(r"[.?](?= )").finditer
@@ -40,7 +40,7 @@ _ALL: Final = frozenset({*PHRASES, *COMMANDS})
 
 
 def driver_said(words: Words, text: str) -> Markup:
-    """A driver's text as a quotation, in the reader's language where it is one of ours."""
+    """A driver's text as a quotation, in the reader's language if it is one of ours."""
     found = _spoken(words, text)
     if found is None:
         return Markup('<q dir="auto" lang="en">{}</q>').format(text)
@@ -54,14 +54,14 @@ def driver_line(words: Words, text: str) -> Markup:
 
 
 def driver_phrase(words: Words, text: str) -> Markup:
-    """What a command does, for which it is enough to be one of ours."""
+    """The description of a command, translated if it is one of ours."""
     return words(text) if text in _ALL else _english(text)
 
 
 def driver_facts(
     words: Words, driver: str, facts: Mapping[str, Any]
 ) -> list[tuple[Markup, Markup]]:
-    """The names and values of what a driver tells; None is nothing told."""
+    """The names and values of a driver's facts; None values are left out."""
     return [
         (_name(words, driver, name), _value(words, driver, name, value))
         for name, value in facts.items()
@@ -90,7 +90,7 @@ def _english(text: str, tag: str = "span") -> Markup:
 
 
 def _spoken(words: Words, text: str) -> Markup | None:
-    """One or more sentences of ours, one after the other; None where any of them is none."""
+    """One or more sentences of ours, one after the other; None if any part is not ours."""
     found = _sentences_of(text)
     if found is None:
         return None
@@ -102,7 +102,7 @@ def _spoken(words: Words, text: str) -> Markup | None:
 
 @lru_cache(maxsize=KNOWN_MAX)
 def _sentences_of(text: str) -> _Found | None:
-    """The sentences that a text is made of, with what fills their holes."""
+    """The sentences of a text, with the values of their placeholders."""
     if len(text) > TEXT_MAX:
         return None
     for end in _first_ends(text):
@@ -117,7 +117,7 @@ def _sentences_of(text: str) -> _Found | None:
 
 
 def _first_ends(text: str) -> Iterator[int]:
-    """Where the first sentence may end, the shortest one first: some have a full stop within."""
+    """Where the first sentence may end, shortest first: some contain a full stop."""
     for found in islice(_ends(text), ENDS_MAX):
         yield found.end()
     yield len(text)

@@ -26,7 +26,7 @@ DONE: Final = {
     "reconnect": N_("It connects anew."),
 }
 UNSERVED_MAX: Final = 30
-"""Beginnings of numbers that are listed; a plan without gaps has none."""
+"""The maximum of listed prefixes without a carrier; a plan without gaps has none."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -64,7 +64,7 @@ async def _tiles(visit: PageRequest) -> dict[str, Any]:
 
 
 async def _route(visit: PageRequest) -> dict[str, Any]:
-    """What the tester was asked, by the page's own address, and what it says."""
+    """The question to the route tester, from the page's address, and its answer."""
     typed = visit.form.text("to")
     values: dict[str, Any] = {"typed": typed, "route": None, "faults": {}}
     if not typed:
@@ -87,7 +87,7 @@ async def _route(visit: PageRequest) -> dict[str, Any]:
 
 
 def _match(match: dict[str, Any]) -> str | None:
-    """By what a carrier serves the number; None: it serves all."""
+    """The match by which a carrier serves the number; None: it serves all numbers."""
     if match["code"] == "network":
         return network_name(match["values"]["network"])
     prefix = match["values"]["prefix"]
@@ -95,7 +95,7 @@ def _match(match: dict[str, Any]) -> str | None:
 
 
 def _number(typed: str) -> str:
-    """The number that was meant; what is none is refused with the words of the operation."""
+    """The typed number in its normal form; an invalid one is left for the operation to refuse."""
     try:
         return normalise_number(typed)
     except ValueError:
@@ -103,7 +103,7 @@ def _number(typed: str) -> str:
 
 
 async def act(visit: PageRequest) -> TrioResponse:
-    """Pause, resume, drain, connect anew."""
+    """Pause, resume, drain or reconnect."""
     action = visit.arguments["action"]
     if action not in DONE:
         return visit.go(PAGE)

@@ -1,5 +1,4 @@
-"""One carrier: its pace and weight, what its driver can be asked, its life, receipts without a
-message."""
+"""One carrier: its pace and weight, its driver's commands, its life, receipts without a message."""
 
 from __future__ import annotations
 
@@ -84,7 +83,7 @@ async def override(visit: PageRequest) -> TrioResponse:
 
 
 def _numbers(given: Mapping[str, str]) -> dict[str, object]:
-    """As numbers where they are some; the operation refuses what is none under its name."""
+    """Numbers where possible; the operation refuses any other text, with its field."""
     found: dict[str, object] = dict(given)
     for field, kind in (("rate_per_s", float), ("weight", int)):
         try:
@@ -104,7 +103,7 @@ async def end_override(visit: PageRequest) -> TrioResponse:
 
 
 async def ask(visit: PageRequest) -> TrioResponse:
-    """Ask the driver for one of its own commands; the answer stands on this page alone."""
+    """Run a command of the driver's own; the answer is on this page only."""
     form = visit.form
     arguments = form.text("arguments").split()
     try:

@@ -1,4 +1,4 @@
-"""The tile of a carrier: what an operator sees of it at a glance."""
+"""The tile of a carrier: a summary for operators."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from risala.http.web.messages.sentences import cause_markup
 WAITS_LONG_MS: Final = 30_000
 """A message leaves within seconds: one that has waited so long is drawn in amber."""
 BEAT_S: Final = 3.0
-"""A page of carriers is drawn this often: links come and go without a message that tells of it."""
+"""How often a page of carriers is drawn: links come and go without an event."""
 NEARLY: Final = 0.8
 """A quota that is used so far is drawn in amber."""
 _BROKEN: Final = frozenset({"down", "sick"})
@@ -32,7 +32,7 @@ class Tile:
     """A state of the pages: ``up``, ``down``, ``paused``, ``draining``, ``disabled``."""
     told: Markup
     said: Markup
-    """What its driver says, as a quotation."""
+    """The driver's text, as a quotation."""
     oldest_ms: int | None
     """For how long the oldest message waits."""
     is_late: bool

@@ -1,4 +1,4 @@
-"""What went over a carrier's link in the last minutes, in the protocol's own words."""
+"""The traffic of a carrier's link in the last minutes, in the terms of its protocol."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How carriers stand, in the reader's words: the engine tells codes and values."""
+"""The state of carriers in the reader's words: the engine has codes and values."""
 
 from __future__ import annotations
 

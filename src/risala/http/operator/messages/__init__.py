@@ -1,1 +1,1 @@
-"""Messages of all organizations: found by what somebody has of one, and looked into."""
+"""Messages of all organizations: found by any known detail, and shown one by one."""

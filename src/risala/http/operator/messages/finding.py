@@ -1,4 +1,4 @@
-"""Finding messages over all organizations, by what a customer says on the telephone."""
+"""Finding messages over all organizations, by details that a customer gives on the telephone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from risala.sms.address import digits_of, network_of, normalise_number
 from risala.sms.part_of_number import PART_MIN
 
 WAYS: Final = ("to", "message_id", "carrier_id")
-"""What can be meant: a number or a part of one, an id of ours, the carrier's."""
+"""Kinds of search texts: a number or a part of one, an id of ours, the carrier's."""
 PAGE: Final = 50
 _MESSAGE: Final = "sms_"
 
@@ -48,7 +48,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _meant(text: str, by: str | None) -> dict[str, str]:
-    """What a text is looked for as, where nobody says what it is."""
+    """The search arguments for a text, whose kind may be unknown."""
     if by == "message_id" or (by is None and text.startswith(_MESSAGE)):
         return {"message_id": text}
     if by == "carrier_id":
@@ -60,7 +60,7 @@ def _meant(text: str, by: str | None) -> dict[str, str]:
         return {"to": text} if digits is None else {"digits": text}
     if digits is None or len(digits) < PART_MIN:
         return {"carrier_id": text}
-    return {"digits": text, "carrier_id": text}  # carriers' ids may be digits alone
+    return {"digits": text, "carrier_id": text}  # carriers' ids may consist of digits only
 
 
 def _view(visit: PageRequest, message: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""One message of somebody's: what became of it, and its text for a reason that is kept."""
+"""One message of a customer: its history, and its text, for a reason that is logged."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """The pieces of the page that a change of this very message draws anew."""
+    """The pieces of the page, drawn again when this message changes."""
     message_id = visit.arguments["message_id"]
-    await _found(visit)  # what is not there opens no stream
+    await _found(visit)  # a missing message opens no stream
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and message_id not in {
@@ -42,7 +42,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def ask_text(visit: PageRequest) -> TrioResponse:
-    """Why somebody wants to read it: the question as a page, for whoever has no script."""
+    """The question for the reason, as a page: for browsers without script."""
     return await visit.page(_ASK, _values(visit, await _found(visit)), form=visit.form)
 
 
@@ -71,7 +71,7 @@ def _values(visit: PageRequest, found: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _whole(visit: PageRequest) -> dict[str, Any]:
-    """Everything on its page, with what stands in other tables."""
+    """The values of its page, including those from other tables."""
     found = await _found(visit)
     message = found["message"]
     whose = {"organization_id": message["organizationId"]}

@@ -1,1 +1,1 @@
-"""Organizations: the list, one of them, and what an operator does to its money and its limits."""
+"""Organizations: the list, one of them, and changes to its money and its limits."""

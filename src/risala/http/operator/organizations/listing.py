@@ -20,7 +20,7 @@ STATES: Final = {
     "deleted": NC_("organization", "Deleted"),
 }
 BADGES: Final = {"active": "up", "suspended": "paused", "deleted": "disabled"}
-"""The look of each state, among those that there are."""
+"""The look of each existing state."""
 PAGE: Final = 50
 _LIST: Final = "organizations/list.html"
 

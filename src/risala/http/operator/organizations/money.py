@@ -1,7 +1,7 @@
-"""Money by an operator's hand: cash that was paid, corrections with their reason, the statement.
+"""Manual entries by an operator: cash payments, corrections with a reason, the statement.
 
-Both are asked twice: what would happen is told with its figures before it happens, and then it
-happens once. Neither can be undone; a wrong one is put right by another.
+Both ask for confirmation: the effect is shown with its figures first, and then happens once.
+Neither can be undone; another entry corrects a wrong one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ async def ask_top_up(visit: PageRequest) -> TrioResponse:
 
 
 async def check_top_up(visit: PageRequest) -> TrioResponse:
-    """What would be credited, before it is."""
+    """A preview of the credit."""
     amount = _amount(visit)
     if not amount:
         return await _wrong_amount(visit, _TOP_UP)
@@ -60,7 +60,7 @@ async def ask_adjust(visit: PageRequest) -> TrioResponse:
 
 
 async def check_adjust(visit: PageRequest) -> TrioResponse:
-    """What the balance would become, before it does."""
+    """A preview of the new balance."""
     amount = _amount(visit)
     if not amount:
         return await _wrong_amount(visit, _ADJUST)
@@ -107,7 +107,7 @@ async def statement(visit: PageRequest) -> TrioResponse:
 
 
 def _amount(visit: PageRequest) -> int | None:
-    """What was typed, in minor units; None: it is no amount."""
+    """The typed amount in minor units; None: it is no amount."""
     try:
         return minor_units(visit.form.amount("amount"))
     except ValueError:
@@ -124,7 +124,7 @@ async def _draw(visit: PageRequest, template: str, amount: int | None = None) ->
 
 
 async def _values(visit: PageRequest, amount: int | None = None) -> Mapping[str, Any]:
-    """``checked``: the amount that is asked about, with its sign; None: it is yet to be typed."""
+    """``checked``: the amount to confirm, with its sign; None: not typed yet."""
     organization, form = await organization_of(visit), visit.form
     signed = -amount if amount is not None and form.text("way") == "take" else amount
     balance = minor_units(organization["balance"])

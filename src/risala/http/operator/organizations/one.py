@@ -1,4 +1,4 @@
-"""One organization: how it stands, whether it may send, its price and limits, and who is in it."""
+"""One organization: its state, whether it may send, its price and limits, and its members."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def save(visit: PageRequest) -> TrioResponse:
 
 
 def _rate(typed: str) -> object:
-    """A number as operations take it; what is none is refused with their words."""
+    """A number for operations; any other text is left for them to refuse."""
     if not typed:
         return None
     try:
@@ -106,7 +106,7 @@ async def resume(visit: PageRequest) -> TrioResponse:
 async def _values(
     visit: PageRequest, organization: Json, error: Refusal | None = None
 ) -> dict[str, Any]:
-    """What the page shows; with what a refused form said."""
+    """The values of the page; with those of a refused form."""
     whose = {"organization_id": organization["id"]}
     form = None if error is None else visit.form
     deletions: list[Json] = []

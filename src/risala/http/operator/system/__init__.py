@@ -1,1 +1,1 @@
-"""The service and its machine in the console: how they stand, and what was wrong with them."""
+"""The service and its machine in the console: their state, and past alerts."""

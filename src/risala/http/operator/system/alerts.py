@@ -1,4 +1,4 @@
-"""What was wrong: every alert there was, and what nobody is told of for a time."""
+"""The history of alerts, and those that are silenced for a time."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _lasted_ms(alert: Mapping[str, Any]) -> int | None:
-    """How long it was so; None: it still is."""
+    """How long the alert lasted; None: it still does."""
     over = alert["overAt"]
     return None if over is None else (ms_of(over) - ms_of(alert["raisedAt"])) // 1000 * 1000
 

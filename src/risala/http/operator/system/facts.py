@@ -23,7 +23,7 @@ RULES: Final = {
     "inbound": N_("Messages that came in"),
 }
 BACKUP_OLD_MS: Final = 2 * 86_400_000
-"""Whoever makes one a day has missed one."""
+"""With one backup a day, an older one means that one was missed."""
 DISK_FULL: Final = 0.9
 ALERTS_SHOWN: Final = 5
 _GIB: Final = 1 << 30
@@ -58,7 +58,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _disk(found: Mapping[str, Any]) -> dict[str, Any] | None:
-    """How full the disk is; None: it cannot be told."""
+    """The used share of the disk; None: unknown."""
     total, free = found["diskTotalBytes"], found["diskFreeBytes"]
     if not total:
         return None

@@ -1,5 +1,5 @@
-"""The settings in use, as an operator may see them on a page: no secret, and of a foreign address
-no more than whose it is, as its path may be one."""
+"""The settings in use, as an operator may see them on a page: without secrets, and of a foreign
+address only the host, as its path may be a secret."""
 
 from __future__ import annotations
 
