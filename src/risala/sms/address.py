@@ -1,4 +1,4 @@
-"""Who a message goes to and who it comes from: numbers, networks, sender IDs, TON and NPI."""
+"""The recipient and the sender of a message: numbers, networks, sender IDs, TON and NPI."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _NOT_A_NUMBER: Final = (
 
 
 def normalise_number(text: str) -> str:
-    """The number that a person meant, as ``+222XXXXXXXX``. For the dashboard and the CLI only.
+    """The number in a person's writing, as ``+222XXXXXXXX``. For the dashboard and the CLI only.
 
     Accepts the country code as ``+222``, ``00222``, ``222`` or not at all; spaces, dots, dashes,
-    brackets and invisible direction marks anywhere; Arabic-Indic digits. Raises
-    :class:`ValueError` with one sentence when it is no Mauritanian mobile number.
+    brackets and invisible direction marks anywhere; Arabic-Indic digits. Raises :class:`ValueError`
+    with one sentence for any text that is no Mauritanian mobile number.
     """
     compact = _compact(text)
     for prefix in ("+" + COUNTRY_CODE, "00" + COUNTRY_CODE, COUNTRY_CODE):
@@ -48,10 +48,10 @@ def normalise_number(text: str) -> str:
 
 
 def digits_of(text: str) -> str | None:
-    """The digits of a part of a number, as a person writes it; None where there is anything else.
+    """The digits of a part of a number, as a person writes it; None if other characters are in it.
 
-    What :func:`normalise_number` takes for separators is left out, and so is what comes before the
-    country code.
+    The separators of :func:`normalise_number` are left out, and so is the part before the country
+    code.
     """
     digits = _compact(text).removeprefix("+")
     if digits.startswith("00" + COUNTRY_CODE):
@@ -60,7 +60,7 @@ def digits_of(text: str) -> str | None:
 
 
 def _compact(text: str) -> str:
-    """A number without what people write between its digits, which are ASCII then."""
+    """A number without the separators that people write, in ASCII digits."""
     return "".join(
         character
         for character in text.translate(_ARABIC_DIGITS)
@@ -80,9 +80,9 @@ _INTERNATIONAL_ACCESS: Final = "00"
 def with_country(text: str, national_prefix: str) -> str:
     """A number that a carrier wrote for its own country's use (TON 0, 2 or 4), as ``+…``.
 
-    ``222…``, ``00222…`` and a whole local number become ``+222…``. What cannot be one of that
-    country's numbers (a service's number, a name, another country's number without ``+``) stays as
-    it is written, and so does everything where ``national_prefix`` is empty.
+    ``222…``, ``00222…`` and a whole local number become ``+222…``. A text that cannot be one of
+    that country's numbers (a service's number, a name, another country's number without ``+``) is
+    returned unchanged, and so is everything if ``national_prefix`` is empty.
 
     Args:
         national_prefix: ``+`` and a country code.
@@ -123,10 +123,10 @@ _NETWORKS: Final = {"2": Network.CHINGUITEL, "3": Network.MATTEL, "4": Network.M
 
 
 def network_of(number: str) -> Network | None:
-    """The network that a number was allotted to; None where it is not mobile.
+    """The network to which a number was allotted; None if it is not mobile.
 
-    A second local digit 5 (25, 35, 45) is fixed line or unassigned. None also for what is no
-    number at all.
+    A second local digit 5 (25, 35, 45) is fixed line or unassigned. None also for a text that is no
+    number.
     """
     mobile = _is_mobile(number)
     return None if mobile is None else _NETWORKS[mobile[1]]
@@ -171,7 +171,7 @@ class Address:
 
 
 def source_address(sender: str) -> Address:
-    """How a sender goes on the wire.
+    """The wire format of a sender.
 
     ``+`` and digits: international, E.164. Digits alone are a short code, whose meaning only the
     carrier knows: unknown, unknown. Anything else is alphanumeric.
@@ -196,7 +196,7 @@ def destination_digits(number: str) -> str:
 def sender_fault(text: str) -> str | None:
     """Why ``text`` cannot be a sender ID, in one sentence; None when it can.
 
-    Spaces around it do no harm (:func:`spelled`), and count in its length.
+    Spaces around it are allowed (:func:`spelled`), and count in its length.
     """
     if not 1 <= len(text) <= SENDER_MAX:
         return f"A sender ID has 1 to {SENDER_MAX} characters."
@@ -210,7 +210,7 @@ def sender_fault(text: str) -> str | None:
 
 
 def spelled(text: str) -> str:
-    """A sender ID as it is registered and sent: no space around it, single ones within."""
+    """A sender ID as it is registered and sent: without outer spaces, single ones within."""
     return " ".join(text.split())
 
 

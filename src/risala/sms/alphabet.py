@@ -21,14 +21,14 @@ ESCAPE: Final = 0x1B
 """Leads into the extension table. Not a character: a text that contains U+001B goes as UCS-2,
 because on the phone ESC and ``e`` would become ``€``."""
 ESCAPE_CHARACTER: Final = "\x1b"
-"""Stands for the ESC that a part ends with, where a customer's cut falls inside an escape pair."""
+"""Represents the ESC at the end of a part, if a customer's cut falls inside an escape pair."""
 
 
 _PUBLISHED: Final = Codec()
 
 
 def _read(octets: bytes) -> str | None:
-    """The character that the published table has for ``octets``; None where it has none."""
+    """The character for ``octets`` in the published table; None if it has no such character."""
     try:
         return str(_PUBLISHED.decode(octets)[0])
     except UnicodeDecodeError:
@@ -58,9 +58,9 @@ _ENCODE: Final = {ord(text): octets for text, octets in (_DEFAULT | _EXTENSION).
 _EASY: Final = {text: octets[0] for text, octets in _DEFAULT.items() if text.isascii()}
 _is_easy: Final = re.compile("[" + re.escape("".join(_EASY)) + "]*").fullmatch
 _EASILY: Final = bytes(_EASY.get(chr(n), 0) for n in range(0x100))
-"""Septets by ASCII octet, for texts of characters that are one of each: a tenth of the time."""
+"""Septets by ASCII octet, for texts whose characters take one septet each: ten times faster."""
 
-_UNDEFINED: Final = "\ufffe"  # what charmap_decode takes for "nothing here"
+_UNDEFINED: Final = "\ufffe"  # charmap_decode takes this for "undefined"
 _DECODE: Final = "".join(_read(bytes((n,))) or _UNDEFINED for n in range(0x100))
 _units: Final = re.compile(rb"\x1b?[\x00-\xff]").findall
 _UNITS: Final = (
@@ -106,7 +106,7 @@ def encode_gsm7(text: str) -> bytes:
 
 
 def encode_gsm7_part(text: str) -> bytes:
-    """As :func:`encode_gsm7`, of a part that may end in ESC (U+001B): the other half of that
+    """As :func:`encode_gsm7`, for a part that may end in ESC (U+001B): the other half of that
     character begins the next part."""
     if text.endswith(ESCAPE_CHARACTER):
         return encode_gsm7(text[:-1]) + bytes((ESCAPE,))
@@ -114,11 +114,11 @@ def encode_gsm7_part(text: str) -> bytes:
 
 
 def decode_gsm7(octets: bytes) -> str:
-    """Text of unpacked septets. Never raises: what arrives from a network may be anything.
+    """Text of unpacked septets. Never raises: a network may send anything.
 
     An octet above 0x7F becomes U+FFFD. After ESC, a septet that the extension table lacks is read
     in the default alphabet, and ESC ESC (reserved for a further table) is a space, as §6.2.1.1
-    asks of a receiver; ESC with nothing behind it is dropped.
+    requires of a receiver; a final ESC is dropped.
     """
     if ESCAPE not in octets:
         return codecs.charmap_decode(octets, "replace", _DECODE)[0]
@@ -133,14 +133,14 @@ def decode_gsm7_part(octets: bytes) -> str:
 
 
 def encode_ucs2(text: str) -> bytes:
-    """UTF-16 big-endian octets of ``text``. Never raises; a lone surrogate goes as it stands."""
+    """UTF-16 big-endian octets of ``text``. Never raises; a lone surrogate is kept."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def decode_ucs2(octets: bytes, *, partial: bool = False) -> str:
-    """Text of UTF-16 big-endian octets. Never raises; what makes no sense becomes U+FFFD.
+    """Text of UTF-16 big-endian octets. Never raises; invalid octets become U+FFFD.
 
-    That goes for an odd last octet and for half a surrogate pair. With ``partial`` (one part of a
+    That includes an odd last octet and half a surrogate pair. With ``partial`` (one part of a
     concatenated message: some phones split pairs) halves are kept, for
     :func:`risala.sms.segment.join` to mend.
     """
@@ -151,9 +151,9 @@ def decode_ucs2(octets: bytes, *, partial: bool = False) -> str:
 
 
 def decode_ucs2_part(octets: bytes) -> str:
-    """As :func:`decode_ucs2`, of one part that :func:`risala.sms.segment.join` joins: halves of
-    surrogate pairs are kept, and a last U+001B, which no phone shows, is not, as there it stands
-    for half of an escape pair."""
+    """As :func:`decode_ucs2`, for one part that :func:`risala.sms.segment.join` joins: halves of
+    surrogate pairs are kept. A last U+001B, which no phone shows, is dropped, because there it
+    represents half of an escape pair."""
     return decode_ucs2(octets, partial=True).rstrip(ESCAPE_CHARACTER)
 
 
@@ -169,15 +169,15 @@ _SMART: Final = str.maketrans(
 
 
 _LIGATURES: Final = {"œ": "oe", "Œ": "OE"}
-"""Letters of French that no accent sets apart from plain ones."""
+"""French ligatures, which are more than plain letters with an accent."""
 
 
 def plainer(character: str) -> str | None:
-    """What of GSM 7-bit says nearly the same as a character that is not in it; None: nothing does,
-    or it is in it.
+    """A similar text in GSM 7-bit for a character that is not in it; None: no similar text, or the
+    character is in it.
 
-    Beside what :func:`smart_encode` replaces these are letters without their accent: a word may
-    mean something else by it, so that only its writer can choose them.
+    In addition to the replacements of :func:`smart_encode` these are letters without their accent:
+    this may change the meaning of a word, so only its writer can choose them.
     """
     if fits_gsm7(character):
         return None

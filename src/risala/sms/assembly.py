@@ -1,7 +1,7 @@
 """Parts of concatenated messages: joined when the last one comes, in any order, twice, or never.
 
-Pure: the time is handed in. Nothing that was added is ever dropped: it comes back in a
-:class:`Whole`, which may lack parts, or whose parts may all have been seen before.
+Pure: the time is an argument. No added part is ever dropped: it comes back in a :class:`Whole`,
+which may lack parts, or whose parts may all be repeated.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from risala.sms.message import Concatenation
 from risala.sms.segment import join
 
 ASSEMBLIES_MAX: Final = 4096
-"""Messages that may wait for parts; the one that was touched longest ago gives way."""
+"""The most messages that wait for parts; the one unchanged for longest is given up."""
 REPEATS_S: Final = 600.0
 """A part that comes again this long after its message was whole belongs to that message: the
 carrier missed our answer. References are used again much later than that."""
 MISSING: Final = "[…]"
-"""Stands in a text in the place of parts that never came."""
+"""Replaces parts that never came."""
 
 Key = tuple[Any, ...]
-"""Reference, its bits, number of parts, and who sends to whom."""
+"""Reference, its bits, number of parts, and both ends."""
 
 
 class Part(NamedTuple):
@@ -35,16 +35,15 @@ class Part(NamedTuple):
     number: int
     text: str
     token: Any
-    """What :meth:`Assembler.add` was given with the part; where the part came twice, what it was
-    given the last time."""
+    """The token of :meth:`Assembler.add` for this part; for a repeated part, the last one."""
 
     def __repr__(self) -> str:
         return f"Part({self.number}, {len(self.text)} characters)"
 
     @property
     def mark(self) -> int:
-        """A checksum of the text, the same in every run: tells whether a part that comes again is
-        the one that was here before."""
+        """A checksum of the text, the same in every run: shows whether a repeated part is the same
+        as before."""
         return crc32(self.text.encode("utf-8", "surrogatepass"))
 
 
@@ -95,8 +94,8 @@ class Assembler:
 
     Args:
         assemblies_max: messages that may wait for parts before :meth:`give_way` gives one up.
-        finished_max: whole messages whose parts are still recognised when they come again; 0 where
-            the caller recognises repeated parts by itself.
+        finished_max: whole messages whose repeated parts are still recognised; 0 if the caller
+            recognises repeated parts itself.
     """
 
     def __init__(
@@ -118,9 +117,9 @@ class Assembler:
         """Take a part; the whole message once its last part is here, else None.
 
         Args:
-            place: which part of which message it is; None for a message of one part.
-            ends: who sends to whom; the reference is unique between these two only.
-            token: given back with the part (:attr:`Part.token`).
+            place: the message and the number of the part; None for a message of one part.
+            ends: sender and recipient; the reference is unique between these two only.
+            token: returned with the part (:attr:`Part.token`).
             now_s: seconds of a clock that only goes forward.
         """
         if place is None or place.total == 1:
@@ -138,12 +137,13 @@ class Assembler:
         return self._finish(key, now_s)
 
     def held(self, key: Key, number: int) -> Part | None:
-        """The part with this number of an unfinished message; None where it has not come."""
+        """The part with this number of an unfinished message; None if it has not come."""
         assembly = self._assemblies.get(key)
         return assembly.parts.get(number) if assembly else None
 
     def displaced(self, key: Key, number: int, text: str) -> Whole | None:
-        """Give up the unfinished message that has another text in this part's place; None if none.
+        """Give up the unfinished message that has another text in this part's place; None if no
+        such message exists.
 
         The sender uses that message's reference for a new one: no other part of it will come.
         """
@@ -154,7 +154,7 @@ class Assembler:
         """Undo an :meth:`add` with this token.
 
         Args:
-            before: what :meth:`held` gave before that :meth:`add`.
+            before: the result of :meth:`held` before that :meth:`add`.
         """
         part = self.held(key, number)
         if part is None or part.token is not token:
@@ -217,7 +217,7 @@ class Assembler:
         """Give up the message that waits longest since its first part.
 
         Raises:
-            ValueError: none waits.
+            ValueError: no message waits.
         """
         return self._take(min(self._assemblies, key=lambda key: self._assemblies[key].began_at_s))
 
@@ -226,7 +226,7 @@ class Assembler:
         return len(self._assemblies)
 
     def oldest_s(self) -> float | None:
-        """When the message whose last part came longest ago got it; None where none waits."""
+        """When the message that is unchanged for longest got its last part; None: none waits."""
         return next((one.touched_at_s for one in self._assemblies.values()), None)
 
     def oldest_repeated_s(self) -> float | None:

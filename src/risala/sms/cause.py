@@ -1,9 +1,9 @@
-"""Why a message is where it is: a closed list of words, the same for every carrier and driver.
+"""Causes of messages' states: a closed list of words, the same for every carrier and driver.
 
-A driver maps its carrier's codes to these; the carrier's own word stands beside, as ``raw``. The
-words are the ``errorCode`` of the API (contract §3) and what the timeline keeps, so none is ever
-renamed or taken away. Sentences in three languages: :mod:`risala.engine.model.cause_sentences`;
-each word explained: ``docs/reference/error-codes.md``.
+A driver maps its carrier's codes to these; the carrier's own word is kept too, as ``raw``. The
+words are the ``errorCode`` of the API (contract §3) and are stored in the timeline, so none is ever
+renamed or removed. Sentences in three languages: :mod:`risala.engine.model.cause_sentences`; each
+word explained: ``docs/reference/error-codes.md``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class Cause(StrEnum):
-    """A cause. Any may end a message but those under "for the moment"."""
+    """A cause. Any may end a message except those under "for the moment"."""
 
     # -- the recipient
     UNKNOWN_NUMBER = "UNKNOWN_NUMBER"
@@ -92,7 +92,7 @@ class Cause(StrEnum):
 
 
 def cause_of(word: str | None, otherwise: Cause) -> Cause:
-    """The cause of a stored word; ``otherwise`` where it is none that this version knows."""
+    """The cause of a stored word; ``otherwise`` if this version does not have the word."""
     try:
         return Cause(word or "")
     except ValueError:

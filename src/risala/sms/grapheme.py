@@ -12,7 +12,7 @@ from typing import Final
 _ZWJ: Final = "\u200d"
 _MARKS: Final = frozenset(("Mn", "Me", "Mc"))  # variation selectors and Arabic harakat are Mn
 _PREPENDED: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u08e2")
-"""Arabic number and verse signs, drawn around what follows (Prepended_Concatenation_Mark)."""
+"""Arabic number and verse signs, drawn around the next character (Prepended_Concatenation_Mark)."""
 
 
 def is_boundary(text: str, at: int) -> bool:
@@ -30,7 +30,7 @@ def is_boundary(text: str, at: int) -> bool:
 
 
 def _extends(character: str) -> bool:
-    """True for what is drawn on the character before it (Grapheme_Extend, SpacingMark, ZWJ)."""
+    """True for characters drawn on the previous one (Grapheme_Extend, SpacingMark, ZWJ)."""
     return (
         unicodedata.category(character) in _MARKS
         or character in ("\u200c", _ZWJ)

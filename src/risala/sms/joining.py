@@ -10,7 +10,7 @@ from risala.sms.alphabet import ESCAPE_CHARACTER
 from risala.sms.segment import join_cut
 
 GAP: Final = "…"
-"""Stands where parts are missing, and where half of a character is."""
+"""Replaces missing parts and halves of characters."""
 
 
 class PartText(NamedTuple):

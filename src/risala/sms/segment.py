@@ -38,7 +38,7 @@ _PART: Final = {
 }
 _MEASURE: Final = {Alphabet.GSM7: septet_count, Alphabet.UCS2: code_unit_count}
 _alone: Final = re.compile("[\ud800-\udfff]").sub
-"""Replaces surrogates, of which none is half of a pair any more."""
+"""Replaces surrogates that are no longer half of a pair."""
 
 _IEI_CONCATENATION_8: Final = 0x00
 _IEI_CONCATENATION_16: Final = 0x08
@@ -59,7 +59,7 @@ def part_capacity(alphabet: Alphabet, *, reference_bits: ReferenceBits = 8) -> i
 
 @dataclass(frozen=True, slots=True)
 class SegmentCount:
-    """What a text costs to send."""
+    """The cost of sending a text."""
 
     alphabet: Alphabet
     segments: int
@@ -71,7 +71,7 @@ class SegmentCount:
 _SHORT: Final = tuple(
     SegmentCount(Alphabet.GSM7, 1, units) for units in range(_WHOLE[Alphabet.GSM7] + 1)
 )
-"""What :func:`count` says of most texts, by their length: characters of one septet, and few."""
+"""The result of :func:`count` for most texts, by length: characters of one septet, and few."""
 
 
 def count(text: str, *, reference_bits: ReferenceBits = 8) -> SegmentCount:
@@ -91,8 +91,8 @@ def split(
 ) -> tuple[str, ...]:
     """The segments' texts in order; their concatenation is ``text``.
 
-    An escape pair and a surrogate pair always stay together; what a reader sees as one character
-    does too, unless it alone is longer than a segment. ``alphabet`` is chosen when not given.
+    An escape pair and a surrogate pair always stay together; a visible character does too, unless
+    it alone is longer than a segment. By default ``alphabet`` is chosen automatically.
     """
     alphabet = alphabet or choose_alphabet(text)
     measure = _MEASURE[alphabet]
@@ -129,10 +129,10 @@ def whole(text: str) -> Parts:
 
 
 def cut(text: str, alphabet: Alphabet | None = None) -> Parts:
-    """The parts to send: with room for a 16-bit reference wherever that takes no further part.
+    """The parts to send: with room for a 16-bit reference if that needs no further part.
 
-    There are as many as :func:`count` says, which is what the customer is charged for, whichever
-    carrier takes them and however wide a reference it writes.
+    Their number is that of :func:`count`, which the customer pays for, independent of the carrier
+    and the width of its reference.
     """
     narrow = split(text, alphabet)
     if len(narrow) == 1:
@@ -155,7 +155,7 @@ def _fitting(piece: str, alphabet: Alphabet, capacity: int) -> str:
 
 
 def _last_boundary(text: str, start: int, end: int) -> int:
-    """The last grapheme boundary in ``(start, end]``, or ``end`` where there is none."""
+    """The last grapheme boundary in ``(start, end]``; else ``end``."""
     for cut in range(end, start, -1):
         if is_boundary(text, cut):
             return cut
@@ -166,13 +166,13 @@ def halves(units: str, alphabet: Alphabet) -> tuple[str, str, str]:
     """A part's text between the halves of characters that a cut left at its ends.
 
     Args:
-        units: what the part's octets are; surrogates as they stand, a last ESC as U+001B.
-        alphabet: only in GSM 7-bit is a last ESC half of a character; in UCS-2 it is one.
+        units: the decoded octets of the part; surrogates are kept, a last ESC is U+001B.
+        alphabet: only in GSM 7-bit is a last ESC half of a character; in UCS-2 it is a whole one.
 
     Returns: a low surrogate or nothing, the text, a high surrogate or ESC or nothing.
 
     Raises:
-        ValueError: a surrogate stands alone elsewhere: no cut made that.
+        ValueError: another surrogate is alone: no cut made that.
     """
     before = units[:1] if "\udc00" <= units[:1] <= "\udfff" else ""
     last = units[len(before) :][-1:]
@@ -197,7 +197,7 @@ def join(parts: Iterable[str]) -> str:
 
 
 def join_cut(parts: Iterable[tuple[str, str]], *, lost: str = "\ufffd") -> str:
-    """As :func:`join`, of parts with what is behind each: ESC where the cut divides an escape pair.
+    """As :func:`join`, for parts with their ends: ESC if the cut divides an escape pair.
 
     ESC inside a part is a character of its own (UCS-2 has it), and halves become ``lost``.
     """
@@ -223,10 +223,10 @@ def _mended(parts: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class UserDataHeader:
-    """What a user data header says (3GPP TS 23.040 §9.2.3.24)."""
+    """The content of a user data header (3GPP TS 23.040 §9.2.3.24)."""
 
     length: int
-    """Octets that the header takes, its own length octet included: the text begins there."""
+    """Octets of the header, including its own length octet: the text begins there."""
     concatenation: Concatenation | None
     locking: int = 0
     single: int = 0
@@ -251,11 +251,11 @@ def user_data_header(
 
 
 def parse_user_data_header(octets: bytes) -> UserDataHeader:
-    """Read the header at the beginning of ``octets``; what follows it is not looked at.
+    """Read the header at the beginning of ``octets``; the rest is ignored.
 
-    Elements that we do not know are passed over, and so is a concatenation element of a wrong
-    length or with an impossible part number (§9.2.3.24.1); of several the last counts (§9.2.3.24).
-    Raises :class:`ValueError` when the header or one of its elements does not fit.
+    Unknown elements are skipped, and so is a concatenation element of a wrong length or with an
+    impossible part number (§9.2.3.24.1); of several the last counts (§9.2.3.24). Raises
+    :class:`ValueError` when the header or one of its elements does not fit.
     """
     if not octets or len(octets) <= octets[0]:
         raise ValueError("the user data header is longer than the user data")

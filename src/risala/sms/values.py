@@ -11,15 +11,14 @@ T = TypeVar("T")
 
 
 def quickly(kind: Callable[P, T]) -> Callable[P, T]:
-    """What makes the values of a frozen dataclass with slots in a third of the time.
+    """Makes the values of a frozen dataclass with slots in a third of the time.
 
     A frozen dataclass sets its own fields by a call for each of them. For the values that every
-    message is made of anew, that takes longer than what is done with them. So each begins as a
-    value of a class with the same slots that is not frozen, and becomes one of ``kind`` once its
-    fields are set.
+    message creates, that takes longer than using them. So each begins as a value of an unfrozen
+    class with the same slots, and becomes one of ``kind`` once its fields are set.
 
     Args:
-        kind: the class. It has no ``__post_init__``, and no field that its call does not take.
+        kind: the class. It has no ``__post_init__``, and every field is an argument of its call.
     """
     frozen: Any = kind
 
@@ -31,7 +30,7 @@ def quickly(kind: Callable[P, T]) -> Callable[P, T]:
         if each.default_factory is not MISSING:
             same = field(default_factory=each.default_factory)
         else:
-            same = field(default=each.default)  # where that is MISSING, it has none either
+            same = field(default=each.default)  # MISSING in the original stays MISSING
         shape.append((each.name, each.type, same))
     namespace = {"__post_init__": freeze}
     loose = make_dataclass(frozen.__name__, shape, namespace=namespace, slots=True)
