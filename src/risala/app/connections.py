@@ -1,4 +1,4 @@
-"""The engine's ways to the world beside carriers, built from the settings."""
+"""The engine's connections to the outside other than carriers, built from the settings."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ async def open_outside(
 
 
 def _alert_secret(settings: Settings) -> str:
-    """What signs calls about alerts; empty where there are none.
+    """The secret that signs calls about alerts; empty without such calls.
 
     Raises:
-        ConfigError: it is missing, or is none.
+        ConfigError: it is missing or malformed.
     """
     alerts = settings.alerts
     if not alerts.webhook_url:
@@ -98,7 +98,7 @@ def _alert_secret(settings: Settings) -> str:
 
 
 def _unreachable(settings: Settings) -> Iterator[Fault]:
-    """Addresses for alerts that no call may go to."""
+    """Addresses for alerts that must not be called."""
     rules = rules_of(settings.webhooks)
     for url in settings.alerts.webhook_url:
         try:
@@ -108,8 +108,8 @@ def _unreachable(settings: Settings) -> Iterator[Fault]:
 
 
 def _refuse_misplaced(settings: Settings, methods: Mapping[str, PaymentMethod]) -> None:
-    """Refuse methods whose bank's texts would come to no SIM of their own, or be believed of
-    customers who never show whose number paid.
+    """Refuse methods whose bank's texts arrive at no SIM of their own, or that would believe such
+    texts for customers who never enter the number they paid from.
 
     Raises:
         ConfigError: each fault.
@@ -133,10 +133,10 @@ def _refuse_misplaced(settings: Settings, methods: Mapping[str, PaymentMethod]) 
 
 
 def refuse_shared(settings: Settings, methods: Mapping[str, PaymentMethod]) -> None:
-    """Refuse settings, read anew, that open a SIM which the running methods hear their bank by.
+    """Refuse new settings that open a SIM on which the running methods hear their bank.
 
-    Methods change by a restart alone and carriers at once: what the bank writes would come to
-    customers, and what customers write would be read as the bank's.
+    Methods change only at a restart, but carriers at once: customers would get the bank's messages,
+    and customers' messages would be read as the bank's.
 
     Raises:
         ConfigError: each such carrier.

@@ -47,7 +47,7 @@ METHODS: Final[dict[str, dict[str, str]]] = {
     "masrvi": {"merchant": "114 507"},
     "sedad": {"merchant": "902 663"},
 }
-"""How the demo's organization tops up; the merchant codes are nobody's."""
+"""The top-up methods of the demo's organization; the merchant codes are invented."""
 _SIGN_IN: Final = f"Sign in as {OWNER}: the code is mailed, that is, printed here."
 _KEYS: Final = {
     "secret_key": (KeyType.SECRET, Mode.LIVE),
@@ -86,7 +86,7 @@ class Phone:
 
 
 class PrintingMailer:
-    """The demo's mailer: each mail also goes to the terminal, since nobody else reads it."""
+    """The demo's mailer: each mail also goes to the terminal."""
 
     def __init__(self, mailer: Mailer, console: Console) -> None:
         self._mailer = mailer
@@ -131,7 +131,7 @@ def make_carrier(phone: Phone) -> DemoCarrier:
 
 
 async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
-    """The demo's organization and keys: those of ``demo.json`` where they still work."""
+    """The demo's organization and keys: those of ``demo.json`` if they still work."""
     kept = _read(path)
     if kept is not None and _still_valid(gateway, kept):
         return {name: kept[name] for name in ("organization_id", *_KEYS)}
@@ -211,7 +211,7 @@ def curl_line(base_url: str, secret_key: str) -> str:
 
 
 def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: Path) -> None:
-    """Say where everything is, and what to paste."""
+    """Print all addresses and the commands to paste."""
     line = curl_line(base_url, accounts["secret_key"])
     if console.is_terminal:
         intro = Text(f"Dashboard: {base_url}/app", style="bold green")
@@ -226,13 +226,13 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
         console.print(f"Risala is running at {base_url}", soft_wrap=True)
         console.print(f"Keys and addresses: {demo_file}", soft_wrap=True)
         console.print("Paste this into another terminal:", soft_wrap=True)
-    # On a line of its own and without line breaks, so that it can be selected and pasted.
+    # On a separate line without line breaks, so that it can be selected and pasted.
     console.print(Text(line), soft_wrap=True)
     console.print(Text("Stop with Ctrl-C. The life of each message follows.", style="dim"))
 
 
 class Demo:
-    """What `--demo` adds to a service."""
+    """The additions of `--demo` to a service."""
 
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
@@ -245,12 +245,12 @@ class Demo:
         self._is_set_up = False
 
     def telling(self, mailer: Mailer | None) -> Mailer | None:
-        """A mailer that shows in the terminal what it is given."""
+        """A mailer that also prints each mail to the terminal."""
         return None if mailer is None else PrintingMailer(mailer, self._console)
 
     def preparing(self) -> str | None:
-        """Why the service is not ready yet: when it says that it is, the accounts that the demo
-        file names must be there."""
+        """Why the service is not ready yet: it is ready only once the accounts named in the demo
+        file exist."""
         return None if self._is_set_up else "the demo is being set up"
 
     async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:

@@ -21,7 +21,7 @@ from risala.http.server.server import BoundAddress, serve_app
 
 
 class LeaseGone(Exception):
-    """The service had to stop, because it could not prove that it alone may send."""
+    """The service had to stop, because it could not prove that no other may send."""
 
 
 async def hold_lease(
@@ -29,13 +29,13 @@ async def hold_lease(
 ) -> Callable[[], None]:
     """Hold the lease until ``outer`` closes; without one in the settings, do nothing.
 
-    Closing raises :class:`LeaseGone` where it was lost. Returns early when a stop is ordered.
+    Closing raises :class:`LeaseGone` if it was lost. Returns early when a stop is ordered.
 
     Returns:
-        What is to be called before each segment leaves.
+        The function to call before each segment leaves.
 
     Raises:
-        LeaseTaken: it is another machine's.
+        LeaseTaken: another machine holds it.
     """
     section = stop.settings.standby
     if section.lease_directory is None:
@@ -87,14 +87,14 @@ async def _cancel_when(asked: trio.Event, scope: trio.CancelScope) -> None:
 
 
 class _Entries:
-    """How many entries the ledger has had, for whoever asks later what a copy has missed."""
+    """The number of the ledger's entries, to find out later what a copy has missed."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
         self._last = 0
 
     def last(self) -> int:
-        """The last one's number; the one before where the database cannot be read just now."""
+        """The number of the last entry; the previous result if the database cannot be read now."""
         with suppress(DatabaseUnreadable):
             self._last = last_entry(self._database)
         return self._last

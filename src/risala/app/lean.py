@@ -1,7 +1,7 @@
-"""Keeps other packages from importing what the service never uses.
+"""Keeps other packages from importing modules that the service never uses.
 
-structlog imports rich, where that is installed, to draw tracebacks. We write those ourselves
-(:mod:`risala.app.tracebacks`), and rich would take 5 MiB of a service that draws nothing.
+structlog imports rich, if installed, to draw tracebacks. We write those ourselves
+(:mod:`risala.app.tracebacks`), and rich would take 5 MiB of memory for nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import ModuleType
 
 
 class _Without(MetaPathFinder):
-    """An import hook that says of one package that it is not installed, and knows no other."""
+    """An import hook that reports one package as not installed, and handles no other."""
 
     def __init__(self, package: str) -> None:
         self._package = package

@@ -29,7 +29,7 @@ _PLACE: Final = 11
 
 
 def life_line(event: LifeEvent) -> Text:
-    """One change as one line: time, message, number, status, what happened."""
+    """One change as one line: time, message, number, status, description."""
     line = Text()
     line.append(iso(event.at)[11:23], style="dim")
     line.append(f"  …{event.message_id[-8:]}  {event.to}  ")

@@ -22,13 +22,13 @@ class ServiceAddresses:
     console: BoundAddress | None
     """None: the console is at the main address."""
     metrics: BoundAddress | None
-    """None: so are the metrics, or there are none."""
+    """None: the metrics are at the main address, or off."""
     smpp: tuple[BoundAddress, ...] = ()
     """Where customers' SMPP software binds."""
 
     @property
     def all(self) -> list[BoundAddress]:
-        """Those that speak HTTP."""
+        """The sockets for HTTP."""
         return [each for each in (self.api, self.console, self.metrics) if each is not None]
 
     @property

@@ -16,13 +16,13 @@ _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
 
 
 class _Level:
-    """The least important line that is written; may change while the service runs."""
+    """The lowest level that is written; may change while the service runs."""
 
     number: int = logging.INFO
 
 
 class _Logger(_Everything):  # type: ignore[misc]  # structlog makes its class at run time
-    """Asks for the level at each line: a logger is kept, and the level may change after that."""
+    """Reads the level at each line: a logger is kept, and the level may change after that."""
 
     def is_enabled_for(self, level: int) -> bool:
         """Whether a line of this level is written: where making its values costs something."""
@@ -65,8 +65,8 @@ def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    # Tracebacks have neither local variables nor the texts of exceptions, which may be messages'
-    # texts, codes or passwords.
+    # Tracebacks have neither local variables nor the texts of exceptions, which may contain
+    # messages' texts, codes or passwords.
     if readable:
         renderer: Any = structlog.dev.ConsoleRenderer(exception_formatter=tracebacks.render)
     else:

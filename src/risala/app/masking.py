@@ -1,8 +1,7 @@
-"""Takes phone numbers out of lines of the log, wherever in them they stand.
+"""Masks phone numbers anywhere in lines of the log.
 
-Nobody who reads logs, or whom they are handed on to, needs more of a number than its last digits.
-Ids, times and sizes are left as they are: a number is only what looks like one of Mauritania's, or
-is written with a ``+``.
+Readers of logs need no more of a number than its last digits. Ids, times and sizes are left as they
+are: a number is only a text that looks like a Mauritanian one, or begins with a ``+``.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping, MutableMapping
 from typing import Any, Final
 
 SHOWN_DIGITS: Final = 4
-"""As in the audit trail: enough for somebody who knows the number, too few for anybody else."""
+"""As in the audit trail: enough to recognise a known number, too few to find out another."""
 _OURS: Final = r"222[\s.-]?[2-4](?:[\s.-]?[0-9]){7}"
 _LOCAL: Final = r"[2-4][0-9](?:[\s.]?[0-9]{2}){3}|[2-4][0-9]{7}"
 _NUMBER: Final = re.compile(
@@ -21,11 +20,10 @@ _NUMBER: Final = re.compile(
     r"|(?<=[:/=&?])(?:\+|%2B|00)?222[2-4][0-9]{7}(?![0-9])",
     re.IGNORECASE,
 )
-"""Numbers as people and carriers write them: with the country's code and without, in groups and in
-one, and within addresses. Within a word, or where a time, a version or an id goes on, there is
-none."""
+"""Numbers as people and carriers write them: with the country's code or without, grouped or not,
+also within addresses. Digits within a word, a time, a version or an id do not match."""
 _LEFT: Final = frozenset({"exc_info", "stack_info"})
-"""What becomes a traceback, which has no values (:mod:`risala.app.tracebacks`)."""
+"""The keys that become a traceback, which has no values (:mod:`risala.app.tracebacks`)."""
 _DIGIT: Final = re.compile(r"[0-9]")
 
 
@@ -42,7 +40,7 @@ def _last_digits(found: re.Match[str]) -> str:
 
 
 def mask(_: Any, __: str, event: MutableMapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 -- as structlog has it
-    """A processor of structlog: the whole line, whatever its values are made of."""
+    """A processor of structlog: masks the whole line, with values of any type."""
     return {
         name: value if name in _LEFT or name.startswith("_") else _mask_value(value)
         for name, value in event.items()

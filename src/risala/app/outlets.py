@@ -1,8 +1,8 @@
-"""Standard output and error of a process that must outlive whoever reads them.
+"""Standard output and error of a process that must outlive their reader.
 
 A terminal is closed, a program at the other end of a pipe ends, the disk of a file is full: then a
-line is lost, and nothing else. Without this the line's writer would get the error, in the midst of
-whatever it was at.
+line is lost, and nothing else. Without this the writer of the line would get an exception, in the
+middle of its work.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _OUT_OF_REACH: Final = (OSError, ValueError)
-"""What writing raises; ValueError: it was closed."""
+"""The exceptions of writing; ValueError: the file was closed."""
 
 
 class _Outlet(io.RawIOBase):
-    """Writes what can be written to a descriptor, and says later how much could not.
+    """Writes to a descriptor as far as possible, and reports later how much was lost.
 
     Args:
-        notes: where it can be written to again, say first that something is missing.
+        notes: when writing works again, first write that something is missing.
     """
 
     def __init__(self, descriptor: int, *, notes: bool) -> None:
@@ -70,7 +70,7 @@ class _Outlet(io.RawIOBase):
 
 @contextmanager
 def unharmed() -> Iterator[None]:
-    """Until the block ends, nobody is harmed by what cannot be printed or logged."""
+    """Until the block ends, lines that cannot be printed or logged cause no error."""
     out, err = _safe(sys.stdout, notes=False), _safe(sys.stderr, notes=True)
     with redirect_stdout(out), redirect_stderr(err):
         yield

@@ -1,8 +1,8 @@
-"""Where a running service's settings come from when they are read anew, and SIGHUP, which asks for
+"""The source of a running service's settings when they are read again, and SIGHUP, which starts
 that.
 
-What obeys at once is the engine's to know (:mod:`risala.engine.rules.changes.settings`); outside it
-are the log's level, and the certificate of https, which is read again from its files.
+The engine knows which settings apply at once (:mod:`risala.engine.rules.changes.settings`); outside
+it are the log's level, and the certificate of https, which is read again from its files.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FileSource:
 
 
 async def reload_when_asked(asked: Bell, gateway: Gateway) -> None:
-    """Read the settings anew and obey them whenever the bell rings, for life."""
+    """Read the settings again and apply them each time the bell rings, until cancelled."""
     while True:
         await asked.wait()
         try:

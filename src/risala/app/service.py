@@ -96,8 +96,8 @@ def run_service(
 ) -> int:
     """Run until SIGINT or SIGTERM; the exit status. Expected faults are one sentence on stderr.
 
-    ``load`` reads the settings anew, for SIGHUP; ``file`` is where they were read from. ``show`` is
-    for how far an upgrade is.
+    ``load`` reads the settings again, for SIGHUP; ``file`` is where they were read from. ``show``
+    shows the progress of an upgrade.
     """
     with unharmed():
         return _run(settings, demo=demo, load=load, show=show, file=file)
@@ -173,7 +173,7 @@ async def _serve(
         held.callback(lock.release)
         listening = listen(settings, held)
         async with AsyncExitStack() as outer:
-            # The signals' nursery is the outermost one: a second signal must be heard while the
+            # The signals' nursery is the outermost one: a second signal must be handled while the
             # engine drains.
             signals = await outer.enter_async_context(trio.open_nursery())
             outer.callback(signals.cancel_scope.cancel)
@@ -229,8 +229,8 @@ async def _serve(
 async def _begin(
     outer: AsyncExitStack, stop: Stop, listening: ServiceAddresses, show: Show
 ) -> Callable[[], None] | None:
-    """Bring the database over and hold the lease; what is to be called before each segment leaves.
-    None: a stop was ordered meanwhile."""
+    """Migrate the database and hold the lease; return the function to call before each segment
+    leaves. None: a stop was ordered meanwhile."""
     await upgrade_while_answering(stop, listening.all, show)
     if stop.asked.is_set():
         return None
@@ -247,7 +247,7 @@ async def _open_faces(
     tally: AnswerTally,
     others: Mapping[str, GatewayFace],
 ) -> None:
-    """Serve the API, the control socket, and what has a place of its own: console and metrics."""
+    """Serve the API, the control socket, and at their own addresses console and metrics."""
     gateway, api, metrics = engine.gateway, listening.api, listening.metrics
     serve = partial(serve_app, http=settings.http, shutdown=stop)
     dashboard = create_dashboard(gateway, settings, shutdown=stop)
@@ -290,11 +290,11 @@ def _source(
     demo: Mapping[str, object] | None,
     listening: ServiceAddresses,
 ) -> FileSource:
-    """Where the settings are read anew from.
+    """The source for reading the settings again.
 
     Args:
-        outside: what runs outside the engine.
-        demo: what a demo has of its own, whatever the file says.
+        outside: the parts that run outside the engine.
+        demo: the demo's own settings, which override the file.
     """
 
     def read() -> Settings:

@@ -24,7 +24,7 @@ from risala.smpp_server.session import House
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
 
 FACE: Final = "smpp"
-"""The face of these credentials, among those of an organization."""
+"""The name of this face in an organization's credentials."""
 
 
 class _Guard:
@@ -73,7 +73,7 @@ class _Doors:
 
 
 def _consumer(account: SmppAccount) -> str:
-    """A credential's name among those who follow events."""
+    """A credential's name as a follower of events."""
     return f"{FACE}:{account.credential_id}"
 
 
@@ -98,7 +98,7 @@ async def serve_smpp(
 def build_house(
     settings: SmppServerSection, engine: Engine, guard: BindGuard, roster: SessionRegistry
 ) -> House:
-    """What all sessions share, over the engine."""
+    """The parts that all sessions share, on top of the engine."""
     doors = _Doors(engine)
     couriers = ReceiptSenders(
         doors.open_cursor,
@@ -121,5 +121,5 @@ def _context_of(bound: BoundAddress) -> ContextNow | None:
 
 
 def _context(tls: ServerTls) -> ssl.SSLContext:
-    """What a connection begins with now: the certificate may have been renewed."""
+    """The TLS of a new connection: the certificate may have been renewed."""
     return tls.context

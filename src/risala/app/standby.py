@@ -1,4 +1,4 @@
-"""A standby: it follows, says how it is, and serves nobody until it has taken over."""
+"""A standby: it follows, reports its state, and serves no requests until it has taken over."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ log = structlog.get_logger(__name__)
 
 
 class StandbyFault(Exception):
-    """It cannot follow; the sentence says why."""
+    """It cannot follow; ``str()`` is the reason."""
 
 
 def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
@@ -47,7 +47,7 @@ def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]
 
     Args:
         directory: where the primary ships to.
-        tell: is told once where it listens.
+        tell: called once with the address it listens at.
 
     Raises:
         StandbyFault: it cannot begin.
@@ -103,7 +103,7 @@ class _Follower:
         return f"This is a standby; its copy is up to piece {self._position.number}."
 
     def _poll(self) -> CopyPosition | None:
-        """Take over what is new.
+        """Take over new data.
 
         Raises:
             StorageUnusable: a newer version of Risala wrote it: this one follows, but could not
@@ -115,13 +115,13 @@ class _Follower:
         return found
 
     async def run(self, stop: trio.Event) -> None:
-        """Follow until ``stop``. What fails is logged, and tried again."""
+        """Follow until ``stop``. Failures are logged, and tried again."""
         while not stop.is_set():
             try:
                 found = await trio.to_thread.run_sync(self._poll)
             except (OSError, BadPiece, StorageUnusable) as error:
-                # A generation that ends while it is read is not there any more: the next look finds
-                # the one after it.
+                # A generation that ends while it is read has disappeared: the next poll finds its
+                # successor.
                 if self._fault != str(error):
                     log.warning("standby.failing", reason=str(error))
                 self._fault = str(error)

@@ -21,8 +21,8 @@ from risala.engine.actors.bell import Bell
 log = structlog.get_logger(__name__)
 
 WATCHDOG_SPARE_S: Final = 10.0
-"""Seconds after all deadlines of an ordered stop at which the watchdog ends the process: whatever
-still runs then hangs."""
+"""Seconds after all deadlines of an ordered stop at which the watchdog ends the process: anything
+that still runs then hangs."""
 EXIT_HUNG: Final = 70
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -38,14 +38,14 @@ class Stop:
     settings: Settings
     asked: trio.Event = field(default_factory=trio.Event)
     reload: Bell = field(default_factory=Bell)
-    """Rung by SIGHUP; heard once the engine, whose settings can change, is there."""
+    """Rung by SIGHUP; handled once the engine, whose settings can change, has started."""
     _had_terminal: bool = field(default_factory=_in_terminal)
 
     async def wait_for_signals(
         self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Order a stop at the first signal, and end the process at the second. SIGHUP has the
-        settings read anew."""
+        """Order a stop at the first signal, and end the process at the second. SIGHUP makes the
+        service read the settings again."""
         with trio.open_signal_receiver(*_SIGNALS) as signals:
             # One that came while we started has waited: see hold_reload.
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
@@ -54,8 +54,8 @@ class Stop:
                 if number == signal.SIGHUP and not self._terminal_is_gone():
                     log.info("settings.reading")
                     self.reload.ring()
-                # A window that is closed may tell twice, by the kernel and by its shell: that is
-                # nobody's impatience.
+                # A closed window may send the signal twice, from the kernel and from its shell: the
+                # second one is not a user's request.
                 elif number != signal.SIGHUP or not self.asked.is_set():
                     self._stop(signal.Signals(number).name, 128 + number)
 
@@ -85,7 +85,7 @@ class Stop:
         watchdog.daemon = True
         try:
             watchdog.start()
-        except RuntimeError:  # the machine has no more threads; the kernel needs none
+        except RuntimeError:  # the machine has no threads left; the kernel needs none
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
             signal.alarm(math.ceil(limit_s))
 

@@ -1,9 +1,9 @@
-"""Exceptions in the log: what failed, and where; without the texts of exceptions of others.
+"""Exceptions in the log: their type and place, without the texts of other people's exceptions.
 
 A driver's ``ValueError("cannot send " + text)`` would put a message's text, or a code, into the
-log. So of an exception the type and the stack are logged, without the values of variables, and its
-text only where we know who wrote it. The same goes for what Python itself prints when the process
-ends by an exception.
+log. So an exception is logged with its type and stack, without the values of variables, and with
+its text only if it is known to be safe. The same is true of Python's own output when an exception
+ends the process.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def rendered(exc_info: ExcInfo) -> str:
 
 
 def guard_last_words() -> None:
-    """Have Python print exceptions that nobody caught in the same way."""
+    """Let Python print uncaught exceptions in the same way."""
     sys.excepthook = _print_uncaught
     sys.unraisablehook = _print_unraisable
 

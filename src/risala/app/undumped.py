@@ -1,7 +1,7 @@
-"""No picture of the memory is left on a disk: it holds texts, codes on their way, and the key.
+"""Keeps the process's memory off the disk: it holds texts, codes being sent, and the key.
 
-A crash would write one, by itself or into whatever program the machine has for that, and a program
-of the same user could take one. Root still may; nothing holds root.
+A crash would write it, into a file or into the machine's program for crash reports, and a program
+of the same user could read it. Root still can; root cannot be kept out.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _PR_SET_DUMPABLE: Final = 4
 
 
 def forbid_dumps() -> None:
-    """Have the kernel write no core file of this process, nor let another program attach to it.
+    """Make the kernel write no core file of this process, and let no other program attach to it.
 
-    Where the kernel does not know how (another system than Linux), the first half holds alone. A
-    program that is started from here is as the machine has it, but for core files.
+    If the kernel cannot do that (another system than Linux), only the first half applies. Programs
+    started from here keep the machine's defaults, except for core files.
     """
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,4 +1,4 @@
-"""The service while its database is migrated: it is alive, tells how far it is, and can be stopped.
+"""The service while its database is migrated: it is alive, shows the progress, and can be stopped.
 
 Its sockets are bound already, and an app that answers 503 listens on them meanwhile. Connections
 that wait to be accepted when that app ends are accepted by the service itself.
@@ -45,14 +45,14 @@ async def upgrade_while_answering(
     show: Show = unshown,
     moves: Sequence[RowMove] = MOVES,
 ) -> None:
-    """Migrate the database. Returns at once where none is due, and when a stop is ordered.
+    """Migrate the database. Returns at once if none is due, and when a stop is ordered.
 
     Args:
         addresses: listened on meanwhile; their sockets stay open.
         show: shows the progress in a terminal.
 
     Raises:
-        StorageUnusable: the migration failed; the next start goes on from where it was.
+        StorageUnusable: the migration failed; the next start continues it.
     """
     settings = stop.settings
     path = settings.storage.data_dir / DATABASE
