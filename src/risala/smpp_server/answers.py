@@ -1,4 +1,4 @@
-"""The answers to requests of a bound session, and to those that cannot be taken. Pure."""
+"""The answers to requests of a bound session, and to invalid ones. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from risala.sms.cause import Cause
 from risala.sms.receipt import ReceiptState
 
 ADDITIONAL_STATUS_INFO_TEXT: Final = 0x001D
-"""Tag of the sentence that says why (§5.3.2.11)."""
+"""Tag of the sentence with the reason (§5.3.2.11)."""
 _SENTENCE_MAX: Final = 255
 """Octets of it, without its NUL."""
 
@@ -38,8 +38,8 @@ _BY_STATUS: Final[Mapping[str, ReceiptState]] = {
     "failed": ReceiptState.UNDELIVERABLE,
     "canceled": ReceiptState.DELETED,
 }
-"""A message's state as SMPP has it (§5.2.28), where its cause does not tell more. ``ACCEPTED``
-would not do for ``sent``: by the standard somebody has read such a message for the subscriber."""
+"""A message's state in SMPP (§5.2.28), unless its cause is more precise. ``sent`` is not
+``ACCEPTED``: by the standard that means that somebody has read the message for the subscriber."""
 _BY_CAUSE: Final[Mapping[str, ReceiptState]] = {
     Cause.EXPIRED: ReceiptState.EXPIRED,
     Cause.VALIDITY_OVER: ReceiptState.EXPIRED,
@@ -53,7 +53,7 @@ _error_of: Final = re.compile(r"\berr:([0-9A-Za-z]{1,3})\b").search
 
 
 def state_of(status: str, error_code: str | None) -> ReceiptState:
-    """A message's state as receipts and ``query_sm`` tell it."""
+    """A message's state in receipts and ``query_sm``."""
     state = _BY_STATUS.get(status, ReceiptState.UNKNOWN)
     if state is ReceiptState.UNDELIVERABLE and error_code is not None:
         return _BY_CAUSE.get(error_code, state)
@@ -61,8 +61,7 @@ def state_of(status: str, error_code: str | None) -> ReceiptState:
 
 
 def error_of(carrier_code: str | None) -> str:
-    """The three characters of a receipt's ``err``: the carrier's own, ``000`` where it gave
-    none."""
+    """The three characters of a receipt's ``err``: the carrier's own, or ``000``."""
     found = _error_of(carrier_code or "")
     return found[1].rjust(3, "0") if found else "000"
 
@@ -73,14 +72,14 @@ def accepted(request: SubmitSm | DataSm, message_id: str) -> Pdu:
 
 
 def refused(request: Pdu, command_status: int, sentence: str) -> Pdu:
-    """A refusal that says why: the sentence is an optional parameter behind an empty body."""
+    """A refusal with its reason: the sentence is an optional parameter behind an empty body."""
     octets = sentence.encode("ascii", "replace")[:_SENTENCE_MAX]
     why = (Tlv(ADDITIONAL_STATUS_INFO_TEXT, octets + b"\0"),)
     return varied(response_to(request, command_status), tlvs=why)
 
 
 def query_answer(request: QuerySm, view: MessageView) -> Pdu:
-    """What a message of the customer's has come to (§4.8.2)."""
+    """The state of a customer's message (§4.8.2)."""
     state = state_of(view.status, view.error_code)
     ended = view.status in _ENDED
     error = error_of(view.carrier_code)

@@ -1,4 +1,4 @@
-"""Who may bind: the credential, where it comes from, how often it was tried, how many are open."""
+"""Permission to bind: the credential, the address, the number of attempts and of open sessions."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ log = structlog.get_logger("risala.smpp_server")
 
 PeerAddress = IPv4Address | IPv6Address
 Admit = Callable[[str, str, PeerAddress | None], Awaitable[SmppAccount]]
-"""Who comes in by a ``system_id`` and a password, from an address.
+"""Finds the account for a ``system_id``, a password and an address.
 
 Raises:
-    Unauthorized: unknown, wrong or revoked: which of them is not told.
+    Unauthorized: unknown, wrong or revoked; the answer does not show which.
     Forbidden: the address is not allowed, or the organization is not active.
     Unavailable: not now.
 """
 
 Prepare = Callable[[SmppAccount], Awaitable[None]]
-"""Sees to it that what happens from now on is owed to an account.
+"""Starts to collect events for an account's receivers.
 
 Raises:
     Unavailable: not now.
@@ -56,7 +56,7 @@ class BindGuard(Protocol):
     """Counts failed binds where failed API keys are counted."""
 
     def bucket(self, peer: str | None) -> Hashable:
-        """What limits by address count an address under."""
+        """The key of an address in limits by address."""
 
     async def hold(self, peer: str | None) -> None:
         """Count a failed bind; returns when its answer may leave."""
@@ -82,20 +82,20 @@ class BindDecisions:
         self._by_address = SlidingWindows(window, TRIED_MAX)
         self._by_name = SlidingWindows(window, TRIED_MAX)
         self._at_home: OrderedDict[str, Hashable] = OrderedDict()
-        """Where each ``system_id`` last bound from: strangers who try its name elsewhere must not
-        lock its owner out."""
+        """The last successful address of each ``system_id``: strangers who try it elsewhere must
+        not lock its owner out."""
 
     def bucket(self, peer: str | None) -> Hashable:
-        """What limits by address count an address under."""
+        """The key of an address in limits by address."""
         return self._guard.bucket(peer)
 
     async def decide(self, request: Bind, peer: str | None) -> SmppAccount:
-        """Whose session it becomes.
+        """The account of a new session.
 
         Raises:
-            StatusRefusal: nobody's; with what to answer.
+            StatusRefusal: the bind is refused; with the status to answer.
         """
-        # Longer ones are nobody's: whoever tries them must not have us remember them whole.
+        # No account has a longer name: an attacker's long names must not fill the memory.
         name = request.system_id[: SYSTEM_ID_MAX + 1]
         bucket = self._guard.bucket(peer)
         self._refuse_flood(name, bucket)

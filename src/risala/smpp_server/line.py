@@ -1,7 +1,7 @@
 """The requests of one session in their order, and the one task that answers them.
 
-Whatever stands in line when the task looks is taken together: its submits become one unit of work
-and share one disk sync, however many they are. A ``submit_sm_resp`` leaves after that sync.
+All waiting requests are taken together: their submits become one unit of work and share one disk
+sync, however many they are. A ``submit_sm_resp`` leaves after that sync.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ Answer = Callable[[Pdu, Pdu], None]
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """A request whose answer is known already, and waits for those before it."""
+    """A request with a known answer that waits for earlier answers."""
 
     request: Pdu
     response: Pdu
 
 
 class RequestLine:
-    """What a bound session has asked, and has no answer to yet."""
+    """The unanswered requests of a bound session."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class RequestLine:
         self._answer = answer
         self._waiting: deque[Asked | _Decided] = deque()
         self._decided = 0
-        """Those in line that have their answer, and so no place in the window."""
+        """Waiting requests with a known answer, which take no place in the window."""
         self._under_way = 0
         self._came = trio.Event()
         self._idle = trio.Event()
@@ -116,8 +116,8 @@ class RequestLine:
         self._came.set()
 
     async def wait_room(self) -> None:
-        """Return once no more than a window of decided answers waits: software that goes on beyond
-        its window is not read meanwhile, so that its answers keep their order in bounded memory."""
+        """Return once at most one window of known answers waits: a client that exceeds its window
+        is not read meanwhile, so that its answers keep their order in bounded memory."""
         while self._decided >= self._window_max:
             self._has_room = trio.Event()
             await self._has_room.wait()
@@ -194,7 +194,7 @@ class RequestLine:
             return refused(request, status_of(result), str(result))
         message_id, shape = json.loads(result)["messageId"], self._shape
         if command.idempotency_key is not None:
-            # The message may be an earlier one, whose id was written otherwise then.
+            # The message may be an earlier one, whose id was written differently then.
             shape = self._shape_of(message_id)
         return accepted(request, written(message_id, shape))
 
@@ -245,10 +245,10 @@ class RequestLine:
         return response_to(request)
 
     def _find(self, message_id: str) -> MessageView:
-        """The message of an id in any shape, whatever the setting is now.
+        """The message of an id in any shape, independent of the current setting.
 
         Raises:
-            NotFound: there is none of this organization.
+            NotFound: this organization has no such message.
         """
         for key in keys_of(message_id):
             with suppress(NotFound):
@@ -256,7 +256,7 @@ class RequestLine:
         return self._engine.get_message(self._account.principal, message_id)
 
     def _caller(self) -> Caller:
-        """Who withdraws a message, for the audit trail."""
+        """The user who cancels a message, for the audit trail."""
         account = self._account
         who = f"{account.system_id} ({account.credential_id})"
         return Caller(who, CallerKind.SMPP, Role.DEVELOPER, account.principal.organization_id)

@@ -14,8 +14,8 @@ from typing import Final
 from risala.engine.model.ids import key_of
 
 MESSAGE_ID: Final = "smpp.id"
-"""The metadata's member that says how the submit's answer wrote the message's id, where that is
-a number: receipts write it the same way, also after the setting was changed."""
+"""The metadata's member with the shape of a numeric message id in the submit's answer: receipts use
+the same shape, even after the setting was changed."""
 
 
 class IdShape(StrEnum):

@@ -1,6 +1,6 @@
-"""What a customer's receivers are sent: receipts for its own messages, and texts from phones.
+"""The data for a customer's receivers: receipts for its own messages, and texts from phones.
 
-Pure. Both come from the events of the organization, which say all but when a message was submitted.
+Pure. Both come from the events of the organization, which have all except the time of the submit.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ _DELIVERIES: Final = "3"
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """What one event is to a customer: a receipt, or the parts of one text."""
+    """One event as PDUs for a customer: a receipt, or the parts of one text."""
 
     seq: int
     pdus: tuple[DeliverSm | DataSm, ...]
 
 
 def owed_for(event: FollowedEvent, account: SmppAccount, look: Look) -> Owed | None:
-    """What a credential's receivers are sent for an event; None: nothing."""
+    """The PDUs of an event for a credential's receivers; None: nothing to send."""
     if event.is_test is not (account.principal.mode is Mode.TEST):
         return None
     told = json.loads(event.body)
@@ -93,8 +93,7 @@ def _is_asked_for(kind: EventType, metadata: Mapping[str, str]) -> bool:
 
 
 def _receipt(event: FollowedEvent, told: dict[str, Any], view: MessageView) -> DeliverSm:
-    """A receipt (§4.6.1, appendix B): its addresses are those of the submit, the other way
-    round."""
+    """A receipt (§4.6.1, appendix B): its addresses are those of the submit, swapped."""
     state = state_of(told["status"], told["errorCode"])
     phone, name = destination_address(told["to"]), source_address(told["from"])
     tells_why = state.is_final and state is not ReceiptState.DELIVERED

@@ -1,4 +1,4 @@
-"""Lines of the log that strangers can cause: a flood of connections must not be one of lines."""
+"""Log lines that strangers can cause: a flood of connections must not flood the log."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import trio
 log = structlog.get_logger("risala.smpp_server")
 
 LINES_EVERY_S: Final = 1.0
-"""Seconds between two such lines; those between are counted, and the next line says how many."""
+"""Seconds between two such lines; suppressed lines are counted in the next one."""
 
 
 class QuietLines:
-    """Says what happens to whoever is not bound, at most once a second."""
+    """Logs events of unbound clients, at most once a second."""
 
     def __init__(self) -> None:
         self._next_at_s = -1.0

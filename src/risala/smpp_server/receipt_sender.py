@@ -1,8 +1,8 @@
-"""Brings a credential's receivers what is owed to them: at least once, in order, from a cursor.
+"""Sends a credential's receivers what is pending: at least once, in order, from a cursor.
 
-The cursor is a row, and moves only once the customer's software has taken all before it. So nothing
-that is owed takes memory but the stretch that is being delivered, and nobody who never answers can
-make it grow. While no receiver is bound, it waits on the disk.
+The cursor is a row, and moves only once the customer's software has accepted all before it. So only
+the part that is being delivered is in memory, and a receiver that never answers cannot make it
+grow. While no receiver is bound, the data waits on the disk.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REFUSED_WAIT_S: Final = 5.0
 _FAULT_WAIT_S: Final = 5.0
 """Seconds after a fault of ours before the stretch is read again."""
 _NOT_NOW: Final = frozenset({0x08, 0x14, 0x58, 0x64})
-"""RSYSERR, RMSGQFUL, RTHROTTLED and RX_T_APPN: what passes by itself (§5.1.3)."""
+"""RSYSERR, RMSGQFUL, RTHROTTLED and RX_T_APPN: temporary failures (§5.1.3)."""
 
 
 class Cursor(Protocol):
@@ -53,7 +53,7 @@ class Cursor(Protocol):
 
 
 class Receiver(Protocol):
-    """A session that receipts and texts may go to."""
+    """A session that can receive receipts and texts."""
 
     @property
     def link(self) -> Link: ...
@@ -81,13 +81,13 @@ class _Errand:
     unanswered: int = field(default=0, compare=False)
     """Its parts that have no answer yet."""
     status: int = field(default=0, compare=False)
-    """The first refusal of one of its parts; 0: none was refused."""
+    """The first refusal of one of its parts; 0: no refusal."""
     is_lost: bool = field(default=False, compare=False)
     """The link ended, or was silent, before a part was answered."""
 
 
 class ReceiptSender:
-    """Of one credential.
+    """The sender of one credential.
 
     Args:
         window_max: parts that may be on their way to one session.
@@ -111,12 +111,12 @@ class ReceiptSender:
         self._receivers: dict[Receiver, int] = {}
         """Sessions, and how many parts are on their way to each; the next in turn first."""
         self._owed: list[_Errand] = []
-        """Those of the stretch that are not on their way, in order."""
+        """The items that are not on their way yet, in order."""
         self._under_way = 0
         self._changed = trio.Event()
 
     def add(self, receiver: Receiver) -> None:
-        """A session is bound that can take what is owed."""
+        """A session is bound that can receive pending data."""
         self._receivers[receiver] = 0
         self._changed.set()
 
@@ -131,7 +131,7 @@ class ReceiptSender:
             try:
                 await self._deliver_page()
             except Draining:
-                return  # what the cursor has not kept comes again after the next start
+                return  # items after the saved cursor are sent again after the next start
             except Exception:
                 log.exception("smpp_server.bug", system_id=self._account.system_id)
                 self._owed.clear()
@@ -159,7 +159,7 @@ class ReceiptSender:
         self._changed = trio.Event()
 
     def _send_what_may_go(self) -> float | None:
-        """Send until windows are full; in how many seconds the first may go that must wait."""
+        """Send until windows are full; return the seconds until the first delayed item is due."""
         while self._owed:
             first = self._owed[0]
             wait_s = first.not_before_s - trio.current_time()
@@ -181,7 +181,7 @@ class ReceiptSender:
         return None
 
     def _send(self, errand: _Errand, receiver: Receiver) -> None:
-        """Send all its parts by one session: whoever joins them has them together."""
+        """Send all its parts by one session, so that one client can join them."""
         errand.unanswered, errand.status, errand.is_lost = len(errand.owed.pdus), 0, False
         self._under_way += 1
         for pdu in errand.owed.pdus:

@@ -12,12 +12,12 @@ from risala.smpp_server.session_registry import SmppAccount, SmppCounts
 
 
 class ReceiptSenders:
-    """Starts a receipt sender where there is none yet, and tells it of its receivers.
+    """Starts missing receipt senders, and adds receivers to them.
 
     Args:
-        open_cursor: a credential's place among the events: where it was, or now if it has none yet.
-        forget_cursor: nothing is owed to a credential any more.
-        look_of: how an account looks at its organization's messages.
+        open_cursor: a credential's place among the events: the saved one, else now.
+        forget_cursor: nothing is pending for a credential any longer.
+        look_of: an account's view of its organization's messages.
         window_max: parts that may be on their way to one session.
         counts: of the whole server.
     """
@@ -47,8 +47,7 @@ class ReceiptSenders:
             await trio.sleep_forever()
 
     async def prepare(self, account: SmppAccount) -> None:
-        """See to it that what happens from now on is owed to a credential, also before one of its
-        receivers is bound.
+        """Collect events for a credential from now on, even before one of its receivers is bound.
 
         Raises:
             Unavailable: it could not be written.
@@ -70,7 +69,7 @@ class ReceiptSenders:
             self._nursery.start_soon(self._keep_running, courier, scope)
 
     def add(self, account: SmppAccount, receiver: Receiver) -> None:
-        """A session is bound that can take what is owed to its credential."""
+        """A session is bound that can receive its credential's data."""
         self._running[account.credential_id][0].add(receiver)
 
     def remove(self, account: SmppAccount, receiver: Receiver) -> None:

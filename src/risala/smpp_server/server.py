@@ -1,7 +1,7 @@
-"""The SMPP server for customers: takes connections, and ends them in order.
+"""The SMPP server for customers: accepts connections, and ends them in order.
 
-Its sessions run in a nursery that outlives the taking of connections: a stop closes the listeners,
-lets each session answer what is in its window and unbind, and ends under a deadline.
+Its sessions run in a nursery that outlives the listeners: a stop closes the listeners, lets each
+session answer the requests in its window and unbind, and ends under a deadline.
 """
 
 from __future__ import annotations
@@ -24,36 +24,35 @@ from risala.smpp_server.session_registry import SmppAccount
 log = structlog.get_logger("risala.smpp_server")
 
 Standing = Callable[[SmppAccount], None]
-"""Asked about the accounts of open sessions.
+"""Checks the accounts of open sessions.
 
 Raises:
-    EngineError: its credential was revoked, or its organization is not active any more.
+    EngineError: its credential was revoked, or its organization is no longer active.
 """
 ContextNow = Callable[[], ssl.SSLContext]
-"""What a TLS connection begins with now."""
+"""The TLS of a new connection."""
 LOOK_S: Final = 2.0
-"""Seconds between two looks at whether those who are bound may still be: a credential that was
-revoked is not to be used for longer."""
+"""Seconds between two checks of the bound accounts: the longest use of a revoked credential."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmppListener:
-    """An address that is listened on, and what begins TLS there."""
+    """A listening address, with its TLS."""
 
     listener: trio.SocketListener
     context: ContextNow | None = None
-    """None: the address speaks plain SMPP."""
+    """None: the address uses plain SMPP."""
 
 
 @dataclass(eq=False, slots=True)
 class _Connection:
-    """One that is open, those in their TLS handshake too."""
+    """An open connection, including those in their TLS handshake."""
 
     bucket: Hashable
-    """What its address is counted under."""
+    """The key of its address in limits."""
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     session: EsmeSession | None = None
-    """None: its TLS handshake is under way."""
+    """None: its TLS handshake is not finished."""
 
     @property
     def is_bound(self) -> bool:
@@ -159,12 +158,12 @@ class SmppServer:
         return len(self._open) < settings.sessions_max
 
     def _drop(self, connection: _Connection) -> None:
-        """End one that nobody has bound on; its place is free at once."""
+        """End an unbound connection; its place is free at once."""
         del self._open[connection]
         connection.scope.cancel()
 
     async def _keep_looking(self) -> None:
-        """Unbind whoever may not be bound any more, for life."""
+        """Unbind sessions that are no longer permitted, until cancelled."""
         while True:
             await trio.sleep(LOOK_S)
             for session in self._house.roster:
@@ -178,7 +177,7 @@ class SmppServer:
                         await self._forget(session.account)
 
     async def _forget(self, account: SmppAccount) -> None:
-        """A credential is no more: nothing is owed to it any more."""
+        """A credential was removed: nothing is pending for it any longer."""
         try:
             await self._house.couriers.forget(account)
         except EngineError as error:

@@ -1,4 +1,4 @@
-"""One customer's connection: its bind, what it may ask, and its leave."""
+"""One customer's connection: its bind, its requests, and its end."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ from risala.smpp_server.statuses import (
 log = structlog.get_logger("risala.smpp_server")
 
 INTERFACE_VERSION: Final = 0x34
-"""SMPP 3.4: what we say, and the first version that knows optional parameters."""
+"""SMPP 3.4: our version, and the first one with optional parameters."""
 PDU_OCTETS_MAX: Final = 16 * 1024
-"""Octets of the longest PDU that is taken: four times what the longest text needs."""
+"""Octets of the longest accepted PDU: four times the need of the longest text."""
 
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What all sessions share."""
+    """The parts that all sessions share."""
 
     settings: SmppServerSection
     engine: SmppGateway
@@ -82,7 +82,7 @@ class EsmeSession:
         self.kind = ""
         """How it is bound: ``transmitter``, ``receiver`` or ``transceiver``."""
         self.version = 0
-        """What the customer's software says that it speaks, as 0x34 for SMPP 3.4."""
+        """The version of the customer's software, as 0x34 for SMPP 3.4."""
         self.since_ms = house.now_ms()
         self.counts = SmppCounts()
         self._line: RequestLine | None = None
@@ -103,7 +103,7 @@ class EsmeSession:
 
     @property
     def receives(self) -> bool:
-        """Whether receipts and messages may go to it."""
+        """Whether receipts and messages may be sent to it."""
         return self.account is not None and self.kind != "transmitter" and not self._leaves
 
     def view(self) -> EsmeView | None:
@@ -172,7 +172,7 @@ class EsmeSession:
             return
 
     async def _take_leave(self) -> None:
-        """Once asked to: answer what is in line, then unbind."""
+        """Once requested: answer the waiting requests, then unbind."""
         await self._leaving.wait()
         await self._answered_all()
         await self.link.unbind()
@@ -194,7 +194,7 @@ class EsmeSession:
                 reason=self._why or self.link.reason,
             )
 
-    # -- what the customer's software says
+    # -- PDUs from the customer's software
 
     def on_request(self, link: Link, request: Pdu) -> None:
         assert self._nursery is not None, "a link is read within the session's nursery"
@@ -214,10 +214,10 @@ class EsmeSession:
                 self._answer_in_turn(request, response_to(request, ESME_RINVCMDID))
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:
-        """An answer to a receipt or message that was sent again meanwhile: it says nothing new."""
+        """A late answer to a receipt or message that was sent again meanwhile: it adds nothing."""
 
     def on_trouble(self, link: Link, text: str) -> None:
-        # Also of those that are bound: their software may err in every request.
+        # Bound sessions too: their software may err in every request.
         say = self._house.roster.quiet.say
         say("smpp_server.trouble", peer=self.peer, system_id=self._name(), text=text)
 
@@ -234,7 +234,7 @@ class EsmeSession:
             self._answer_in_turn(request, refused(request, ESME_RTHROTTLED, text))
 
     def _answer_in_turn(self, request: Pdu, response: Pdu) -> None:
-        """Give an answer that is known at once, behind those to the requests before it."""
+        """Give an answer that is known at once, after those to earlier requests."""
         if self._line is None:
             self._answer(request, response)
         else:

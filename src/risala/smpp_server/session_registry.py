@@ -1,4 +1,4 @@
-"""Who is connected: for limits, for the operator, and for whoever has something to deliver."""
+"""The open sessions: for limits, for the operator, and for deliveries."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from risala.smpp_server.quiet import QuietLines
 
 @dataclass(frozen=True, slots=True)
 class SmppAccount:
-    """Whom a bind let in: an organization, by one of its credentials of the kind ``smpp``."""
+    """The account of a bind: an organization, by one of its credentials of the kind ``smpp``."""
 
     credential_id: str
     system_id: str
     principal: Principal
     sender: str | None = None
-    """Whom a message is from that names nobody; None: the service's own sender."""
+    """The sender of a message without one; None: the service's own sender."""
     hears: bool = False
     """Texts from phones go to its receivers too."""
 
 
 @dataclass(slots=True)
 class SmppCounts:
-    """What one session, or all of them, have done since the start."""
+    """The counts of one session, or of all of them, since the start."""
 
     submits: Counter[int] = field(default_factory=Counter)
     """Submits by the ``command_status`` that answered them."""
@@ -36,7 +36,7 @@ class SmppCounts:
     delivered: int = 0
     """Receipts and messages that the customer's software took."""
     refused: int = 0
-    """Those that it refused."""
+    """The refused ones."""
 
 
 class BoundSession(Protocol):
@@ -44,13 +44,13 @@ class BoundSession(Protocol):
 
     @property
     def account(self) -> SmppAccount | None:
-        """Whose it is; None before its bind."""
+        """Its account; None before its bind."""
 
     def view(self) -> EsmeView | None:
-        """As the operator sees it; None before its bind."""
+        """As shown to the operator; None before its bind."""
 
     def leave(self, reason: str) -> None:
-        """Unbind it, once what was asked is answered."""
+        """Unbind it, once its requests are answered."""
 
 
 class SessionRegistry:
@@ -74,7 +74,7 @@ class SessionRegistry:
         self._sessions.pop(session, None)
 
     def views(self) -> list[EsmeView]:
-        """Those that are bound, for the operator."""
+        """The bound sessions, for the operator."""
         return [view for each in self._sessions if (view := each.view()) is not None]
 
     def totals(self) -> EsmeTotals:

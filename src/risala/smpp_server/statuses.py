@@ -1,8 +1,7 @@
-"""What the engine refuses, as a ``command_status``: one table for every request of a customer.
+"""Refusals of the engine as a ``command_status``: one table for every request of a customer.
 
-A row is looked for by the refusal's class, then by the classes that it is a kind of. Software that
-speaks SMPP tries again after 0x08, 0x14 and 0x58, and gives a message up after any other: so these
-three are for what passes by itself.
+The row is that of the refusal's class, else of its base classes. SMPP clients try again after 0x08,
+0x14 and 0x58, and give a message up after any other: so these three are for temporary failures.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ STATUS_OF: Final[Mapping[type[EngineError], int]] = {
     Forbidden: ESME_RSUBMITFAIL,
     Refusal: ESME_RSUBMITFAIL,
 }
-"""By the class of what the engine raises."""
+"""By the class of the engine's exception."""
 
 
 def status_of(error: EngineError) -> int:

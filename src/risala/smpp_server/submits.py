@@ -1,7 +1,7 @@
-"""A customer's ``submit_sm`` or ``data_sm`` as a message of ours, or why it cannot be one. Pure.
+"""A customer's ``submit_sm`` or ``data_sm`` as a message of ours, or the reason against it. Pure.
 
-What a message of ours cannot carry is refused in words, and never dropped in silence: binary data,
-headers that address a port, flash and silent messages, a delivery that is acknowledged.
+Features that our messages lack are refused with a sentence, never silently dropped: binary data,
+headers that address a port, flash and silent messages, acknowledged delivery.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Submit = SubmitSm | DataSm
 TEXT_MAX: Final = 1600
 """Characters of a message, as for the API (contract §3)."""
 VALIDITY_MAX_S: Final = 259_200
-"""The longest validity that a message may have; a longer wish is taken for this."""
+"""The longest validity of a message; a longer one is shortened to this."""
 KEY_CHARACTERS: Final = (8, 128)
 """Characters of an idempotency key, as for the API."""
 
@@ -56,10 +56,10 @@ IDEMPOTENCY_KEY: Final = 0x1401
 idempotency key, as a C-Octet String. ``user_message_reference`` could not serve: it has 65,536
 values, which come again, and a key holds for ever."""
 RECEIPT: Final = "smpp.receipt"
-"""The metadata's member that says which receipts were asked for: ``registered_delivery``'s lowest
-two bits (§5.2.17), 1 all, 2 of failures, 3 of deliveries (SMPP 5.0)."""
+"""The metadata's member for the requested receipts: ``registered_delivery``'s lowest two bits
+(§5.2.17), 1 all, 2 of failures, 3 of deliveries (SMPP 5.0)."""
 INTERMEDIATE: Final = "smpp.intermediate"
-"""The metadata's member that says that intermediate notifications were asked for: bit 4 of
+"""The metadata's member for requested intermediate notifications: bit 4 of
 ``registered_delivery``."""
 REFERENCE: Final = "smpp.reference"
 """The metadata's member with the submit's ``user_message_reference``, which receipts repeat."""
@@ -77,7 +77,7 @@ _ELSEWHERE: Final = frozenset({"USSD", "WAP", "CBS"})
 """Services that are no short messages (§5.2.11)."""
 _TON_ALPHANUMERIC: Final = 5
 _CONCATENATION: Final = frozenset({0x00, 0x08})
-"""Elements of a user data header that tell a part of a long message (TS 23.040 §9.2.3.24)."""
+"""Elements of a user data header that mark a part of a long message (TS 23.040 §9.2.3.24)."""
 
 
 def command_of(
@@ -90,12 +90,12 @@ def command_of(
     """The message that a submit asks for.
 
     Args:
-        alphabet: what ``data_coding`` 0 means.
-        sender: whom a message is from that names nobody; None: the service's own sender.
-        shape: how its id will be written.
+        alphabet: the meaning of ``data_coding`` 0.
+        sender: used for a message without a sender; None: the service's own sender.
+        shape: the format of its id.
 
     Raises:
-        StatusRefusal: it cannot be one of ours; with what to answer.
+        StatusRefusal: it cannot be one of ours; with the status to answer.
     """
     if fault := form_fault(request, now_ms):
         raise StatusRefusal(fault, f"The request is not well made: {row_of(fault).name}.")
@@ -118,7 +118,7 @@ def command_of(
 
 
 def _refuse_forms(request: Submit) -> None:
-    """Refuse what ``esm_class``, ``service_type`` and ``data_coding`` ask for beyond a text."""
+    """Refuse ``esm_class``, ``service_type`` and ``data_coding`` that ask for more than text."""
     if request.service_type.upper() in _ELSEWHERE:
         raise StatusRefusal(ESME_RINVSERTYP, "Only short messages are taken.")
     if request.esm_class & _MODE_AND_TYPE not in (0, _STORE_AND_FORWARD):
@@ -135,7 +135,7 @@ def _refuse_forms(request: Submit) -> None:
 
 
 def _has_other_elements(octets: bytes) -> bool:
-    """Whether a user data header has elements that would get lost, or none that can be read."""
+    """Whether a user data header has elements that would get lost, or cannot be read."""
     end, at = (octets[0] + 1 if octets else 0), 1
     if not octets or end > len(octets):
         return True
@@ -184,7 +184,7 @@ def _recipient(address: str) -> str:
 
 
 def _sender(request: Submit) -> str | None:
-    """The sender that is asked for; None: none is."""
+    """The requested sender; None: no sender in the request."""
     if not request.source_addr:
         return None
     wrong = sender_fault(request.source_addr)
@@ -229,10 +229,10 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
 
 
 def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]) -> CutPart:
-    """A part goes out as it was cut: in the alphabet of all parts, with the customer's reference.
+    """A part is sent as it was cut: in the alphabet of all parts, with the customer's reference.
 
     Raises:
-        StatusRefusal: it does not fit one SMS beside its header, or is not in its alphabet.
+        StatusRefusal: it does not fit one SMS next to its header, or is not in its alphabet.
     """
     if not request.esm_class & ESM_UDHI:
         # The SAR parameters come without a header of which the text would leave the room: all parts
@@ -250,7 +250,7 @@ def _part(request: Submit, text: str, place: Concatenation, cut: tuple[str, str]
 
 
 def _alphabet(request: Submit) -> Alphabet:
-    """What a part goes out in."""
+    """The alphabet of a part."""
     return Alphabet.UCS2 if request.data_coding == _DCS_UCS2 else Alphabet.GSM7
 
 
