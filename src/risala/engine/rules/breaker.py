@@ -1,4 +1,4 @@
-"""The circuit breaker of a lane: after many refusals in a row, leave the carrier alone. Pure."""
+"""The circuit breaker of a lane: after many refusals in a row, stop using the carrier. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Breaker:
         self._probing = False
 
     def allows(self, now_s: float) -> bool:
-        """True where a submit may go out; after the wait only one, the probe."""
+        """True if a submit may go out; after the wait only one, the probe."""
         if self._open_until_s is None:
             return True
         return now_s >= self._open_until_s and not self._probing
@@ -36,7 +36,7 @@ class Breaker:
         self._open_until_s = None
 
     def failed(self, now_s: float) -> bool:
-        """Count a failure; True where it opened the breaker."""
+        """Count a failure; True if it opened the breaker."""
         self._failures += 1
         was_open = self._open_until_s is not None
         if self._failures >= self._failures_max:
@@ -45,6 +45,6 @@ class Breaker:
         return self._open_until_s is not None and not was_open
 
     def withdrew(self) -> None:
-        """Forget a submit that says nothing of the carrier's health: it did not leave, or was
+        """Forget a submit that shows nothing about the carrier's health: it did not leave, or was
         throttled."""
         self._probing = False

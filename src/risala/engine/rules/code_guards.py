@@ -1,8 +1,10 @@
-"""What keeps one-time codes from numbers that bring their sender money, and from one number again
-and again. Pure; both guards are off unless the operator sets them.
+"""Keeps one-time codes from numbers that earn money by them, and limits codes to one number.
 
-A publishable key is known to everybody. Who is paid for calls to a range of numbers lets codes be
-sent there, on somebody else's balance; and whoever wants to annoy somebody lets them come all day.
+Pure; both guards are off unless the operator sets them.
+
+A publishable key is public. A person who is paid for calls to a range of numbers can have codes
+sent there, paid by another's balance; and a person who wants to annoy someone can have codes sent
+all day.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Final
 from risala.sms.address import Network, network_of
 
 HOUR_MS: Final = 3_600_000
-"""The codes of an hour make the cool-down: those that the journal knows after a restart too."""
+"""The codes of an hour decide the cool-down: those that the journal has after a restart too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class CodeGuards:
     prefixes: tuple[str, ...] = ()
     """With neither, codes go to every number."""
     cooldown_ms: int = 0
-    """After the first code of an hour to a number; 0: there is none."""
+    """After the first code of an hour to a number; 0: no wait."""
     cooldown_max_ms: int = HOUR_MS
 
     def serve(self, recipient: str) -> bool:
@@ -44,7 +46,7 @@ class CodeGuards:
             return 0
         count = len(times)
         for left in range(count, 0, -1):
-            # While so many of them are of the last hour.
+            # As long as this many of them are in the last hour.
             begins = now_ms if left == count else times[count - left - 1] + HOUR_MS
             ends = times[count - left] + HOUR_MS
             free_at = max(begins, times[-1] + self._cooldown_ms(left))
@@ -53,10 +55,10 @@ class CodeGuards:
         return times[-1] + HOUR_MS - now_ms
 
     def _cooldown_ms(self, codes: int) -> int:
-        """After so many codes: twice as long with each."""
+        """The cool-down after so many codes: twice as long with each."""
         doubled = self.cooldown_ms << min(codes - 1, _DOUBLINGS_MAX)
         return min(doubled, self.cooldown_max_ms)
 
 
 _DOUBLINGS_MAX: Final = 20
-"""A second that is doubled so often is longer than any cool-down may be."""
+"""A second that is doubled this often is longer than any cool-down may be."""

@@ -1,7 +1,7 @@
 """One-time codes: derived when they are needed, never stored. Pure.
 
-A code is HMAC-SHA256(key, what it is for) modulo 10^length. Who has the database, its WAL or a
-backup has no code; who has the key alone has none either.
+A code is HMAC-SHA256(key, its purpose) modulo 10^length. The database, its WAL or a backup alone
+reveals no code; neither does the key alone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from risala.engine.rules.keyring import KeyRing
 
 _DIGITS: Final = str.maketrans("٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹", "01234567890123456789")
 Ring = Callable[[], KeyRing]
-"""Tells the keys of this moment: they may be rotated while somebody holds on to it."""
+"""Returns the present keys: they may be rotated while a reference to it is kept."""
 
 
 class Codes:
-    """Knows every code that is derived for one purpose."""
+    """Derives every code for one purpose."""
 
     def __init__(self, ring: Ring, purpose: str | None = None) -> None:
         """
@@ -36,7 +36,7 @@ class Codes:
         """The code of a session: ``length`` digits, zeros for a test key.
 
         Args:
-            basis: what it is derived from; begins with the id of what it is for.
+            basis: the input of the derivation; begins with the id of the code's object.
         """
         if test:
             return "0" * length
@@ -48,12 +48,12 @@ class Codes:
         return secret if self._purpose is None else key_for(secret, self._purpose)
 
     def matches(self, guess: str, basis: str, length: int, *, test: bool) -> bool:
-        """Compare in constant time; spaces around and Arabic-Indic digits are forgiven."""
+        """Compare in constant time; spaces around and Arabic-Indic digits are accepted."""
         cleaned = guess.strip().translate(_DIGITS)
         expected = self.code(basis, length, test=test)
         return hmac.compare_digest(cleaned.encode("utf-8", "surrogatepass"), expected.encode())
 
 
 def key_for(server_key: bytes, purpose: str) -> bytes:
-    """A key of its own for one purpose: what is derived from it fits nothing else."""
+    """A separate key for one purpose: what is derived from it fits nothing else."""
     return hmac.new(server_key, f"risala {purpose}".encode(), hashlib.sha256).digest()

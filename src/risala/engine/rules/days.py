@@ -17,12 +17,12 @@ def day_of(zone: str, at_ms: int) -> int:
 
 @lru_cache(maxsize=1024)
 def _day_of(zone: str, at_s: int) -> int:
-    """Many messages are of the same second."""
+    """Cached, because many messages are in the same second."""
     return datetime.fromtimestamp(at_s, ZoneInfo(zone)).toordinal() - _EPOCH
 
 
 def midnight(zone: str, at_ms: int) -> int:
-    """When the day of a moment began there; both in UTC epoch milliseconds."""
+    """When the day of a moment began in that time zone; both in UTC epoch milliseconds."""
     there = datetime.fromtimestamp(at_ms / 1000, ZoneInfo(zone))
     began = there.replace(hour=0, minute=0, second=0, microsecond=0)
     return round(began.timestamp() * 1000)

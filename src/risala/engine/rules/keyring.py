@@ -1,7 +1,7 @@
-"""The server's keys: the one of now, and those before it that still hold. Pure.
+"""The server's keys: the present one, and former ones that are still valid. Pure.
 
-What is derived for an id is derived by the key of the id's own time, so that it is the same before,
-during and after a rotation, also where one process derives it and the next one compares it.
+What is derived for an id is derived with the key of the id's own time, so that it is the same
+before, during and after a rotation, even if one process derives it and the next one compares it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ class ServerKey:
     since: int = 0
     """For ids of this time and later, UTC epoch milliseconds; 0: for all."""
     until: int | None = None
-    """When it is over; None: it is the newest."""
+    """When it expires; None: it is the newest."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRing:
-    """Keys, the newest first; there is always one."""
+    """Keys, the newest first; there is always at least one."""
 
     keys: tuple[ServerKey, ...]
 
     @classmethod
     def of(cls, secret: bytes) -> KeyRing:
-        """A ring of one key, which is for everything."""
+        """A ring of one key for all ids."""
         return cls((ServerKey(secret),))
 
     @property
@@ -40,7 +40,7 @@ class KeyRing:
         return self.keys[0].secret
 
     def for_id(self, identity: str) -> bytes:
-        """The key that belongs to an id: that of the time in it, or else the newest."""
+        """The key for an id: that of the time in it, or else the newest."""
         key = key_of(identity)
         if key is None:
             return self.newest
@@ -49,21 +49,21 @@ class KeyRing:
         return found.secret
 
     def holding(self, now_ms: int) -> list[bytes]:
-        """Those that still hold, the newest first."""
+        """The valid keys, the newest first."""
         return [each.secret for each in self.keys if each.until is None or now_ms < each.until]
 
     def without_old(self, now_ms: int) -> KeyRing:
-        """Without those that are over."""
+        """The ring without expired keys."""
         return KeyRing(
             tuple(each for each in self.keys if each.until is None or now_ms < each.until)
         )
 
     def rotated(self, secret: bytes, since: int, until: int | None) -> KeyRing:
-        """With a new key in front.
+        """The ring with a new key in front.
 
         Args:
             since: for ids of this time and later.
-            until: when those before it are over; None: at once.
+            until: when the former keys expire; None: at once.
         """
         new = ServerKey(secret, since)
         if until is None:
@@ -73,7 +73,7 @@ class KeyRing:
 
 
 def written(ring: KeyRing) -> str:
-    """A ring as its file has it: a key a line, the newest first, as ``KEY SINCE UNTIL``."""
+    """The text of a ring's file: one key per line, the newest first, as ``KEY SINCE UNTIL``."""
     lines = []
     for each in ring.keys:
         words = [each.secret.hex()]
@@ -86,7 +86,7 @@ def written(ring: KeyRing) -> str:
 
 
 def read(text: str) -> KeyRing | None:
-    """The ring that a text is; None: it is none."""
+    """The ring in a text; None: the text is no ring."""
     keys = [_key(line.split()) for line in text.splitlines() if line.strip()]
     found = [each for each in keys if each is not None]
     if not found or len(found) != len(keys) or not _is_ring(found):
@@ -109,5 +109,5 @@ def _key(words: Sequence[str]) -> ServerKey | None:
 
 
 def _is_ring(keys: Sequence[ServerKey]) -> bool:
-    """The newest has no end, and the others have one."""
+    """The newest has no end, and each other has one."""
     return keys[0].until is None and all(each.until is not None for each in keys[1:])

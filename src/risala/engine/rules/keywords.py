@@ -1,5 +1,5 @@
-"""Keywords of inbound messages: the first word may route a message; a word that stands alone may be
-an opt-out (STOP) or an opt-in (START)."""
+"""Keywords of inbound messages: the first word may route a message; a message of a single word may
+be an opt-out (STOP) or an opt-in (START)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Whether a sender's name is generic, or could be taken for another's. Pure.
+"""Whether a sender's name is generic, or could be mistaken for another's. Pure.
 
-Nothing is refused here: an operator looks at every name anyway, and is shown what a tired eye
-overlooks. So rather too many names are marked than too few.
+Nothing is refused here: an operator looks at every name anyway, and these marks show what is easily
+missed. So rather too many names are marked than too few.
 
-Names are compared by their *skeleton*: what is left of them for an eye that reads quickly. Case,
-accents, spaces and signs are gone, digits are the letters that they stand in for, and letters that
-look alike are one (``M4TTEL``, ``MATTE1`` and ``Маttel`` with a Cyrillic beginning are Mattel).
+Names are compared by their *skeleton*: what is left of them at a quick look. Case, accents, spaces
+and signs are removed, digits become the letters that they stand for, and letters that look alike
+are one (``M4TTEL``, ``MATTE1`` and ``Маttel`` with a Cyrillic beginning are Mattel).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Final
 
 _DIGITS: Final = ("0123456789", "olzeasgtbg")
-"""Digits, and the letters that they stand in for."""
+"""Digits, and the letters that they stand for."""
 _CYRILLIC: Final = (
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445"
     "\u0456\u0458\u0455\u0501\u0261\u04cf",
@@ -26,31 +26,31 @@ _GREEK: Final = (
     "\u03b1\u03b2\u03b5\u03b7\u03b9\u03ba\u03bc\u03bd\u03bf\u03c1\u03c4\u03c5\u03c7",
     "abehikmvoptux",
 )
-"""Letters that look like Latin ones, in one of their cases at least."""
+"""Letters that look like Latin ones, in at least one case."""
 _ALIKE: Final = str.maketrans(
     *("".join(column) for column in zip(_DIGITS, _CYRILLIC, _GREEK, strict=True))
 )
 _PAIRS: Final = (("rn", "m"), ("vv", "w"))
 ANYWHERE_MIN: Final = 5
-"""A protected name with at least this many letters is looked for anywhere in another name; a
-shorter one is part of too many words (``visa`` of ``avis alerte``)."""
+"""A protected name with at least this many letters is searched anywhere in another name; a shorter
+one is part of too many words (``visa`` of ``avis alerte``)."""
 AT_AN_END_MIN: Final = 4
-"""A protected name with at least this many letters is looked for at the beginning and at the end of
-another name; a shorter one only as a word of its own."""
+"""A protected name with at least this many letters is searched at the beginning and at the end of
+another name; a shorter one only as a separate word."""
 NEAR_MIN: Final = 5
-"""Names with at least this many letters are alike if one letter is more, less, other or swapped; in
-shorter ones that makes another name."""
+"""Names with at least this many letters are alike if one letter is added, missing, changed or
+swapped; in shorter ones that makes another name."""
 NAMES_CACHED_MAX: Final = 4096
-"""Skeletons that are kept, because every name is compared with every other."""
+"""Skeletons in the cache, because every name is compared with every other."""
 SAYS_NOTHING_MAX: Final = 2
-"""A name of this many letters or fewer is nobody's name."""
+"""A name of this many letters or fewer belongs to nobody."""
 
 
 @lru_cache(maxsize=NAMES_CACHED_MAX)
 def skeleton(name: str) -> str:
-    """A name as a quick eye reads it."""
+    """A name as seen at a quick look."""
     decomposed = unicodedata.normalize("NFKD", name.casefold())
-    # I, l and 1 count as one letter: in most typefaces nobody can tell them apart.
+    # I, l and 1 count as one letter: in most typefaces they look the same.
     plain = decomposed.translate(_ALIKE).replace("i", "l")
     letters = "".join(each for each in plain if each.isalnum())
     for pair, one in _PAIRS:
@@ -59,7 +59,7 @@ def skeleton(name: str) -> str:
 
 
 def is_generic(name: str, generic: Iterable[str]) -> bool:
-    """True where a name is made of generic words and digits alone, or is too short to say much."""
+    """True if a name has only generic words and digits, or is too short to identify anybody."""
     words = {skeleton(word) for word in generic}
     bare = " ".join(word for word in name.split() if not word.isdigit())
     letters = skeleton(bare)
@@ -76,7 +76,7 @@ def _is_made_of(letters: str, words: set[str]) -> bool:
 
 
 def resembles(name: str, other: str) -> bool:
-    """True where ``name`` could be taken for ``other``, or for something of theirs."""
+    """True if ``name`` could be mistaken for ``other``, or for something of theirs."""
     mine, theirs = skeleton(name), skeleton(other)
     if not mine or not theirs:
         return False
@@ -86,15 +86,15 @@ def resembles(name: str, other: str) -> bool:
         return True
     if len(theirs) >= AT_AN_END_MIN and (mine.startswith(theirs) or mine.endswith(theirs)):
         return True
-    # A sender has 11 characters at most, so a longer name may stand there cut off.
+    # A sender has 11 characters at most, so a longer name may be cut off there.
     if len(mine) >= ANYWHERE_MIN and theirs.startswith(mine):
         return True
     return min(len(mine), len(theirs)) >= NEAR_MIN and _is_one_slip(mine, theirs)
 
 
 def _is_one_slip(a: str, b: str) -> bool:
-    """Whether two names, neither of which the other begins with, differ only by one letter more,
-    less or other, or by two neighbours swapped."""
+    """Whether two names, neither of which begins with the other, differ only by one letter added,
+    missing or changed, or by two neighbours swapped."""
     start = next(i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y)
     rest_a, rest_b = a[start:], b[start:]
     return (

@@ -1,4 +1,4 @@
-"""Which network a number is of, by the national plan: for counts, never for routing. Pure."""
+"""The network of a number, by the national plan: for counts, never for routing. Pure."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from risala.sms.address import network_of
 _LONG: Final = frozenset({"21", "22", "23", "24", "25", "26", "29", "35", "37", "38"}) | frozenset(
     {"42", "50", "59", "67", "68", "69", "80", "85", "87", "88", "96", "97", "99"}
 )
-"""First digits of the country codes of three digits (ITU-T E.164); 1 and 7 stand alone, and all
-others have two."""
+"""First digits of the country codes of three digits (ITU-T E.164); 1 and 7 are codes of one digit,
+and all others have two."""
 UNKNOWN: Final = "?"
 
 
 def network(recipient: str) -> str:
-    """The network's name where the plan tells it, else the country code: ``mattel``, ``+33``."""
+    """The network's name if the plan has it, else the country code: ``mattel``, ``+33``."""
     known = network_of(recipient)
     if known is not None:
         return str(known)

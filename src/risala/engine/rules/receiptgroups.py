@@ -1,9 +1,8 @@
 """Carriers whose receipts may come through each other. Pure.
 
-An account at a carrier's centre has one store of receipts, however many of the carriers configured
-here are bound to it: the receipt of a message that was sent through one may come through another.
-So receipts are matched within a *group*: the carriers with one account, and those that the settings
-put together.
+An account at a carrier's centre has one store of receipts, even if several carriers configured here
+are bound to it: the receipt of a message sent through one may come through another. So receipts are
+matched within a *group*: the carriers with one account, and those that the settings put together.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 Groups = Callable[[str], tuple[str, ...]]
-"""The carriers of a carrier's group, itself among them."""
+"""The carriers of a carrier's group, including itself."""
 
 
 def alone(carrier: str) -> tuple[str, ...]:
@@ -27,12 +26,12 @@ class Member:
     name: str
     driver: str
     account: str
-    """Where and as whom the carrier's centre knows us; empty: no other carrier has this account."""
+    """The centre's address and our account there; empty: no other carrier has this account."""
     receipt_group: str | None = None
 
 
 class ReceiptGroups:
-    """The groups of some carriers. One that is not among them is a group of its own."""
+    """The groups of some carriers. A carrier that is not among them is a group alone."""
 
     def __init__(self, members: Iterable[Member] = ()) -> None:
         self._accounts: dict[str, tuple[str, ...]] = {}
@@ -40,8 +39,8 @@ class ReceiptGroups:
         self.regroup(members)
 
     def regroup(self, members: Iterable[Member]) -> None:
-        """Go by these from now on. A carrier that was another before may be among them twice: then
-        both are of its group."""
+        """Use these from now on. A carrier that has changed may be among them twice: then both are
+        in its group."""
         known = tuple(members)
         by_account = [(m.name, ("account", m.driver, m.account)) for m in known if m.account]
         by_setting = [(m.name, ("group", m.receipt_group)) for m in known if m.receipt_group]
@@ -49,7 +48,7 @@ class ReceiptGroups:
         self._groups = _joined([*by_account, *by_setting])
 
     def of(self, carrier: str) -> tuple[str, ...]:
-        """The group of a carrier: those through which receipts for its messages may come."""
+        """The group of a carrier: the carriers through which receipts for its messages may come."""
         return self._groups.get(carrier, (carrier,))
 
     def account_of(self, carrier: str) -> tuple[str, ...]:
@@ -59,7 +58,7 @@ class ReceiptGroups:
 
 
 def _joined(marks: Iterable[tuple[str, tuple[str | None, ...]]]) -> dict[str, tuple[str, ...]]:
-    """Names that have a mark in common, directly or through others."""
+    """Names that share a mark, directly or through others."""
     groups: dict[tuple[str | None, ...], set[str]] = {}
     of: dict[str, set[str]] = {}
     for name, mark in marks:

@@ -1,9 +1,9 @@
-"""A request as its key's log is told of it, and what of its and its answer's body stays. Pure.
+"""A request as its key's log gets it, and what is kept of its body and its answer's. Pure.
 
-Members are kept by name, so that nothing stays of which nobody thought. Of what is left out the
-shape stays: ``‹43›`` is a text of 43 characters, ``‹[3]›`` a list of three, ``‹{2}›`` an object of
-two members, ``‹#›`` a number; a phone number is its last four digits, ``…3456``. The marks are no
-words, since people of three languages read them.
+Members are kept by name, so that nothing unexpected is kept. Of other values only the shape is
+kept: ``‹43›`` is a text of 43 characters, ``‹[3]›`` a list of three, ``‹{2}›`` an object of two
+members, ``‹#›`` a number; a phone number is its last four digits, ``…3456``. The marks are no
+words, because readers speak three languages.
 """
 
 from __future__ import annotations
@@ -19,57 +19,56 @@ from risala.engine.model.commands import Principal
 Show = Callable[[object], object]
 
 NOTED_BYTES_MAX: Final = 8192
-"""A longer body is not noted: of a message's fields nothing comes near it, and the largest batches
-would fill the memory while they wait to be written."""
+"""A longer body is not noted: no single message comes near it, and the largest batches would fill
+the memory while they wait to be written."""
 
 
 class NotedRequest(NamedTuple):
-    """A request that was answered. Made for each request of a loaded service, and so a tuple."""
+    """A request that was answered. Made for each request, under load too, and so a tuple."""
 
     principal: Principal
-    """Whose key it came with."""
+    """The owner of its key."""
     request_id: str
-    """With its milliseconds: when it came."""
+    """When it came, with milliseconds."""
     method: str
     path: str
     status: int
     took_s: float
     address: str | None
-    """The client's, of a secret key: that of a server. Visitors of a page are nobody's business."""
+    """The client's, for a secret key: that of a server. A page's visitors are not logged."""
     asked: bytes | int | None
-    """The body as it came; its length where it is too long to be noted; None: it was not read."""
+    """The body as it came; its length if it is too long; None: it was not read."""
     answered: bytes | int
     """The body of the answer, or its length."""
 
 
 def noted(body: bytes) -> bytes | int:
-    """A body that may be noted; of a longer one the length."""
+    """A body that may be noted; its length if it is too long."""
     return body if len(body) <= NOTED_BYTES_MAX else len(body)
 
 
 KEPT_CHARACTERS_MAX: Final = 256
-"""Of a text that is kept: more than any of those that may be kept has."""
+"""Limit for a kept text: more than any permitted one has."""
 SENDER_CHARACTERS_MAX: Final = 16
-"""Of a sender that is kept: one has 11 at most, and a number has 16 with its sign."""
+"""Limit for a kept sender: a sender has 11 at most, and a number has 16 with its sign."""
 ITEMS_MAX: Final = 20
-"""Items of a list that are kept: enough of a batch to see what it is made of."""
+"""Items kept of a list: enough of a batch to recognise it."""
 DEPTH_MAX: Final = 6
-"""Levels within one another that are looked at; no answer of ours has more."""
+"""Nested levels that are read; no answer of ours has more."""
 _DIGITS_SHOWN: Final = 4
 _NUMBER_MIN: Final = 8
-"""Characters from which on the last four do not give the whole away."""
+"""The length from which the last four characters do not reveal the whole."""
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
-"""A member's name that may be shown though we do not know it: a slip of the pen, no code, no
-number."""
+"""An unknown member's name that may be shown: a typing error, no code, no number."""
 _digits: Final = re.compile(r"\+?[0-9]{6,}")
 _REST: Final = "…"
 _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 _halves: Final = re.compile("[\ud800-\udfff]").sub
-"""Takes halves of surrogate pairs out of a text. JSON can write them, and no file can keep them."""
+"""Removes halves of surrogate pairs from a text. JSON can write them, and no file can keep them."""
 
 
 def _is_secret(text: str) -> bool:
-    """Whether a text has the mark of a key or of a webhook's secret."""
+    """Whether a text looks like a key or a webhook's secret."""
     return "k_live_" in text or "k_test_" in text or "whsec_" in text
 
 
@@ -94,14 +93,14 @@ def _stored(value: object) -> object:
 
 
 def _number(value: object) -> object:
-    """A phone number, or what was meant as one."""
+    """A phone number, or a text in its place."""
     if isinstance(value, str) and len(value) >= _NUMBER_MIN and not _is_secret(value):
         return f"…{value[-_DIGITS_SHOWN:]}"
     return hidden(value)
 
 
 def _sentence(value: object) -> object:
-    """A sentence of ours, in which no number stays whole."""
+    """A sentence of ours, without any whole number."""
     found = _stored(value)
     if not isinstance(found, str):
         return found
@@ -109,14 +108,14 @@ def _sentence(value: object) -> object:
 
 
 def _sender(value: object) -> object:
-    """A sender, or the number that something came in from. What is too long for either is something
-    that was put into the wrong place, such as the text."""
+    """A sender, or the number that something came from. A value that is too long for either was put
+    into the wrong place, such as the text."""
     is_one = not isinstance(value, str) or len(value) <= SENDER_CHARACTERS_MAX
     return _sentence(value) if is_one else hidden(value)
 
 
 def _location(value: object) -> object:
-    """Where a fault is: names of members, and places in lists."""
+    """The location of a fault: names of members, and places in lists."""
     if not isinstance(value, list):
         return hidden(value)
     return [each if isinstance(each, int) or _is_name(str(each)) else _REST for each in value]
@@ -138,10 +137,10 @@ ASKED: Final[Mapping[str, Show]] = {
         ),
         _stored,
     ),
-    # A sender; of what came in, somebody's number.
+    # A sender; for an incoming message, the person's number.
     "from": _sender,
 }
-"""Members of requests, and what stays of each."""
+"""Members of requests, and how each is shown."""
 ANSWERED: Final[Mapping[str, Show]] = {
     **dict.fromkeys(("to",), _number),
     # A carrier's own word may begin with the text that it refused.
@@ -163,16 +162,16 @@ ANSWERED: Final[Mapping[str, Show]] = {
 }
 """Members of answers; ``code`` is the word for an error there."""
 _WITHIN: Final = frozenset({"messages", "results", "items", "data", "issues", "notice"})
-"""Members of both in which others stand."""
+"""Members of both that contain others."""
 
 
 def asked_text(body: bytes | int | None) -> str | None:
-    """What stays of a request's body, as JSON; None where it was not read."""
+    """What is kept of a request's body, as JSON; None if it was not read."""
     return None if body is None else _text(body, ASKED)
 
 
 def answered_text(body: bytes | int) -> str:
-    """What stays of an answer's body, as JSON."""
+    """What is kept of an answer's body, as JSON."""
     return _text(body, ANSWERED)
 
 
@@ -212,7 +211,7 @@ def _shown(value: Any, members: Mapping[str, Show], depth: int) -> object:  # no
 
 
 def made_thing(status: int, path: str, answered: str) -> str | None:
-    """The id of the message or verification that a request made, or was told of again."""
+    """The id of the message or verification that a request made, or that its answer repeats."""
     if status != 200 or path not in MAKING:
         return None
     thing = json.loads(answered)
@@ -224,4 +223,4 @@ MAKING: Final[Mapping[str, str]] = {
     "/api/sms": "messageId",
     "/api/verify/send": "verificationId",
 }
-"""Paths that make something, and the member of their answers with its id."""
+"""Paths that make something, and the member with its id in their answers."""

@@ -1,4 +1,4 @@
-"""What follows from an outcome: the one table that says retry, move on, wait or give up. Pure."""
+"""What follows from an outcome: the one table for retry, move on, wait or give up. Pure."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from risala.sms.values import quickly
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the table must know of the message and its carrier."""
+    """The facts about the message and its carrier that the table needs."""
 
     now_ms: int
     valid_until: int
     refusals: int
-    """How often the message was refused for now so far."""
+    """The number of temporary refusals of the message so far."""
     pinned_route: str
     """The route that only this carrier serves."""
     partly_accepted: bool
-    """This carrier has accepted a part already, so the others must go through it too."""
+    """This carrier has already accepted a part, so the others must go through it too."""
     next_route: str | None
-    """The route of a message that this carrier will not take; None: there is no other carrier."""
+    """The next route of a message that this carrier refuses; None: there is no other carrier."""
     on_uncertain: OnUncertain
     retry: RetrySection
     gives_receipts: bool = True
-    """False for a modem line without status reports: nothing more will be heard of the message."""
+    """False for a modem line without status reports: no further news of the message will come."""
 
 
 _TAKEN: Final = Line(Kind.PART_ACCEPTED)
@@ -86,7 +86,7 @@ def decide(outcome: Outcome, at: Circumstances) -> Decision:
 
 
 def after_acceptance(accepted: Accepted, *, gives_receipts: bool) -> Decision:
-    """What follows where the carrier took the segment, whatever the circumstances.
+    """What follows if the carrier accepted the segment, in all circumstances.
 
     Args:
         gives_receipts: as :attr:`Circumstances.gives_receipts`.

@@ -1,4 +1,4 @@
-"""Who may do what. Pure; what each operation allows stands beside the operation."""
+"""Who may do what. Pure; each operation names its own permission."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from risala.engine.model.callers import Caller, Role
 OPERATORS: Final = frozenset({Role.OPERATOR, Role.SYSTEM})
 """For operations of the operator, and of the process itself."""
 USERS: Final = frozenset({Role.USER})
-"""For operations on one's own account, by whoever is signed in."""
+"""For operations on one's own account, by any signed-in user."""
 OWNERS: Final = OPERATORS | {Role.OWNER}
 """For operations of owners too: members, money, settings, deletion."""
 DEVELOPERS: Final = OWNERS | {Role.DEVELOPER}
 """For operations of developers too: sending, keys, senders, Verify settings, webhooks."""
 VIEWERS: Final = DEVELOPERS | {Role.VIEWER}
-"""For operations of everybody in the organization: reading, the texts of messages included."""
+"""For operations of all members of the organization: reading, including the texts of messages."""
 
 
 class RoleVerdict(Enum):
@@ -24,7 +24,7 @@ class RoleVerdict(Enum):
 
     ALLOWED = auto()
     HIDDEN = auto()
-    """The thing is another organization's: the caller is told that there is no such thing."""
+    """It belongs to another organization: the caller gets the answer that it does not exist."""
     FORBIDDEN = auto()
     """The operation is not for the caller's role."""
 
@@ -32,12 +32,12 @@ class RoleVerdict(Enum):
 def judge(
     caller: Caller, roles: frozenset[Role], organization_id: str | None, *, for_all: bool = False
 ) -> RoleVerdict:
-    """Whether a caller may do something to a thing of ``organization_id``.
+    """Whether a caller may do something to an object of ``organization_id``.
 
     Args:
-        organization_id: whose thing it is; None: of no organization, or of all of them, which
+        organization_id: the owner of the object; None: no organization, or all of them, which
             members may not touch unless it is ``for_all``.
-        for_all: members may do it though the thing is of no organization.
+        for_all: members may do it even if the object belongs to no organization.
     """
     if not caller.is_member:
         return RoleVerdict.ALLOWED if caller.role in roles else RoleVerdict.FORBIDDEN

@@ -1,11 +1,11 @@
 """Which carriers serve which numbers, and in what order. Pure.
 
 A *route* is a queue. Its key is the longest configured prefix of a message's number, with the
-number's network where a carrier names networks. The carriers of a route stand in tiers; a tier
-serves only while all carriers of earlier tiers are unhealthy. A more exact prefix makes an earlier
-tier, then a lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is
-served by the carrier of that name alone: it keeps the parts of a message together, and takes
-messages that another carrier refused.
+number's network if a carrier names networks. The carriers of a route form tiers; a tier serves only
+while all carriers of earlier tiers are unhealthy. A more exact prefix makes an earlier tier, then a
+lower ``priority``; inside a tier ``weight`` shares the traffic. The route ``@name`` is served only
+by the carrier of that name: it keeps the parts of a message together, and takes messages that
+another carrier refused.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from risala.config.model import CarrierSection
 from risala.sms.address import COUNTRY_CODE, Network, network_of
 
 TEST_ROUTE: Final = "#test"
-"""Key of the route for messages of test keys; the carrier that is built in for them serves it."""
+"""Key of the route for messages of test keys; a built-in carrier serves it."""
 TEST_CARRIER: Final = "test"
 """The name of that carrier; no other has it."""
 UNSERVED: Final = ""
@@ -37,14 +37,14 @@ class Route:
 
 
 class Router:
-    """Routes by the configuration. Another one takes its place in one step: whoever asks sees all
-    of the former or all of the new."""
+    """Routes by the configuration. They are replaced in one step: readers see all of the former or
+    all of the new."""
 
     def __init__(self, carriers: Sequence[CarrierSection]) -> None:
         self._plan = _Plan(carriers)
 
     def rearrange(self, carriers: Sequence[CarrierSection]) -> None:
-        """Go by these carriers from now on."""
+        """Use these carriers from now on."""
         self._plan = _Plan(carriers)
 
     @property
@@ -53,11 +53,11 @@ class Router:
         return self._plan.routes
 
     def route_key(self, recipient: str) -> str:
-        """The queue for a number; :data:`UNSERVED` where it waits for somebody to serve it."""
+        """The queue for a number; :data:`UNSERVED` if no carrier serves it."""
         return self._plan.route_key(recipient)
 
     def is_route(self, key: str) -> bool:
-        """Whether a message may wait there as the carriers are now."""
+        """Whether the route exists with the present carriers."""
         return key in self._plan.routes or key == UNSERVED
 
     def carriers_for(self, recipient: str) -> list[str]:
@@ -68,8 +68,8 @@ class Router:
 
     @property
     def fingerprint(self) -> str:
-        """A text that differs after a change of the settings by which queued messages must be
-        sorted into routes anew."""
+        """A text that changes with the settings by which queued messages must be sorted into routes
+        again."""
         return " ".join(sorted(self._plan.routes))
 
 
@@ -102,7 +102,7 @@ class _Plan:
         return _key(prefix, network if network in self._networks else None)
 
     def _prefix(self, recipient: str) -> str:
-        """The longest prefix that a number begins with; empty: none."""
+        """The longest prefix that a number begins with; empty if none fits."""
         for prefix in self._prefixes:
             if recipient.startswith(prefix):
                 return prefix
@@ -124,7 +124,7 @@ def _key(prefix: str, network: Network | None) -> str:
 
 
 def _may_meet(prefix: str, network: Network | None) -> bool:
-    """Whether a number may have both this prefix and this network."""
+    """Whether a number can have both this prefix and this network."""
     if network is None:
         return bool(prefix)  # a route without prefix and network would be one that nobody serves
     # The first two local digits tell the network.
@@ -134,5 +134,5 @@ def _may_meet(prefix: str, network: Network | None) -> bool:
 
 
 def pinned(carrier: str) -> str:
-    """The key of the route that this carrier alone serves."""
+    """The key of the route that only this carrier serves."""
     return f"@{carrier}"

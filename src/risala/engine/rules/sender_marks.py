@@ -1,4 +1,4 @@
-"""What an operator should look at twice before clearing a sender."""
+"""What an operator should check before clearing a sender."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from risala.engine.rules.likeness import is_generic, resembles
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One reason to look twice; for operators alone, because it may name other customers."""
+    """One reason to check; for operators only, because it may name other customers."""
 
     code: str
     """``generic``, ``default``, ``protected`` or ``organization``."""
@@ -20,13 +20,13 @@ class Mark:
     name: str | None = None
     """The name that it resembles."""
     organization_id: str | None = None
-    """Whose name that is; None: no organization's."""
+    """The organization with that name; None: no organization."""
     organization: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A name that an organization goes by: its own, or a sender's that was not denied."""
+    """A name that an organization uses: its own, or a sender's that was not denied."""
 
     organization_id: str
     organization: str
@@ -34,17 +34,17 @@ class Owned:
 
 
 class Marker:
-    """Finds the reasons to look twice at a sender, by the settings' words."""
+    """Finds the reasons to check a sender, by the words in the settings."""
 
     def __init__(self, settings: SendersSection, default_sender: str) -> None:
         self._settings = settings
         self._default = default_sender
 
     def marks(self, sender: Sender, owned: Iterable[Owned]) -> list[Mark]:
-        """The reasons to look twice at a sender.
+        """The reasons to check a sender.
 
         Args:
-            owned: the names of all organizations; those of the sender's own one are passed over.
+            owned: the names of all organizations; those of the sender's own one are skipped.
         """
         found = []
         name = sender.name

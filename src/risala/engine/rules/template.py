@@ -1,4 +1,4 @@
-"""The text of a code SMS: templates, what may stand in them, and the lines for autofill. Pure."""
+"""The text of a code SMS: templates, their placeholders, and the lines for autofill. Pure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _HOST: Final = re.compile(
 
 
 def template_fault(template: str) -> str | None:
-    """What is wrong with a template, as a sentence; None where nothing is."""
+    """What is wrong with a template, as a sentence; None if nothing."""
     if CODE not in template:
         return f"The template must contain {CODE}."
     if len(template) > TEMPLATE_MAX:
@@ -49,7 +49,7 @@ def is_origin(text: str) -> bool:
 
 
 def freeze(template: str, expiry_minutes: int, app_hash: str | None, origin: str | None) -> str:
-    """The text as it is stored: everything in its place but the code."""
+    """The text as it is stored: complete except for the code."""
     lines = [template.replace(EXPIRY, str(expiry_minutes))]
     if app_hash:
         lines.append(app_hash)

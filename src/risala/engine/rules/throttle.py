@@ -1,4 +1,4 @@
-"""How fast we may submit to one carrier: a pace that gives way when the carrier asks. Pure."""
+"""How fast we may submit to one carrier: a pace that slows down when the carrier asks. Pure."""
 
 from __future__ import annotations
 
@@ -6,40 +6,40 @@ from collections.abc import Callable
 from typing import Final
 
 BURST_S: Final = 0.02
-"""The tokens of this much time may be taken at once: timers are not finer, and an SMPP link writes
+"""The tokens of this much time may be taken together: timers are not finer, and an SMPP link writes
 in one piece what comes together."""
 SLOWEST_SHARE: Final = 0.02
-"""A throttling carrier never takes us below this share of the configured rate: it must be able
-to show that it has recovered."""
+"""The least share of the configured rate that a throttling carrier gets: it must be able to show
+that it has recovered."""
 RECOVERY_S: Final = 30.0
 """Seconds from the slowest pace back to the configured one, while nothing is throttled."""
 PAUSE_S: Final = 1.0
-"""How long the lane is silent after a throttled answer that names no time of its own; twice as
-long after each further one, until a segment is accepted again."""
+"""How long the lane pauses after a throttled answer that names no time; twice as long after each
+further one, until a segment is accepted again."""
 PAUSE_MAX_S: Final = 16.0
 BEST_LOAD_PERCENT: Final = 80
-"""A carrier that says it is this busy is used as well as can be: the pace stays as it is."""
+"""A carrier that reports this load is used as well as possible: the pace stays."""
 HIGH_LOAD_PERCENT: Final = 90
-"""A carrier that says it is this busy nears congestion, and is given less (SMPP 5.0 §4.8.4.18)."""
+"""A carrier that reports this load nears congestion, and gets less (SMPP 5.0 §4.8.4.18)."""
 EASED_SHARE: Final = 0.8
 CONGESTED_SHARE: Final = 0.5
-"""What is left of the pace after an answer that says 90 and more, and after one that says 100."""
+"""The pace is multiplied by these after an answer that reports 90 and more, and one with 100."""
 EASE_EVERY_S: Final = 1.0
-"""The pace is lowered once in this time, since all answers of one second tell of the same load."""
+"""The pace is lowered once in this time, since all answers of one second report the same load."""
 JITTER: Final = 0.5
 """A pause is shorter or longer by a random part of itself up to this: lanes and services that were
 throttled together must not come back together."""
 
 
 def evenly() -> float:
-    """A chance that is always the middle one: pauses are as long as they are said to be."""
+    """A chance that is always the middle one: pauses have exactly their nominal length."""
     return 0.5
 
 
 class Throttle:
     """Tokens at ``rate_per_s``, halved by each throttled answer, growing back with time (AIMD).
 
-    Times are seconds of one monotonic clock, handed in.
+    Times are seconds of one monotonic clock, given by the caller.
 
     Args:
         chance: gives numbers from 0 to 1.
@@ -54,21 +54,21 @@ class Throttle:
         self._next_s = now_s - BURST_S
         self._paused_until_s = self._eased_until_s = now_s
         self._is_at_best = False
-        """The last answer said that the carrier is as busy as it should be, or busier."""
+        """The last answer reported that the carrier is fully loaded or overloaded."""
         self._chance = chance
         self._pause_s = self._next_pause_s = PAUSE_S
 
     def rate_per_s(self, now_s: float) -> float:
-        """The pace at this moment."""
+        """The present pace."""
         grown = self.rate_max_per_s * (now_s - self._rate_at_s) / RECOVERY_S
         return min(self.rate_max_per_s, self._rate_per_s + grown)
 
     def retune(self, rate_per_s: float, now_s: float) -> None:
-        """Take over another configured pace, at once; the share of it that a throttling carrier is
-        given stays the same.
+        """Apply another configured pace, at once; a throttling carrier's share of it stays the
+        same.
 
-        What is left of the wait for the next token becomes shorter or longer with the pace: so many
-        tokens are owed as before, and no span of time gets more than the paces within it give.
+        The remaining wait for the next token becomes shorter or longer with the pace: as many
+        tokens are owed as before, and no period gets more than its paces allow.
         """
         share = rate_per_s / self.rate_max_per_s
         if self._next_s > now_s:
@@ -78,11 +78,11 @@ class Throttle:
         self.rate_max_per_s = rate_per_s
 
     def ready_at_s(self) -> float:
-        """When the next token may be taken, maybe in the past."""
+        """When the next token may be taken, perhaps in the past."""
         return max(self._next_s, self._paused_until_s)
 
     def take(self, now_s: float) -> bool:
-        """Take a token if one is there."""
+        """Take a token if one is available."""
         if now_s < self._next_s or now_s < self._paused_until_s:
             return False
         rate = self.rate_per_s(now_s)
@@ -92,16 +92,16 @@ class Throttle:
         return True
 
     def give_back(self) -> None:
-        """Put the last token back: nothing was sent with it."""
+        """Put the last token back: it was not used."""
         self._next_s -= 1 / self.rate_max_per_s
 
     def slow_down(self, now_s: float, told_s: float | None = None) -> None:
-        """The carrier throttled us: be silent for a while, then go on at half the pace.
+        """The carrier throttled us: pause for a while, then go on at half the pace.
 
-        Many answers of one window tell the same news: inside a pause it halves only once.
+        The answers of one window count as one: inside a pause it halves only once.
 
         Args:
-            told_s: how long the carrier asks us to be silent; it is never less.
+            told_s: how long the carrier asks us to pause; the pause is never shorter.
         """
         if now_s >= self._paused_until_s:
             slowest = self.rate_max_per_s * SLOWEST_SHARE
@@ -116,7 +116,7 @@ class Throttle:
         self._paused_until_s = max(self._paused_until_s, now_s + pause_s)
 
     def ease(self, load_percent: int, now_s: float) -> None:
-        """The carrier took a segment and says how busy it is: give way before it must refuse."""
+        """The carrier accepted a segment and reports its load: slow down before it must refuse."""
         was_at_best, self._is_at_best = self._is_at_best, load_percent >= BEST_LOAD_PERCENT
         if not self._is_at_best:
             return
@@ -134,9 +134,9 @@ class Throttle:
         self._rate_at_s = now_s
 
     def succeeded(self) -> None:
-        """A segment was accepted: the next pause is a short one again."""
+        """A segment was accepted: the next pause is short again."""
         self._next_pause_s = PAUSE_S
 
     def pause(self, now_s: float, pause_s: float) -> None:
-        """Be silent for a while without slowing down."""
+        """Pause for a while without slowing down."""
         self._paused_until_s = max(self._paused_until_s, now_s + pause_s)

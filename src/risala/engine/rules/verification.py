@@ -1,4 +1,4 @@
-"""What may become of a verification session: the specification's table 3.1, and nothing else. Pure.
+"""The changes of a verification session: exactly the specification's table 3.1. Pure.
 
 The table below is the machine; the diagram in ``docs/reference/verification-states.md`` is drawn
 from it by :func:`diagram`.
@@ -35,7 +35,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where a trigger leads, and what is told about it."""
+    """The state that a trigger leads to, and the event about it."""
 
     to: SessionState
     event: EventType | None = None
@@ -60,8 +60,8 @@ TABLE: Final[dict[tuple[SessionState, Trigger], Move]] = {
         SessionState.CANCELED, EventType.VERIFY_FAILED, "canceled"
     ),
 }
-"""The moves by state and trigger. A pair that is missing here changes nothing: a session that is
-not pending never moves again."""
+"""The moves by state and trigger. A missing pair changes nothing: a session that is not pending
+never moves again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,22 +98,22 @@ class VerificationRow:
         return VerificationSession(self.status, self.attempts, self.attempts_max, self.expires_at)
 
     def status_at(self, now_ms: int) -> SessionState:
-        """One whose time is over is never told as pending, though that may not be written yet."""
+        """The status to show: never pending after its time, even before that is written."""
         over = self.status is SessionState.PENDING and now_ms >= self.expires_at
         return SessionState.EXPIRED if over else self.status
 
 
 @dataclass(frozen=True, slots=True)
 class CodeVerdict:
-    """What a check comes to."""
+    """The result of a check."""
 
     approved: bool
     trigger: Trigger | None
-    """What the check does to the session; None: nothing."""
+    """The check's effect on the session; None: nothing."""
 
 
 def judge(session: VerificationSession, *, matches: bool, now_ms: int) -> CodeVerdict:
-    """Judge one guess. A session that is over denies whatever is guessed."""
+    """Judge one guess. A session that is over denies every guess."""
     if session.state is not SessionState.PENDING:
         return CodeVerdict(False, None)
     if now_ms >= session.expires_at:

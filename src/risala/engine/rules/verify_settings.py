@@ -28,7 +28,7 @@ BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "per_phone_per_hour": (1, 10_000),
     "per_organization_per_hour": (1, 1_000_000),
 }
-"""The settings that are numbers: the lowest and the highest of each, which pages tell too."""
+"""The numeric settings: the lowest and highest value of each, which pages show too."""
 ENTRIES_MAX: Final = 20
 """Hashes, and hosts, of one organization: every send looks through them."""
 _Hashes = Annotated[tuple[str, ...], Field(max_length=ENTRIES_MAX)]
@@ -46,28 +46,28 @@ def _checked(template: str) -> str:
 
 
 _Template = Annotated[str, AfterValidator(_checked)]
-"""Each one is checked where it stands, so that a fault says of which language it is."""
+"""Each is checked separately, so that a fault names its language."""
 
 
 class VerifySettings(BaseModel):
-    """Settings of one organization; what is not set has the specification's default."""
+    """Settings of one organization; the specification's defaults apply to the rest."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     code_length: Annotated[int, _within("code_length")] = 6
     """Digits in the code."""
     expiry_minutes: Annotated[int, _within("expiry_minutes")] = 10
-    """Validity of a code. Whole minutes, because the SMS tells them."""
+    """Validity of a code. Whole minutes, because the SMS names them."""
     attempts_max: Annotated[int, _within("attempts_max")] = 5
     """Failed checks that end the session."""
     per_phone_per_hour: Annotated[int, _within("per_phone_per_hour")] = 5
     per_organization_per_hour: Annotated[int, _within("per_organization_per_hour")] = 100
     language: str | None = None
-    """The language of sends without a ``locale``; None: they go out with ``template``."""
+    """The language of sends without a ``locale``; None: they use ``template``."""
     template: _Template | None = None
     """The template for sends without any language; None: the built-in English one."""
     templates: dict[str, _Template] = {}
-    """Templates by language; a language that is not here has a built-in one."""
+    """Templates by language; other languages have a built-in one."""
     sender: str | None = None
     """An approved sender; None: the service's default."""
     app_hashes: _Hashes = ()
@@ -105,7 +105,7 @@ class VerifySettings(BaseModel):
         return origins
 
     def text(self, locale: str | None, app_hash: str | None, origin: str | None) -> str:
-        """The frozen text of a code SMS: everything in its place but the code."""
+        """The frozen text of a code SMS: complete except for the code."""
         locale = locale or self.language
         if locale is None:
             template = self.template or BUILT_IN[DEFAULT_LOCALE]
@@ -116,7 +116,7 @@ class VerifySettings(BaseModel):
     def faults_of(
         self, locale: str | None, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
-        """The faults of a send's own wishes, under the names of the API."""
+        """The faults of a send's own parameters, under the API's names."""
         faults = []
         if locale is not None and locale not in LOCALES:
             text = f"`locale` must be one of {', '.join(LOCALES)}."

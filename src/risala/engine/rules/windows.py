@@ -1,6 +1,6 @@
-"""Sliding windows: at most so many events of a key in any span of time. Pure, and exact.
+"""Sliding windows: at most so many events of a key in any period of time. Pure, and exact.
 
-Times are whole milliseconds of one clock, handed in.
+Times are whole milliseconds of one clock, given by the caller.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A limit: at most so many events in any span of this length."""
+    """A limit: at most so many events in any period of this length."""
 
     events_max: int
     span_ms: int
 
 
 class SlidingWindows:
-    """Several limits on the events of each key: an event is taken when all have room for it.
+    """Several limits on the events of each key: an event is taken if all have room for it.
 
-    Remembers ``keys_max`` keys; when there are more, the one longest unheard of is forgotten.
+    Remembers ``keys_max`` keys; beyond that, the one unused for longest is forgotten.
     """
 
     def __init__(self, windows: Sequence[Window], keys_max: int) -> None:
@@ -38,12 +38,12 @@ class SlidingWindows:
         return len(self._taken)
 
     def wait_ms(self, key: Hashable, now_ms: int) -> int:
-        """0 where an event would be taken, else the milliseconds until it would. Takes none."""
+        """0 if an event would be taken, else the milliseconds until it would. Takes none."""
         times = self._taken.get(key)
         return 0 if times is None else self._wait_ms(times, now_ms)
 
     def take(self, key: Hashable, now_ms: int) -> int:
-        """Take an event; 0 where it was taken, else the milliseconds until there is room for it."""
+        """Take an event; 0 if it was taken, else the milliseconds until there is room for it."""
         self._forget_idle(now_ms)
         times = self._taken.get(key)
         if times is None:
@@ -76,10 +76,10 @@ class SlidingWindows:
 
 
 class History:
-    """The times of one key's events within a span; events may be taken back.
+    """The times of one key's events within a span; events may be removed again.
 
-    Unlike in :class:`SlidingWindows` the limit is given with each question, since it is a setting
-    that may change in between.
+    Unlike in :class:`SlidingWindows` the limit is given with each call, since it is a setting that
+    may change in between.
     """
 
     __slots__ = ("_span_ms", "_times")
@@ -92,16 +92,16 @@ class History:
         return len(self._times)
 
     def wait_ms(self, events_max: int, now_ms: int) -> int:
-        """0 where there is room for one more event, else the milliseconds until there is."""
+        """0 if there is room for one more event, else the milliseconds until there is."""
         del self._times[: bisect_right(self._times, now_ms - self._span_ms)]
         if len(self._times) < events_max:
             return 0
-        # With a limit of 0 there is never room; a whole span is told as the wait.
+        # With a limit of 0 there is never room; the wait is then a whole span.
         oldest_in_the_way = self._times[-events_max] if events_max > 0 else now_ms
         return oldest_in_the_way + self._span_ms - now_ms
 
     def times(self, now_ms: int) -> Sequence[int]:
-        """Those of the events within the span, the earliest first."""
+        """The times of events within the span, the earliest first."""
         del self._times[: bisect_right(self._times, now_ms - self._span_ms)]
         return self._times
 
@@ -109,7 +109,7 @@ class History:
         insort(self._times, at_ms)
 
     def take_back(self, at_ms: int) -> None:
-        """Remove one event of this time; does nothing where there is none."""
+        """Remove one event of this time; does nothing if there is no such event."""
         place = bisect_right(self._times, at_ms) - 1
         if place >= 0 and self._times[place] == at_ms:
             del self._times[place]

@@ -1,4 +1,4 @@
-"""Alerts: what operators are told of by themselves, as words."""
+"""Alerts to operators, as words."""
 
 from __future__ import annotations
 
@@ -8,63 +8,63 @@ from enum import StrEnum
 
 Fact = str | int | float | None
 Facts = Mapping[str, Fact]
-"""What was measured, by name; an amount is a decimal text, a share is between 0 and 1, and the end
-of a name tells the unit of another number."""
+"""The measured values, by name; an amount is a decimal text, a share is between 0 and 1, and the
+end of a name gives the unit of another number."""
 
 
 class AlertKind(StrEnum):
-    """What can be wrong; what its subject is stands below each."""
+    """The possible problems; the subject of each is named below it."""
 
     LANE_DOWN = "lane_down"
     """A carrier's link is down, or needs the operator. The carrier."""
     QUEUE_OLD = "queue_old"
-    """A message that is due waits for too long. The route."""
+    """A due message waits for too long. The route."""
     RECEIPTS_MISSING = "receipts_missing"
-    """A carrier that gave receipts takes messages, and gives none. The carrier."""
+    """A carrier that gave receipts accepts messages, and gives none. The carrier."""
     DELIVERY_LOW = "delivery_low"
-    """Of a network's messages fewer arrive than usual. The network."""
+    """Fewer of a network's messages arrive than usual. The network."""
     APPROVAL_LOW = "approval_low"
-    """Of a network's codes fewer are entered than usual. The network."""
+    """Fewer of a network's codes are entered than usual. The network."""
     CODES_ABUSED = "codes_abused"
-    """Many codes go to numbers of one beginning, and nobody enters them. The beginning."""
+    """Many codes go to numbers with one prefix, and are not entered. The prefix."""
     BALANCE_LOW = "balance_low"
-    """An organization that sends has little left. The organization."""
+    """An organization that sends has a low balance. The organization."""
     SIM_BALANCE_LOW = "sim_balance_low"
     """The carrier."""
     QUOTA_LOW = "quota_low"
-    """What a SIM may send in a day, or to how many in a month, is nearly used up. The carrier."""
+    """A SIM's limit of messages a day, or of recipients a month, is nearly used up. The carrier."""
     DISK_LOW = "disk_low"
     """The service's."""
     BACKUP_OLD = "backup_old"
     """The service's."""
     NUMBERS_UNSERVED = "numbers_unserved"
-    """Messages wait for a carrier that serves their numbers. The service's."""
+    """Messages wait because no carrier serves their numbers. The service's."""
     INBOUND_UNSERVED = "inbound_unserved"
-    """Messages come in that no route gives to anybody. The number that they come to."""
+    """Messages come in that have no route. The number that they come to."""
     SIGN_IN_FAILING = "sign_in_failing"
-    """Many codes are tried, or a limit of sign-in is used up. Whose pages: console, dashboard."""
+    """Many codes are tried, or a limit of sign-in is used up. The pages: console, dashboard."""
     ERRORS = "errors"
     """Too many of the API's answers are errors of ours. The service's."""
     CLOCK_JUMPED = "clock_jumped"
     """The service's."""
     SINK_BEHIND = "sink_behind"
     STANDBY_BEHIND = "standby_behind"
-    """An event sink takes nothing, is far behind, or lost events to retention. The sink."""
+    """An event sink accepts nothing, is far behind, or lost events to retention. The sink."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Something that is, or was, wrong."""
+    """A problem, present or past."""
 
     seq: int
     kind: AlertKind
     subject: str
     """Empty: the service itself."""
     facts: Facts
-    """As they were when it was raised."""
+    """The values at the time when it was raised."""
     raised_at: int
     over_at: int | None
-    """None: it goes on."""
+    """None: it has not ended."""
     over_facts: Facts
     flaps: int
     """How often it had come back within a day when it was raised."""
@@ -80,12 +80,12 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertMute:
-    """For a time nobody is told of some alerts; pages show them all the same."""
+    """Some alerts are not sent for a time; pages still show them."""
 
     seq: int
     kind: AlertKind
     subject: str | None
-    """None: whatever the subject is."""
+    """None: any subject."""
     until: int
     by: str
     at: int

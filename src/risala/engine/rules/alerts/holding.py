@@ -1,8 +1,8 @@
-"""When an alert is raised, and when it is over: what is measured must hold for a while. Pure.
+"""When an alert is raised, and when it is over: a reading must persist for a while. Pure.
 
-A carrier's link that goes up and down every minute is no news each time. So what is bad must be bad
-for a grace time, and what is good again must be good for a hold time, which doubles each time that
-the alert comes back within a day.
+A carrier's link that goes up and down every minute is not news each time. So a problem must last
+for a grace time, and its absence must last for a hold time, which doubles each time that the alert
+comes back within a day.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Final
 from risala.engine.rules.alerts.alert import AlertKind, Facts
 
 FLAPS_WITHIN_MS: Final = 86_400_000
-"""What comes back within a day comes back; later it is news of its own."""
+"""An alert that is raised again within this time has come back; later it is a new one."""
 HOLD_MAX_MS: Final = 4 * 3_600_000
-"""A link that flaps all day is told of every eight hours at most."""
+"""A link that flaps all day is reported every eight hours at most."""
 
 
 class Verdict(StrEnum):
     BAD = "bad"
     GOOD = "good"
     UNKNOWN = "unknown"
-    """Nothing can be said, as of a network that nobody writes to: all stays as it is."""
+    """No verdict, for example on a network without messages: all stays as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was measured of one subject."""
+    """The measurement of one subject."""
 
     kind: AlertKind
     subject: str
@@ -43,12 +43,12 @@ class AlertTurn(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AlertState:
-    """How an alert of one kind and subject stands."""
+    """The state of an alert of one kind and subject."""
 
     is_raised: bool = False
     flaps: int = 0
     since_ms: int | None = None
-    """Since when all readings have said the opposite; None: the last one did not."""
+    """Since when all readings have been the opposite; None: the last one was not."""
 
 
 WELL: Final = AlertState()
@@ -57,7 +57,7 @@ WELL: Final = AlertState()
 def step(
     standing: AlertState, verdict: Verdict, now_ms: int, grace_ms: int, hold_ms: int
 ) -> tuple[AlertState, AlertTurn | None]:
-    """What a reading makes of how an alert stands; the turn that it takes, if any."""
+    """How a reading changes an alert's state; and its turn, if any."""
     if verdict is Verdict.UNKNOWN:
         return standing, None
     if (verdict is Verdict.BAD) is standing.is_raised:
@@ -71,12 +71,12 @@ def step(
 
 
 def held_ms(hold_ms: int, flaps: int) -> int:
-    """How long all must be well for an alert that came back so often to be over."""
+    """How long all must be well before an alert that came back so often is over."""
     return min(hold_ms << min(flaps, 16), max(HOLD_MAX_MS, hold_ms))
 
 
 def flaps_of(last_flaps: int, last_over_at: int | None, now_ms: int) -> int:
-    """How often an alert has come back that is raised now, of the one before it."""
+    """How often an alert that is raised now has come back, given the one before it."""
     if last_over_at is None or now_ms - last_over_at > FLAPS_WITHIN_MS:
         return 0
     return last_flaps + 1

@@ -1,7 +1,7 @@
-"""What was measured, and whether that is bad: one function for each kind of alert. Pure.
+"""The measurements, and whether they are bad: one function for each kind of alert. Pure.
 
-Each says bad from its limit on. Where a value wavers around its limit, an alert that is raised
-already stays until the value is clearly on the good side: ``is_raised`` moves the limit.
+Each is bad from its limit on. If a value wavers around its limit, an alert that is already raised
+stays until the value is clearly on the good side: ``is_raised`` moves the limit.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from risala.engine.rules.alerts.usual import Rate
 from risala.engine.rules.people.names import name_fault
 
 BACK: Final = 1.2
-"""What was too little must be a fifth more than the limit to be enough again."""
+"""A value that was too low must be a fifth above the limit to be enough again."""
 HALF: Final = 0.5
-"""What was too much must be half the limit to be little again."""
+"""A value that was too high must be half the limit to be low again."""
 HOUR_MS: Final = 3_600_000
 JUMP_STANDS_MS: Final = HOUR_MS
-"""A step of the clock is over an hour later, unless there was another."""
+"""An alert about a step of the clock ends an hour later, unless there was another."""
 LOST_STANDS_MS: Final = HOUR_MS
-"""What retention took from a sink is told for so long, unless it took more."""
+"""Events that a sink lost to retention are reported for this long, unless more are lost."""
 CONSOLE: Final = "console"
 CUSTOMERS: Final = 10
-"""So many times as many wrong codes as at the console are usual where all customers sign in."""
+"""Where all customers sign in, this many times as many wrong codes as at the console are usual."""
 SUBJECT_MAX: Final = 100
-"""Characters of a subject that others choose."""
+"""Characters of a subject that others can choose."""
 
 
 def _reading(kind: AlertKind, subject: str, is_bad: bool, facts: Facts) -> Reading:
@@ -38,7 +38,7 @@ def _reading(kind: AlertKind, subject: str, is_bad: bool, facts: Facts) -> Readi
 
 @dataclass(frozen=True, slots=True)
 class CarrierFacts:
-    """What is known of a carrier's lane."""
+    """The facts about a carrier's lane."""
 
     name: str
     state: str
@@ -46,9 +46,9 @@ class CarrierFacts:
     text: str
     sim_balance: float | None = None
     sim_balance_is_low: bool | None = None
-    """None: nobody asks for it, or nobody says what is low."""
+    """None: it is not queried, or no low limit is set."""
     quotas: Sequence[tuple[str, float, float]] = ()
-    """What is counted, how much is used, and how much there is."""
+    """The unit that is counted, how much is used, and how much there is."""
 
 
 def lane_down(lane: CarrierFacts) -> Reading:
@@ -57,7 +57,7 @@ def lane_down(lane: CarrierFacts) -> Reading:
 
 
 def sim_balance_low(lane: CarrierFacts) -> Reading | None:
-    """None: its balance is not asked for."""
+    """None: its balance is not queried."""
     if lane.sim_balance_is_low is None:
         return None
     facts: Facts = {"balance": lane.sim_balance}
@@ -75,7 +75,7 @@ def quota_low(lane: CarrierFacts, limits: AlertsSection) -> Reading | None:
 
 
 def queue_old(route: str, age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
-    """Of the oldest message that is due on a route; 0: none waits."""
+    """The age of the oldest due message on a route; 0: none waits."""
     limit_s = limits.queue_age_s * (HALF if is_raised else 1)
     facts: Facts = {"age_s": round(age_s)}
     return _reading(AlertKind.QUEUE_OLD, route, age_s > limit_s, facts)
@@ -88,7 +88,7 @@ class SilenceFacts:
     name: str
     silent_s: float
     accepted: int
-    """Segments that it took meanwhile."""
+    """Segments that it accepted meanwhile."""
     is_after_one: bool
     """It began with a receipt, and not with the start of the service."""
 
@@ -127,7 +127,7 @@ def rate_low(
 
 
 def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: bool) -> Reading:
-    """Codes to numbers of one beginning; few codes are no abuse, whoever enters them."""
+    """Codes to numbers with one prefix; few codes are no abuse, entered or not."""
     facts: Facts = {
         "share": round(rate.share, 3),
         "count": rate.whole,
@@ -141,7 +141,7 @@ def codes_abused(prefix: str, rate: Rate, limits: AlertsSection, *, is_raised: b
 
 def balance_low(organization_id: str, name: str, balance: str, currency: str) -> Reading:
     """Of an organization that is below its limit."""
-    # A name from before names were looked at may hold a link.
+    # A name from before names were checked may contain a link.
     shown = organization_id if name_fault(name) else name[:SUBJECT_MAX]
     facts: Facts = {"name": shown, "balance": balance, "currency": currency}
     return Reading(AlertKind.BALANCE_LOW, organization_id, Verdict.BAD, facts)
@@ -155,7 +155,7 @@ def disk_low(free_bytes: int, limits: AlertsSection, *, is_raised: bool) -> Read
 def backup_old(
     last_ms: int | None, first_ms: int | None, now_ms: int, limits: AlertsSection
 ) -> Reading | None:
-    """None: nobody wants to know, or there is nothing to back up.
+    """None: no limit is set, or there is nothing to back up.
 
     Args:
         last_ms: when the last backup was made; None: never.
@@ -181,7 +181,7 @@ def inbound_unserved(number: str, count: int) -> Reading:
 
 
 def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
-    """Of the answers of the last minutes, those that are errors of ours."""
+    """The share of our own errors among the answers of the last minutes."""
     factor = HALF if is_raised else 1
     share = failed / whole if whole else 0.0
     facts: Facts = {"share": round(share, 4), "count": failed, "answers": whole}
@@ -192,7 +192,7 @@ def errors(whole: int, failed: int, limits: AlertsSection, *, is_raised: bool) -
 def sign_in_failing(
     site: str, wrong: int, limited: int, limits: AlertsSection, *, is_raised: bool
 ) -> Reading:
-    """Of the last hour's sign-ins: codes that were wrong, and limits that were used up."""
+    """The last hour's sign-ins: wrong codes, and limits that were used up."""
     many = limits.sign_in_failures_min * (1 if site == CONSOLE else CUSTOMERS)
     facts: Facts = {"count": wrong, "limited": limited}
     is_bad = limited > 0 or wrong >= many * (HALF if is_raised else 1)
@@ -200,10 +200,10 @@ def sign_in_failing(
 
 
 def clock_jumped(at_ms: int | None, by_ms: int, now_ms: int, limits: AlertsSection) -> Reading:
-    """The last step of the clock; ``by_ms`` is less than 0 where it was set back.
+    """The last step of the clock; ``by_ms`` is less than 0 if it was set back.
 
     Args:
-        at_ms: when it was, as the clock says it since; None: there was none.
+        at_ms: when it was, by the clock as set since; None: there was none.
     """
     facts: Facts = {"by_s": round(by_ms / 1000), "direction": "back" if by_ms < 0 else "ahead"}
     is_step = abs(by_ms) >= limits.clock_jump_s * 1000
@@ -213,20 +213,20 @@ def clock_jumped(at_ms: int | None, by_ms: int, now_ms: int, limits: AlertsSecti
 
 @dataclass(frozen=True, slots=True)
 class SinkFacts:
-    """How an event sink stands."""
+    """The state of an event sink."""
 
     name: str
     is_stuck: bool
     behind: int
     age_s: float
-    """Of the oldest event that it has not taken; 0: there is none."""
+    """The age of the oldest event that it has not accepted; 0: there is none."""
     missed: int
     """Events that it will never get."""
     missed_at: int | None
 
 
 def sink_behind(sink: SinkFacts, now_ms: int, limits: AlertsSection, *, is_raised: bool) -> Reading:
-    """Events that were lost to it are told for an hour."""
+    """Events that it lost are reported for an hour."""
     limit_s = limits.sink_behind_s * (HALF if is_raised else 1)
     lost = sink.missed_at is not None and now_ms - sink.missed_at < LOST_STANDS_MS
     facts: Facts = {
@@ -239,6 +239,6 @@ def sink_behind(sink: SinkFacts, now_ms: int, limits: AlertsSection, *, is_raise
 
 
 def standby_behind(age_s: float, limits: AlertsSection, *, is_raised: bool) -> Reading:
-    """What was written for so long is on this machine alone."""
+    """What was written for this long is on this machine alone."""
     limit_s = limits.standby_behind_s * (HALF if is_raised else 1)
     return _reading(AlertKind.STANDBY_BEHIND, "", age_s > limit_s, {"age_s": round(age_s)})

@@ -1,4 +1,4 @@
-"""What turns at a look, and who is told of it."""
+"""The alerts that turn at one check, and who gets them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from risala.engine.rules.alerts.holding import AlertTurn, Reading
 
 @dataclass(frozen=True, slots=True)
 class Turning:
-    """Something is wrong from now on, or is over."""
+    """A problem begins, or is over."""
 
     reading: Reading
     turn: AlertTurn
@@ -20,19 +20,19 @@ class Turning:
 
 @dataclass(frozen=True, slots=True)
 class AlertAudience:
-    """Who is told of alerts, and of which."""
+    """Who gets alerts, and which."""
 
     urls: tuple[str, ...]
     """Addresses that are called."""
     by_mail: bool
     """Whether operators get mails."""
     operator: str | None
-    """An address that gets them too."""
+    """An additional address that gets them."""
     page_only: frozenset[str]
-    """Kinds of which nobody is told: they are listed."""
+    """Kinds that are only listed, and not sent."""
 
     def misses(self, alert: Alert) -> bool:
-        """Whether somebody is to be told of it and was not yet."""
+        """Whether someone must get it and has not yet."""
         return alert.told_at is None and alert.kind.value not in self.page_only
 
 

@@ -1,4 +1,4 @@
-"""What is usual of a network: the middle of how it did, so that a bad day changes nothing. Pure."""
+"""What is usual for a network: the median of its rates, so that a bad day changes nothing. Pure."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from statistics import median
 from typing import Final
 
 BLOCKS_MIN: Final = 12
-"""Stretches of time with enough messages that make something usual: a day of two hours each."""
+"""Periods with enough messages before something counts as usual: a day of two hours each."""
 
 
 @dataclass(frozen=True, slots=True)
 class HourOf:
-    """How one network did in one hour."""
+    """One network in one hour."""
 
     hour: int
     """Since 1970-01-01."""
     whole: int
     """Messages, or codes."""
     good: int
-    """Of them: delivered, or entered."""
+    """The part of them that was delivered, or entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ def latest(hours: Iterable[HourOf], end: int, length: int) -> Rate:
 
 
 def usual(hours: Iterable[HourOf], end: int, length: int, count_min: int) -> float | None:
-    """The middle rate of all stretches of ``length`` hours before the latest one; None: there are
-    not enough of them with at least ``count_min`` in each."""
+    """The median rate of all periods of ``length`` hours before the latest one; None: too few have
+    at least ``count_min``."""
     blocks: dict[int, list[int]] = {}
     for each in hours:
         if each.hour < end - length:

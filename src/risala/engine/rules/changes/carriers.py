@@ -1,6 +1,6 @@
-"""What differs between two sets of carriers' settings, and what that means for those who run. Pure.
+"""The differences between two sets of carriers' settings, and their effect on carriers. Pure.
 
-Values of secrets are never told: only that there is another.
+Values of secrets are never shown: only that they differ.
 """
 
 from __future__ import annotations
@@ -14,46 +14,46 @@ from risala.config.model import CarrierSection
 from risala.config.secrets import is_secret_key, redact
 
 _NOTHING: Final = object()
-"""What a setting is that is not there; one that is None is there."""
+"""Marks a setting that is missing; one that is None is present."""
 
 
 class Effect(StrEnum):
-    """What a change of a carrier's settings does to it."""
+    """The effect of a change of a carrier's settings."""
 
     STARTS = "starts"
     """It connects."""
     LEAVES = "leaves"
-    """It is given nothing new, ends what it has begun, and is disconnected."""
+    """It gets nothing new, finishes what it has begun, and is disconnected."""
     RESTARTS = "restarts"
-    """The same, and then it connects anew by the new settings."""
+    """The same, and then it connects again with the new settings."""
     AT_ONCE = "at_once"
-    """It goes on, and obeys."""
+    """It goes on, with the new settings."""
     NONE = "none"
     """It is disabled before and after."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """A setting that is another."""
+    """A setting that differs."""
 
     field: str
-    """``rate_per_s``; of the driver's own table ``smpp.host``."""
+    """``rate_per_s``; in the driver's own table ``smpp.host``."""
     before: Any
-    """None: it was not there, or is a secret."""
+    """None: it was missing, or is a secret."""
     after: Any
     is_secret: bool
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierChange:
-    """A carrier that is another."""
+    """A carrier that differs."""
 
     carrier: str
     kind: str
     """``added``, ``changed`` or ``removed``."""
     effect: Effect
     fields: tuple[FieldChange, ...]
-    """Of one that is changed."""
+    """Only if it is changed."""
 
 
 IsSecret = Callable[[str, str], bool]
@@ -61,7 +61,7 @@ IsSecret = Callable[[str, str], bool]
 
 
 def declared_nowhere(driver: str, key: str) -> bool:
-    """For settings of which only the names of their keys can tell."""
+    """For settings whose secrets are known only by the names of their keys."""
     return False
 
 
@@ -70,7 +70,7 @@ def differences(
     after: Sequence[CarrierSection],
     is_secret: IsSecret = declared_nowhere,
 ) -> tuple[CarrierChange, ...]:
-    """What is changed and removed, in the order of before, then what is added."""
+    """The changed and removed carriers, in the former order, then the added ones."""
     was, will = {each.name: each for each in before}, {each.name: each for each in after}
     found: list[CarrierChange] = []
     for name in [*was, *(name for name in will if name not in was)]:
@@ -86,7 +86,7 @@ def differences(
 
 
 def effect_of(before: CarrierSection | None, after: CarrierSection | None) -> Effect | None:
-    """What happens to a carrier; None: nothing, its settings are as before."""
+    """The effect on a carrier; None: none, its settings are unchanged."""
     was = before is not None and before.enabled
     will = after is not None and after.enabled
     if before == after:

@@ -1,7 +1,7 @@
-"""Which settings differ, and which of them a running service obeys at once. Pure.
+"""Which settings differ, and which of them a running service applies at once. Pure.
 
 Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, which numbers get codes
-and how soon, when there is an alert and who is told by mail, and the carriers. All others are built
+and how soon, when there is an alert and who gets it by mail, and the carriers. All others are built
 into something that runs; a change of them waits for a restart.
 """
 
@@ -23,7 +23,7 @@ _LIMITS: Final = (
     *("verify_cooldown_s", "verify_cooldown_max_s"),
 )
 _CALLED: Final = ("webhook_url", "webhook_secret_env")
-"""Of the alerts: whom to call, and the secret for it, which is read at the start alone."""
+"""Settings of alerts that are read only at the start: the addresses to call, and their secret."""
 AT_ONCE: Final = (
     *("log.level", "pricing.per_segment", "pricing.low_balance"),
     *(f"limits.{name}" for name in _LIMITS),
@@ -33,7 +33,7 @@ AT_ONCE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """A setting that is another, and that may be told: no secret is among :data:`AT_ONCE`."""
+    """A setting that differs and may be shown: no secret is among :data:`AT_ONCE`."""
 
     key: str
     before: Any
@@ -42,15 +42,15 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanges:
-    """All of them, but for the carriers'."""
+    """All differences, except the carriers'."""
 
     at_once: tuple[SettingChange, ...]
     waiting: tuple[str, ...]
-    """Keys of those that wait for a restart. Their values are not told: one may be a secret."""
+    """Keys of those that wait for a restart. Their values are not shown: one may be a secret."""
 
 
 def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
-    """What differs, but for the carriers."""
+    """The differences, except the carriers'."""
     was, will = flat(before), flat(after)
     changed = sorted(key for key in was.keys() | will.keys() if was.get(key) != will.get(key))
     return SettingsChanges(
@@ -60,7 +60,7 @@ def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
 
 
 def merged(before: Settings, after: Settings) -> Settings:
-    """``before`` with what is obeyed at once taken from ``after``: what is in force from now on."""
+    """``before`` with what is applied at once taken from ``after``: the settings from now on."""
     return before.model_copy(
         update={
             "log": before.log.model_copy(update={"level": after.log.level}),
@@ -77,7 +77,7 @@ def merged(before: Settings, after: Settings) -> Settings:
 
 
 def flat(settings: Settings) -> dict[str, Any]:
-    """Every setting by its key, but for the carriers'."""
+    """Every setting by its key, except the carriers'."""
     tree = settings.model_dump()
     del tree["carriers"]
     return dict(_leaves("", tree))
@@ -92,8 +92,8 @@ def _leaves(prefix: str, tree: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def fingerprint(settings: Settings, key: bytes) -> str:
-    """A text that is another for other settings. Keyed, because it is shown, and a short secret
-    among the settings could be guessed by it."""
+    """A text that differs for different settings. Keyed, because it is shown, and a short secret in
+    the settings could be guessed from it."""
     told = json.dumps(_plain(settings.model_dump()), sort_keys=True)
     return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""What names and passwords the credentials of each face have. Pure."""
+"""The form of names and passwords of each face's credentials. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 PLAIN_ALPHABET: Final = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789"
-"""Letters and digits that nobody takes for one another, none of which an address has to escape."""
+"""Letters and digits that are not mistaken for one another and need no escaping in an address."""
 HEX_ALPHABET: Final = "0123456789abcdef"
 FACE: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 """The name of a face, as a plugin registers it."""
@@ -16,33 +16,33 @@ _USERNAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]*")
 
 @dataclass(frozen=True, slots=True)
 class CredentialShape:
-    """What the names and passwords of one face look like."""
+    """The form of one face's names and passwords."""
 
     username_max: int = 40
     """Characters."""
     made: str = ""
-    """What a name begins with that we make up: 32 hexadecimal digits follow, and nobody chooses
-    one. Empty: it is chosen, and made up only where it is not."""
+    """The prefix of a generated name: 32 hexadecimal digits follow, and the name cannot be chosen.
+    Empty: it is chosen, and generated only if it is not."""
     alphabet: str = PLAIN_ALPHABET
-    """The characters of a password."""
+    """The alphabet of a password."""
     length: int = 32
-    """The characters of a password: 187 bits."""
+    """The number of characters of a password: 187 bits."""
     signs: bool = False
-    """Calls that are made for it are signed by a key that follows from its password."""
+    """Calls for it are signed with a key that is derived from its password."""
 
     @property
     def is_weak(self) -> bool:
-        """Whether somebody who has the hash could find the password by trying: so its hash is a
-        slow one."""
+        """Whether the password could be found from the hash by trying: so its hash is a slow
+        one."""
         return self.length < 16
 
 
 ANY: Final = CredentialShape()
-"""Of the face of a plugin."""
+"""The shape for a plugin's face."""
 SHAPES: Final = {
     "kannel": CredentialShape(),
-    # The key of an HMAC-SHA1 that is longer than a block of 64 octets is hashed first: so what is
-    # kept for signing is that hash, and nobody signs in by it.
+    # The key of an HMAC-SHA1 that is longer than a block of 64 octets is hashed first: so that hash
+    # is what is kept for signing, and it cannot be used to sign in.
     "twilio": CredentialShape(
         username_max=34, made="AC", alphabet=HEX_ALPHABET, length=72, signs=True
     ),
@@ -56,7 +56,7 @@ def shape_of(face: str) -> CredentialShape:
 
 
 def username_fault(face: str, username: str) -> str | None:
-    """Why a name cannot be chosen for a credential of a face; None: it can."""
+    """Why a name cannot be chosen for a face's credential; None: it can."""
     shape = shape_of(face)
     if shape.made:
         return f"The name of a {face} credential is made for you: leave it out."

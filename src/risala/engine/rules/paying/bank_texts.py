@@ -1,8 +1,8 @@
-"""What may be made of a bank's text: does it continue the account, and whose payment is it? Pure.
+"""Judges a bank's text: does it continue the account, and which payment is it? Pure.
 
-A text's sender is a claim that anybody can forge. So a text credits by itself only what fits in
-every respect: the account's balance goes on from the text before it, a customer has begun this very
-payment, and has shown that the payer's number is theirs. And never more than the operator's caps.
+A text's sender can be forged. So a text alone credits only what fits in every respect: the
+account's balance continues the text before it, and a customer has begun this very payment and has
+proved that the payer's number is theirs. And never more than the operator's caps.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from typing import Final, Protocol
 from risala.plugins.payment_texts import CreditCaps
 
 DAY_MS: Final = 86_400_000
-"""What the caps of a day are counted over."""
+"""The period for the caps of a day."""
 
 
 def continues(before: int | None, moved: int | None, after: int | None) -> bool:
-    """Whether a text's balance is the one before it and what the text says has moved."""
+    """Whether a text's balance equals the former one plus the amount that the text names."""
     if before is None or moved is None or after is None:
         return False
     return before + moved == after
 
 
 class OpenClaim(Protocol):
-    """A payment that goes on, as far as it matters here."""
+    """An open payment, as far as it matters here."""
 
     @property
     def id(self) -> str: ...
@@ -45,21 +45,21 @@ class OpenClaim(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ReportedPayment:
-    """What a text says of a payment."""
+    """A payment as a text reports it."""
 
     key: str
-    """Its reference as it is compared."""
+    """Its reference in comparable form."""
     amount: int
     payer: str | None
 
 
 def owner_of(told: ReportedPayment, candidates: Sequence[OpenClaim]) -> str:
-    """The payment's id, or a word why it is nobody's: ``unclaimed``, ``several``,
+    """The payment's id, or a word for why it has no owner: ``unclaimed``, ``several``,
     ``payer_unchecked``, ``payer`` or ``amount``.
 
     Args:
-        candidates: payments of the method that go on, and have this reference, or no reference and
-            this payer's number.
+        candidates: the method's open payments that have this reference, or no reference and this
+            payer's number.
     """
     proved = [
         each
@@ -80,11 +80,11 @@ def owner_of(told: ReportedPayment, candidates: Sequence[OpenClaim]) -> str:
 
 
 def over_caps(caps: CreditCaps, amount: int, organization: int, everybody: int) -> str | None:
-    """The cap that an amount would break, as a word; None: it is within all of them.
+    """The cap that an amount would exceed, as a word; None: it is within all of them.
 
     Args:
-        organization: what was credited by itself to its organization in the day before.
-        everybody: what was to all.
+        organization: what was credited automatically to its organization in the day before.
+        everybody: the same for all organizations.
     """
     if amount > caps.payment:
         return "cap_payment"

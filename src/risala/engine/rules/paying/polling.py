@@ -1,4 +1,4 @@
-"""When a payment's provider is asked how it stands: ever less often, and not for ever. Pure."""
+"""When to ask a payment's provider for its state: ever less often, and not for ever. Pure."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import Final
 
 EVERY_MIN_MS: Final = 5_000
-"""No provider is asked more often, whatever its method wants."""
+"""No provider is asked more often, even if its method wants it."""
 EVERY_MAX_MS: Final = 3_600_000
-"""The longest wait: who comes back to a checkout after lunch need not wait until the evening."""
+"""The longest wait: a customer who returns to a checkout late need not wait much longer."""
 GROWTH: Final = 1.5
 POLLED_MS: Final = 7 * 86_400_000
 """How long a payment without an end is asked about."""
 LATE_MS: Final = 86_400_000
-"""How long after its end: what was paid at the last moment, while its provider did not answer."""
+"""How long after its end: for a late payment while its provider did not answer."""
 _GROWN_MAX: Final = 32
-"""Polls after which the longest wait has been reached from any first one."""
+"""Polls after which the longest wait is reached from any first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class PolledSoFar:
 
 
 def next_poll(polled: PolledSoFar, now_ms: int) -> int | None:
-    """When to ask again (UTC epoch milliseconds); None: no more."""
+    """When to ask again (UTC epoch milliseconds); None: never."""
     if polled.expires_at is not None:
         last = polled.expires_at + LATE_MS
     else:

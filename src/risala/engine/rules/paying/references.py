@@ -1,4 +1,4 @@
-"""Transactions' references, as they are compared. Pure."""
+"""References of transactions, in comparable form. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from risala.plugins.payment import normalised_reference
 
 
 def comparable(reference: str) -> str | None:
-    """A reference as it is compared; None: nothing of it can be."""
+    """A reference in comparable form; None: nothing of it can be compared."""
     try:
         return normalised_reference(reference)
     except ValueError:

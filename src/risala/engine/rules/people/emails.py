@@ -1,4 +1,4 @@
-"""E-mail addresses: one form for each, and nothing in it that a mail's header could trip over."""
+"""E-mail addresses: one form for each, and nothing in it that could break a mail's header."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ ADDRESS_MAX: Final = 254
 """RFC 5321 §4.5.3.1.3: a path of 256 octets, less its brackets."""
 LOCAL_MAX: Final = 64
 """RFC 5321 §4.5.3.1.1."""
-# RFC 5322's dot-atom: what is quoted or in other scripts is hardly ever met, and often refused.
+# RFC 5322's dot-atom: quoted forms and other scripts are rare, and often refused.
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 
 
 def normalised(text: str) -> str | None:
     """The one form of an address: lower case, its domain as the name service writes it.
 
-    None where it is none. Most servers take no notice of the case of what stands before the ``@``;
-    here nobody gets a second account by it.
+    None if it is no address. Most servers ignore the case of the part before the ``@``; here it
+    cannot be used to get a second account.
     """
     local, at, domain = text.strip().rpartition("@")
     if not at or len(local) > LOCAL_MAX or not _LOCAL.fullmatch(local):
@@ -35,5 +35,5 @@ def normalised(text: str) -> str | None:
 
 
 def domain_of(address: str) -> str:
-    """Of an address in its one form."""
+    """The domain of an address in its one form."""
     return address.rpartition("@")[2]

@@ -1,4 +1,4 @@
-"""Who may come in, and until when a code is judged. Pure."""
+"""Who may sign in, and until when a code is judged. Pure."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from risala.engine.rules.people.lifetimes import (
 )
 
 SLOW: Final = ((DAY_MS, FAILURES_PER_DAY), (30 * DAY_MS, FAILURES_PER_MONTH))
-"""Spans, and the wrong codes of strangers for one operator's address that are judged in each."""
+"""Periods, and the number of strangers' wrong codes for one operator's address judged in each."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignInRules:
-    """What is set of signing in, and what only the server's key can tell."""
+    """The settings for signing in, and checks that need the server's key."""
 
     sign_up: SignUp
     matches: Callable[[CodeRequest, str], bool]
-    """Whether a code is that of a request."""
+    """Whether a code matches a request."""
     hashed_address: Callable[[str], str]
-    """What stands for an e-mail address that no user has."""
+    """The replacement for an e-mail address that no user has."""
 
     def lets_in(self, known: User | None, kind: SessionKind, *, is_invited: bool) -> bool:
-        """Whether somebody may come in who reads the mail of an address."""
+        """Whether the reader of an address's mail may sign in."""
         if kind is SessionKind.OPERATOR:
             return known is not None and known.operator
         may_sign_up = is_invited if self.sign_up is SignUp.INVITED else self.sign_up is SignUp.OPEN
@@ -39,14 +39,14 @@ class SignInRules:
 
 
 def is_over(found: CodeRequest, now_ms: int) -> bool:
-    """Whether no code of a request is judged any more."""
+    """Whether a request's codes are no longer judged."""
     return now_ms >= found.expires_at or found.attempts >= ATTEMPTS_MAX
 
 
 def goes_on(
     found: CodeRequest | None, email: str, kind: SessionKind, now_ms: int
 ) -> TypeGuard[CodeRequest]:
-    """Whether asking again is about the same request."""
+    """Whether another request continues the same one."""
     return (
         found is not None
         and found.email == email

@@ -1,4 +1,4 @@
-"""How long what lets somebody in lasts (contract §7). Pure."""
+"""How long sign-in codes, links and sessions last (contract §7). Pure."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ DAY_MS: Final = 24 * HOUR_MS
 CODE_MS: Final = 10 * MINUTE_MS
 CODE_DIGITS: Final = 6
 SIGN_IN_DIGITS: Final = {SessionKind.CUSTOMER: CODE_DIGITS, SessionKind.OPERATOR: 8}
-"""Of a sign-in code: an operator's lets somebody into everything."""
+"""For a sign-in code: an operator's gives access to everything."""
 ATTEMPTS_MAX: Final = 5
-"""Of one code. With six requests an hour for an address, a guesser has 3 chances in 100,000 an hour
-with that address, and the owner has a mail for each request."""
+"""For one code. With six requests an hour for an address, a guesser has 3 chances in 100,000 an
+hour with that address, and the owner gets a mail for each request."""
 FAILURES_PER_DAY: Final = 30
-"""Wrong codes for one operator's address in any day, from browsers that nobody has signed in on."""
+"""Wrong codes for one operator's address in any day, from browsers without an earlier sign-in."""
 FAILURES_PER_MONTH: Final = 100
 """The same in any 30 days: with 8 digits, a chance in 80,000 a year to guess one of the codes."""
 FAILURES_KEPT_MS: Final = 90 * DAY_MS
 KNOWN_BROWSER_MS: Final = 90 * DAY_MS
-"""How long a browser is known by the address that it signed in with, signed out or not."""
+"""How long a browser is known by the address that signed in on it, signed out or not."""
 AGAIN_MS: Final = MINUTE_MS
-"""Before it, asking again sends no second mail: a double click, an impatient reload."""
+"""Until then a repeated request sends no second mail: a double click, an impatient reload."""
 SAME_CODE_MS: Final = CODE_MS // 2
-"""A code that lasts at least so long is mailed again as it is; else whoever reads the first of two
-mails types a code that is over."""
+"""A code that is valid for at least this long is mailed again unchanged; otherwise a reader of the
+first of two mails would type an expired code."""
 LINK_MS: Final = 10 * MINUTE_MS
 CHANGE_MS: Final = 30 * MINUTE_MS
-"""A change of address: two mailboxes are to be looked into."""
+"""For a change of address: the user has to check two mailboxes."""
 INVITATION_MS: Final = 14 * DAY_MS
 GRACE_MS: Final = 30_000
-"""After a rotation the old cookie still holds so long: requests that left before it came."""
+"""After a rotation the old cookie is valid for this long: for requests that were sent before it."""
 
 TOTAL_MS: Final = {SessionKind.CUSTOMER: 90 * DAY_MS, SessionKind.OPERATOR: 12 * HOUR_MS}
 IDLE_MS: Final = {SessionKind.CUSTOMER: 14 * DAY_MS, SessionKind.OPERATOR: 12 * HOUR_MS}
 
 
 def is_over(kind: SessionKind, used_at: int, expires_at: int, now_ms: int) -> bool:
-    """Whether a session has ended by time."""
+    """Whether a session has expired."""
     return now_ms >= expires_at or now_ms - used_at >= IDLE_MS[kind]

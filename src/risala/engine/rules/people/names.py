@@ -1,4 +1,4 @@
-"""Names of organizations and people: others read them in mails and on pages of ours. Pure."""
+"""Names of organizations and people, which others read in our mails and on our pages. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 _CONTROL: Final = "C"
 """Categories Cc, Cf, Co, Cs: among them each mark that turns the reading direction."""
 _JOINERS: Final = frozenset("\u200c\u200d")
-"""Persian and some emoji are written with them; they show nothing by themselves."""
+"""Persian and some emoji need them; they show nothing alone."""
 _ADDRESS: Final = re.compile(r"://|\bwww\.|[\w-]{2,}\.[^\W\d_]{2,}|@\w", re.IGNORECASE)
-"""What mail programs and phones make a link of: also a bare domain, and an e-mail address."""
+"""What mail programs and phones turn into a link: also a bare domain, and an e-mail address."""
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with a name, as a sentence; None: nothing. Its length is not looked at.
+    """What is wrong with a name, as a sentence; None: nothing. Its length is not checked.
 
-    A stranger's organization invites by a mail from our sender: its name is no place for a link, or
-    for marks that make a line read otherwise.
+    A stranger's organization invites by a mail from our sender: its name must have no link, and no
+    marks that make a line read otherwise.
     """
     if any(unicodedata.category(each)[0] == _CONTROL for each in name if each not in _JOINERS):
         return "A name has no invisible characters and no marks of direction."

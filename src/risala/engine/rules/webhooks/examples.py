@@ -1,4 +1,4 @@
-"""An event of each type, as a real one would be: for whoever writes what receives them."""
+"""A realistic example event of each type, for developers of receivers."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
     },
     EventType.WEBHOOK_TEST: {"subject": "whe"},
 }
-"""Of each type what only its family has; of the subject how its id begins."""
+"""For each type the members of its family only; for the subject the prefix of its id."""
 
 
 PREFIXES: Final = ("sms", "ver", "snd", "org", "whe")
-"""How the ids begin that an example is made of."""
+"""The prefixes of the ids in an example."""
 
 
 def example(kind: EventType, at: int, organization_id: str, identities: Mapping[str, str]) -> Event:
     """A made-up event, marked as a test.
 
     Args:
-        identities: ids of things that there might be, by how they begin.
+        identities: possible ids, by their prefix.
     """
     members = dict(_MEMBERS[kind])
     subject = identities[members.pop("subject")]

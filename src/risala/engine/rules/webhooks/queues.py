@@ -2,7 +2,7 @@
 
 Attempts have slots, in two pools. Endpoints that answer at once share the first pool. Those whose
 last attempt failed or was slow share the second, so that a hundred dead endpoints take nothing from
-the others. How many attempts one endpoint may have under way grows with each success, and is one
+the others. The number of parallel attempts to one endpoint grows with each success, and is one
 after a failure.
 """
 
@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 FIRST_WIDTH: Final = 2
-"""Attempts at once to an endpoint of which nothing is known yet."""
+"""Parallel attempts to a new endpoint."""
 SPARE: Final = 64
-"""Times that are over, beside twice as many as there are endpoints: with fewer of them it is not
-worth the while to look for them."""
+"""Times that are over, beyond twice the number of endpoints: with fewer it is not worth removing
+them."""
 
 
 @dataclass(slots=True)
@@ -31,13 +31,12 @@ class EndpointQueue:
     """The deliveries that are being attempted, each with whether its slot is of the first pool."""
     queued: bool = False
     due_at: int | None = None
-    """When the endpoint is to be looked at, while nothing is due there; None while it is in the
-    round."""
+    """When to look at the endpoint, while nothing is due there; None while it is in the round."""
 
 
 @dataclass(frozen=True, slots=True)
 class Widths:
-    """How many attempts may be under way: in each pool, and to one endpoint."""
+    """The number of parallel attempts: in each pool, and to one endpoint."""
 
     per_endpoint: int
     prompt: int
@@ -77,10 +76,10 @@ class Lanes:
                 self._forget_stale()
 
     def _forget_stale(self) -> None:
-        """Forget times at which lanes are not looked at any more, as they were looked at before.
+        """Forget times at which lanes are no longer looked at, because they were looked at before.
 
-        Each event to an endpoint with a failed delivery leaves the time of its retry behind, which
-        comes after a day at most: without this a busy one would fill the memory until then.
+        Each event to an endpoint with a failed delivery leaves the time of its retry behind, up to
+        a day ahead: without this a busy endpoint would fill the memory until then.
         """
         self._sleeping = [
             (lane.due_at, lane.endpoint_id)
@@ -90,7 +89,7 @@ class Lanes:
         heapq.heapify(self._sleeping)
 
     def next_due(self) -> int | None:
-        """When the next endpoint at which nothing is due yet is to be looked at; None: none."""
+        """When to look at the next endpoint with nothing due yet; None: none."""
         while self._sleeping and not self._current(*self._sleeping[0]):
             heapq.heappop(self._sleeping)
         return self._sleeping[0][0] if self._sleeping else None
@@ -109,7 +108,7 @@ class Lanes:
             while self._room[pool] and self._round[pool]:
                 lane = self._round[pool].popleft()
                 lane.queued = False
-                if lane.prompt is not pool:  # the endpoint changed pools while it stood in line
+                if lane.prompt is not pool:  # the endpoint changed pools while it waited in line
                     self._queue(lane)
                     return self.take(now_ms)
                 if len(lane.in_flight) < lane.width:
@@ -128,7 +127,7 @@ class Lanes:
         self._queue(lane)
 
     def rest(self, lane: EndpointQueue, due_at: int | None) -> None:
-        """The lane has nothing due before ``due_at``, or with None nothing at all."""
+        """The lane has nothing due before ``due_at``, or with None nothing."""
         if due_at is not None:
             self._sleep(lane, due_at)
         elif not lane.in_flight and lane.prompt:
@@ -143,6 +142,6 @@ class Lanes:
         self._queue(lane)
 
     def leave(self, lane: EndpointQueue, seq: int, due_at: int) -> None:
-        """An attempt was not made after all, which says nothing about the endpoint."""
+        """An attempt was not made after all, which shows nothing about the endpoint."""
         self._room[lane.in_flight.pop(seq)] += 1
         self._sleep(lane, due_at)

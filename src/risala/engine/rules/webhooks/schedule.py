@@ -1,4 +1,4 @@
-"""When an event is tried again, and when no more: decided from the answer alone (contract §5)."""
+"""When an event is tried again or given up: decided from the answer alone (contract §5)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from email.utils import parsedate_to_datetime
 from typing import Final
 
 WAITS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
-"""Seconds of the wait after each failed attempt but the last: three days in all, for an outage over
-a weekend."""
+"""Seconds of the wait after each failed attempt except the last: three days in all, for an outage
+over a weekend."""
 TRIES_MAX: Final = len(WAITS_S) + 1
 JITTER: Final = 0.1
-"""A wait is up to this part longer, so that what failed together does not come back together."""
+"""A wait is longer by up to this share: what failed together must not come back together."""
 RETRY_AFTER_MAX_S: Final = 86_400
 """``Retry-After`` is honoured up to the schedule's own longest wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReceiverAnswer:
-    """What an endpoint answered."""
+    """The answer of an endpoint."""
 
     status: int
     retry_after: str | None
     excerpt: str
-    """The beginning of the body as text, for people. Nothing reads it."""
+    """The beginning of the body as text, for people. No program reads it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class AnswerVerdict:
 def decide(
     seen: ReceiverAnswer | ReceiverFault, tries: int, now_ms: int, jitter: float
 ) -> AnswerVerdict:
-    """What follows from the ``tries``-th attempt.
+    """The result of the ``tries``-th attempt.
 
     Args:
         jitter: a random number from 0 to 1.
@@ -85,7 +85,7 @@ def _sentence(status: int) -> str:
 
 
 def retry_after_s(text: str | None, now_ms: int) -> float | None:
-    """Seconds of a ``Retry-After``, given as seconds or as a date; None where it is neither."""
+    """Seconds of a ``Retry-After``, given as seconds or as a date; None if it is neither."""
     if text is None or len(text) > 64:
         return None
     if text.isascii() and text.isdigit():

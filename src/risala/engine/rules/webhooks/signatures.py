@@ -1,4 +1,4 @@
-"""Signing by the Standard Webhooks scheme, and by another one, anew for each attempt."""
+"""Signing by the Standard Webhooks scheme, and by another one, again for each attempt."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SECRET_BYTES: Final = 32
 """Random bytes of a secret."""
 SECRET_BYTES_MIN: Final = 24
 SECRET_BYTES_MAX: Final = 64
-"""The scheme asks for so many."""
+"""The length that the scheme requires."""
 KEY_FORMS: Final = ("text", "decoded")
-"""What of a secret is the key of the other signature."""
+"""The part of a secret that is the key of the other signature."""
 
 
 def new_secret() -> str:
@@ -29,7 +29,7 @@ def new_secret() -> str:
 
 
 def is_secret(text: str) -> bool:
-    """Whether a text is a secret in the scheme's form, of as many bytes as it asks for."""
+    """Whether a text is a secret in the scheme's form and length."""
     try:
         found = base64.b64decode(text.removeprefix(PREFIX), validate=True)
     except ValueError:
@@ -38,12 +38,12 @@ def is_secret(text: str) -> bool:
 
 
 def stamped(body: str, keys: Sequence[str], now_ms: int, *, key: str = "text") -> str:
-    """The other signature, for who comes from a hosted service: ``t=…,v1=…``, the time in seconds
-    and HMAC-SHA256 in hex of time, dot and body; one ``v1`` for each key, the newest first.
+    """The other signature, for customers of a hosted service: ``t=…,v1=…``, the time in seconds and
+    HMAC-SHA256 in hex of time, dot and body; one ``v1`` for each key, the newest first.
 
     Args:
-        key: of :data:`KEY_FORMS`. ``text``: the whole secret as it is shown, so the snippets for it
-            have it. ``decoded``: what its base64 stands for, so that service's clients have it.
+        key: one of :data:`KEY_FORMS`. ``text``: the whole secret as it is shown, as in that
+            service's snippets. ``decoded``: its base64 decoded, as in that service's clients.
     """
     octets = _decoded if key == "decoded" else str.encode
     at = str(now_ms // 1000)
@@ -57,8 +57,8 @@ def _decoded(secret: str) -> bytes:
 
 
 def with_sms_id(body: str) -> str:
-    """An event's body that has its message's id as ``smsId`` beside ``messageId``; of one that
-    tells of no message, the same."""
+    """An event's body with its message's id as ``smsId`` beside ``messageId``; unchanged if it has
+    no message."""
     told = json.loads(body)
     if "messageId" not in told:
         return body
@@ -72,7 +72,7 @@ def with_sms_id(body: str) -> str:
 
 def signed(event_id: str, body: str, keys: Sequence[str], now_ms: int) -> dict[str, str]:
     """The scheme's three headers; one signature for each key, the newest first."""
-    # The library takes the body as text (of bytes it would sign their repr) and a UTC time.
+    # The library needs the body as text (it would sign the repr of bytes) and a UTC time.
     at = datetime.fromtimestamp(now_ms // 1000, UTC)
     return {
         "webhook-id": event_id,

@@ -1,4 +1,4 @@
-"""The types of events, and how an event's delivery is carried out: what the rooms share."""
+"""The types of events, and how an event's delivery is carried out; shared by several packages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DEFAULT_TYPES: Final = (
     EventType.VERIFY_APPROVED,
     EventType.VERIFY_FAILED,
 )
-"""The types of the service's specification: what an endpoint gets where its owner chooses none."""
+"""The types of the service's specification: the default for an endpoint without a choice."""
 TYPES: Final = (
     *DEFAULT_TYPES,
     EventType.SMS_DELIVERED,
@@ -26,7 +26,7 @@ TYPES: Final = (
     EventType.SENDER_APPROVED,
     EventType.SENDER_DENIED,
 )
-"""The types that an endpoint may choose: all but ``webhook.test``, which is sent by hand to one
+"""The types that an endpoint may choose: all except ``webhook.test``, which is sent by hand to one
 endpoint."""
 
 
@@ -44,9 +44,9 @@ class WebhookCall:
 
 
 class Outbound(Protocol):
-    """Makes calls to servers of strangers: none inside our network, within bounds of time and
+    """Makes calls to strangers' servers: none inside our network, with limits of time and
     memory."""
 
     async def post(self, call: WebhookCall, /) -> ReceiverAnswer | ReceiverFault:
-        """POST, and wait for the answer. Never raises for what the other side does; returns within
-        a time limit."""
+        """POST, and wait for the answer. Never raises because of the other side; returns within a
+        time limit."""

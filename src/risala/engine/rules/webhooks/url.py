@@ -1,7 +1,7 @@
-"""Where webhooks may go: the shape of a URL, and the kind of an address. Nothing is looked up here.
+"""Where webhooks may go: the form of a URL, and the kind of an address. Nothing is resolved here.
 
-A URL that passes may still name a machine inside our network: its addresses are checked by
-:func:`address_fault` each time that one of them is about to be connected to.
+A URL that passes may still name a machine inside our network: :func:`address_fault` checks its
+addresses before each connection.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _METADATA: Final = frozenset(
     ipaddress.ip_address(text)
     for text in (
-        "169.254.169.254",  # nearly all of them
+        "169.254.169.254",  # nearly all clouds
         "fd00:ec2::254",  # AWS
         "fd20:ce::254",  # Google
         "100.100.100.200",  # Alibaba
@@ -34,14 +34,14 @@ _METADATA: Final = frozenset(
         "192.0.0.192",  # Oracle
     )
 )
-"""Addresses of clouds' metadata services: whoever can ask one gets the machine's credentials. They
-are never allowed."""
+"""Addresses of clouds' metadata services: a caller that reaches one gets the machine's credentials.
+They are never allowed."""
 _NEVER_PUBLIC: Final = frozenset(
     {
         *("localhost", "local", "internal", "test", "invalid", "onion", "alt"),  # reserved
         "arpa",  # infrastructure; `home.arpa` is a household's
         *("corp", "home", "mail"),  # never to be given out: too many networks use them
-        *("lan", "intranet", "private", "localdomain", "workgroup"),  # used, and nobody's
+        *("lan", "intranet", "private", "localdomain", "workgroup"),  # used, without an owner
     }
 )
 """Last labels of names that only a network's own resolver answers for: such a name leads inside, or
@@ -94,7 +94,7 @@ class UrlRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class AddressRules:
-    """The operator's word on where webhooks may go."""
+    """The operator's rules on where webhooks may go."""
 
     allow_insecure: bool = False
     ports: Sequence[int] = (443,)
@@ -104,7 +104,7 @@ class AddressRules:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL taken apart once, so that what is checked is also what is connected to."""
+    """A URL parsed once, so that the checked target is also the connected one."""
 
     scheme: str
     host: str
@@ -120,10 +120,10 @@ class Target:
 
 
 def parse_target(url: str, rules: AddressRules) -> Target:
-    """Take a URL apart and refuse what no webhook may use.
+    """Parse a URL and refuse what no webhook may use.
 
     Raises:
-        UrlRefused: the URL is none, or may not be used; ``str()`` says why.
+        UrlRefused: it is no URL, or may not be used; ``str()`` says why.
     """
     if len(url) > URL_MAX:
         raise UrlRefused(f"A URL has at most {URL_MAX} characters.")
@@ -180,10 +180,10 @@ def _host(text: str, rules: AddressRules) -> str:
 
 
 def _ascii(text: str) -> str:
-    """A name in the form in which it is looked up, by IDNA 2008.
+    """A name in the form for look-ups, by IDNA 2008.
 
-    Python's own codec is not used: it knows only IDNA 2003, by which `straße.de` is `strasse.de`,
-    a name that belongs to somebody else.
+    Python's own codec is not used: it supports only IDNA 2003, by which `straße.de` is
+    `strasse.de`, a name with another owner.
     """
     try:
         if not text.isascii():
@@ -197,14 +197,14 @@ def _ascii(text: str) -> str:
 
 
 def _check_public(labels: Sequence[str], rules: AddressRules) -> None:
-    """Refuse a name that the public internet does not know.
+    """Refuse a name that is unknown on the public internet.
 
     Raises:
         UrlRefused: it leads inside, or nowhere.
     """
     if len(labels) < 2 or labels[-1] == "localhost":
         raise UrlRefused("The host must be a name that the whole internet knows.")
-    # Where the operator has opened networks of his own, their names lead there.
+    # If the operator has allowed private networks, their names lead there.
     if labels[-1] in _NEVER_PUBLIC and not rules.networks:
         raise UrlRefused(
             f"Names that end in .{labels[-1]} are known inside a network only, never on the "
@@ -218,7 +218,7 @@ def _last(host: str) -> str:
 
 
 def address_fault(address: Address, rules: AddressRules) -> str | None:
-    """Why this address must not be connected to; None where it may be."""
+    """Why this address must not be connected to; None if it may be."""
     inner = _inner(address)
     if inner is None:
         return f"{address} leads into a network of its own and is not called."
@@ -232,15 +232,15 @@ def address_fault(address: Address, rules: AddressRules) -> str | None:
         if inner in network:
             return f"{address} is {kind} and is not called."
     known = inner.version == 4 or inner in _GLOBAL_V6
-    # The standard library is asked too, for networks that were reserved since our table was made.
+    # The standard library is asked too, for networks that were reserved after our table was made.
     if not known or not inner.is_global or inner.is_multicast or inner.is_reserved:
         return f"{address} is no address of the public internet and is not called."
     return None
 
 
 def _inner(address: Address) -> Address | None:
-    """The IPv4 address inside an IPv6 one that packets really go to, or the address itself; None
-    where a tunnel hides it."""
+    """The IPv4 address inside an IPv6 one that packets really go to, or the address itself; None if
+    a tunnel hides it."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address.scope_id is not None:
