@@ -1,5 +1,4 @@
-"""Commands that are imported when they are asked for, so that a command imports its own module
-only."""
+"""Commands that are imported on demand, so that a command imports its own module only."""
 
 from __future__ import annotations
 
@@ -13,8 +12,8 @@ from click.shell_completion import CompletionItem
 class LazyCommands(MutableMapping[str, click.Command]):
     """A group's commands by name; each is found in its module at its first use.
 
-    ``places`` has ``module:attribute`` for each name. Whoever goes through all of them, as
-    ``--help`` does, imports all.
+    ``places`` has ``module:attribute`` for each name. Iterating over all of them, as ``--help``
+    does, imports all.
     """
 
     def __init__(self, places: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The command and its groups, none of which is imported before it is asked for."""
+"""The command and its groups, each of which is imported on demand."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _PLACES: Final = {
 
 
 class RootGroup(LazyGroup):
-    """Our own commands, and those that plugins bring."""
+    """Our own commands, and those of plugins."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = super().get_command(ctx, cmd_name)
@@ -100,8 +100,8 @@ class RootGroup(LazyGroup):
 
 
 def _of_plugins() -> dict[str, str]:
-    """The commands of plugins, each with what it is. Built-in plugins are not imported for it, and
-    others only where there are any."""
+    """The commands of plugins, each with its description. Built-in plugins are not imported for it,
+    and others only if there are any."""
     from risala.cli.plugged import KNOWN, are_there, plugged
 
     if not are_there():

@@ -1,7 +1,7 @@
-"""Commands that plugins bring: found when no command of our own has the name, or all are listed.
+"""Commands of plugins: found when no command of our own has the name, or all are listed.
 
-Plugins are imported for that alone. So ``risala org list`` costs nothing more, and ``--help`` only
-where there are plugins besides the built-in ones.
+Plugins are imported only for that. So ``risala org list`` costs nothing more, and ``--help`` only
+if there are plugins other than the built-in ones.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 BRINGING: Final = ("risala.drivers.sinks.plugin",)
 """The built-in plugins that bring commands."""
 KNOWN: Final = {"sinks": "How event sinks do"}
-"""What they bring, so that no plugin is imported to list it; a test compares them."""
+"""Their commands, so that no plugin is imported to list them; a test compares them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plugged:
-    """What plugins bring for the command line."""
+    """The plugins' contributions to the command line."""
 
     factories: Mapping[str, CommandFactory]
     faults: Sequence[tuple[str, str]]
@@ -53,7 +53,7 @@ def plugged() -> Plugged:
 
 
 def are_there() -> bool:
-    """Whether there is any plugin besides the built-in ones."""
+    """Whether plugins other than the built-in ones exist."""
     folder, _ = _settings()
     with suppress(OSError):
         if folder is not None and any(each.suffix == ".py" for each in folder.iterdir()):
@@ -106,7 +106,7 @@ class TerminalAccess:
 def command_of(factory: CommandFactory) -> click.Command:
     """A plugin's command as one of ours.
 
-    One that cannot be built says so when it is called: ``--help`` goes on, and lists it.
+    One that cannot be built reports that when it is called: ``--help`` still lists it.
     """
     try:
         built: object = factory.build()

@@ -1,4 +1,4 @@
-"""What ``simulate modem`` shows, and what is typed to it: lines, JSON, or a live picture."""
+"""The console of ``simulate modem``, and its input: lines, JSON, or a live picture."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BARS: Final = "▁▃▅▇"
 
 
 class ModemTally:
-    """Totals of everything that the simulator told."""
+    """Totals of all events of the simulator."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -69,7 +69,7 @@ class ModemTally:
                 pass
 
     def summary(self) -> list[str]:
-        """The lines that end a run; none where the simulator never started."""
+        """The lines that end a run; empty if the simulator never started."""
         if not self.began:
             return []
         lines = []
@@ -84,7 +84,7 @@ class ModemTally:
 class ModemView(Protocol):
     def hear(self, event: s.ModemEvent) -> None: ...
     def answer(self, text: str) -> None:
-        """Answer the person who typed a line."""
+        """Answer a typed line."""
 
     def end(self) -> None: ...
 
@@ -118,7 +118,7 @@ class ModemLineView:
         if not self._commands and isinstance(event, _COMMANDS):
             return
         kind, text, colour = _event_text(event)
-        now = f"{datetime.now():%H:%M:%S}"  # local time: it is for whoever looks at the screen
+        now = f"{datetime.now():%H:%M:%S}"  # local time, for the person at the screen
         click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")
 
     def answer(self, text: str) -> None:
@@ -242,7 +242,7 @@ class ModemLiveView:
 
 
 def _bars(level: int) -> str:
-    """The signal as one to four bars, as on a phone; none where it is unknown."""
+    """The signal as one to four bars, as on a phone; empty if it is unknown."""
     count = 0 if level == 99 else min(4, level // 6 + (level > 0))
     return _BARS[:count].ljust(4, "·")
 
@@ -253,7 +253,7 @@ def help_text() -> str:
 
 
 async def run_modem(simulator: s.ModemSimulator, view: ModemView) -> None:
-    """Run a simulator, whose events ``view`` shows, until SIGINT or SIGTERM; obey what is typed."""
+    """Run a simulator, shown in ``view``, until SIGINT or SIGTERM; obey typed lines."""
 
     def obey(line: str) -> None:
         if line.strip() == "help":

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from risala.lab.smsc.simulator import SimulatorEvent, SmscSimulator
 
     class Build(Protocol):
-        """Makes the simulator, given what is to hear its events."""
+        """Makes the simulator for a handler of its events."""
 
         def __call__(self, *, on_event: Callable[[SimulatorEvent], None]) -> SmscSimulator: ...
 
 
 _FILE: Final = click.Path(dir_okay=False, path_type=Path)
 _SCENARIO_SAYS: Final = ("receipt_delay_s", "answer_delay_s", "receipt_state", "rate_per_s")
-"""Options that cannot be given beside a scenario, which says these things itself."""
+"""Options that are refused together with a scenario, which sets these values itself."""
 
 
 @click.group()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from risala.lab.modem.simulator import ModemEvent, ModemSimulator
 
 _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer_delay_s", "seed")
-"""Options that cannot be given beside a scenario, which says these things itself."""
+"""Options that are refused together with a scenario, which sets these values itself."""
 
 
 @click.command("modem")

@@ -1,4 +1,4 @@
-"""What ``simulate smsc`` shows: lines, JSON, or a live picture with rates, binds and totals."""
+"""The console of ``simulate smsc``: lines, JSON, or a live picture with rates, binds and totals."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TOTALS: Final = {
 
 
 class SmscTally:
-    """Totals and rates of everything that the simulator told."""
+    """Totals and rates of all events of the simulator."""
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
@@ -72,7 +72,7 @@ class SmscTally:
                 pass
 
     def _unbound(self, system_id: str) -> None:
-        # The event does not tell which of the account's binds ended; for a count any will do.
+        # The event does not show which of the account's binds ended; for a count any will do.
         for key in self.binds:
             if key[0] == system_id and self.binds[key] > 0:
                 self.binds[key] -= 1
@@ -87,7 +87,7 @@ class SmscTally:
         return sum(counted) / RATE_WINDOW_S
 
     def summary(self) -> list[str]:
-        """The lines that end a run; none where the simulator never started."""
+        """The lines that end a run; empty if the simulator never started."""
         if not self.place:
             return []
         lines = []
@@ -120,7 +120,7 @@ class SmscJsonView:
         self._told.set()
 
     async def run(self) -> None:
-        """Write the events that were heard, all those of one turn of the loop at once."""
+        """Write the received events, all those of one turn of the loop at once."""
         while True:
             await self._told.wait()
             self._told = trio.Event()
@@ -258,5 +258,5 @@ def _again(command_status: int) -> str:
 
 
 def _line(kind: str, text: str, colour: str | None = None) -> None:
-    now = f"{datetime.now():%H:%M:%S}"  # local time: it is for whoever looks at the screen
+    now = f"{datetime.now():%H:%M:%S}"  # local time, for the person at the screen
     click.echo(f"{now} {click.style(kind.ljust(9), fg=colour)} {output.clean(text)}")

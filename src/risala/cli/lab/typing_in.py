@@ -45,13 +45,13 @@ class LineEditor:
 
 
 def unseen(_begun: str) -> None:
-    """Does nothing with what is typed; for consoles whose terminal itself shows it."""
+    """Ignores the input; for consoles whose terminal shows it itself."""
 
 
 async def read_lines(
     fd: int, obey: Callable[[str], None], typing: Callable[[str], None] = unseen
 ) -> None:
-    """Give each line to ``obey``, and what is typed of the next to ``typing``, until the end."""
+    """Pass each line to ``obey``, and the incomplete next one to ``typing``, until the end."""
     editor = LineEditor()
     while True:
         try:
@@ -77,7 +77,7 @@ async def read_lines(
 @contextmanager
 def keys() -> Iterator[None]:
     """Within this context the terminal gives single keys and does not echo them: the picture, which
-    is redrawn all the time, shows what is typed."""
+    is redrawn all the time, shows the input."""
     fd = sys.stdin.fileno()
     if not os.isatty(fd):
         yield

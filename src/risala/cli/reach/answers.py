@@ -1,4 +1,4 @@
-"""What is said of a running service that does not answer a command."""
+"""The message about a running service that does not answer a command."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from risala.http.common.control_path import CONTROL_NAME, unix_address
 
 
 class NotListening(Exception):
-    """Nobody listens (yet, or any more): ENOENT or ECONNREFUSED."""
+    """The socket has no listener (yet, or any longer): ENOENT or ECONNREFUSED."""
 
 
 class RemoteGateway:
@@ -50,10 +50,10 @@ class RemoteGateway:
         return result
 
     async def upgrading(self) -> str | None:
-        """How far the service has brought its database over; None: it is not at it.
+        """The progress of the database migration; None: no migration is running.
 
         Raises:
-            CommandRefused: it went away.
+            CommandRefused: the service went away.
         """
         try:
             response = await self._client.get("/readyz")
@@ -61,13 +61,13 @@ class RemoteGateway:
             raise CommandRefused.unavailable(TIMED_OUT, unknown=True) from None
         except httpx2.TransportError:
             raise CommandRefused.unavailable(WENT_AWAY, unknown=True) from None
-        # Of a service that is not at it the control socket has no such path.
+        # Without a migration the control socket has no such path.
         return str(response.json()["message"]) if response.status_code == 503 else None
 
     async def tail(
         self, what: str, organization_id: str | None = None, position: str | None = None
     ) -> AsyncGenerator[StreamEvent]:
-        """Follow what happens, until the service stops.
+        """Follow events, until the service stops.
 
         Args:
             what: ``life``, ``events`` or ``all``.
@@ -118,13 +118,13 @@ class StreamEvent:
     kind: str
     data: dict[str, Any]
     id: str | None
-    """The position to go on from after it; None: the position before still holds."""
+    """The position to continue from after it; None: the previous position remains valid."""
     text: str
     """The data as they were sent: of an event the body, byte for byte, that webhooks carry."""
 
 
 def _stream_event(block: bytes) -> StreamEvent | None:
-    """A block of lines as our service writes them; None for a comment."""
+    """A block of lines in our service's format; None for a comment."""
     fields = dict(line.split(": ", 1) for line in block.decode().split("\n") if ": " in line)
     if "event" not in fields:
         return None
@@ -157,8 +157,8 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
     """
     path = data_dir / CONTROL_NAME
     with unix_address(path) as address:
-        # trust_env is off: no proxy and no netrc concerns a socket on this machine.
-        # Nor is anything certified there: to read all authorities takes longer than most commands.
+        # trust_env is off: no proxy and no netrc applies to a socket on this machine. Nor are
+        # certificates needed: reading all authorities takes longer than most commands.
         transport = httpx2.AsyncHTTPTransport(uds=address, verify=_trusting_nobody())
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S

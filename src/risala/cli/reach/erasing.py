@@ -1,4 +1,4 @@
-"""A deletion that is under way: done unit by unit, and told of."""
+"""A running deletion: done unit by unit, with its progress."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Json = dict[str, Any]
 
 
 async def erase_units(session: GatewaySession, erasure_id: str) -> Json:
-    """Do one unit after the other; beside a service, which does so too, and goes on where something
-    has to be waited for."""
+    """Do one unit after the other. A running service does so too, and continues if something has to
+    be waited for."""
     while True:
         done = await session.perform("erasure.run", erasure_id=erasure_id)
         if done["waits"] or done["erasure"]["state"] == "done":

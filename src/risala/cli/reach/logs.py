@@ -1,4 +1,4 @@
-"""The log of a command: errors only, on stderr, beside its answer."""
+"""The log of a command: errors only, on stderr, separate from its answer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def log_to_stderr() -> None:
 
 
 def _mask(logger: object, method: str, event: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """Whole phone numbers are in no line. Imported at the first line, of which there mostly is
-    none: the whole service comes with it."""
+    """Masks whole phone numbers. Imported at the first line, which most runs never write: it
+    imports the whole service."""
     from risala.app.masking import mask
 
     return mask(logger, method, event)

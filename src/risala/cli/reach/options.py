@@ -1,4 +1,4 @@
-"""What every command takes: ``--data``, ``--config``, ``--json``."""
+"""Options of every command: ``--data``, ``--config``, ``--json``."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Options:
         ``waits``: the work waits for more than the answers of its operations, and so needs Trio.
 
         Raises:
-            CommandRefused: by the engine, or because there is no engine to reach.
+            CommandRefused: by the engine, or because the engine cannot be reached.
         """
         from risala.cli.reach import quick
 
@@ -103,9 +103,9 @@ class Options:
         return session.run(settings, work, quiet=self.json)
 
     def ask_service(self, work: Callable[[GatewaySession], Awaitable[R]]) -> R | None:
-        """What the service that runs answers; None: none runs, or it is not known where it would.
+        """The answer of the running service; None: no service runs, or its place is unknown.
 
-        The work waits for nothing but its operations' answers.
+        The work waits only for its operations' answers.
 
         Raises:
             CommandRefused: by the engine.

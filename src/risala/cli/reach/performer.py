@@ -1,4 +1,4 @@
-"""What a command talks to, wherever the engine is."""
+"""A command's view of the engine, wherever it runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GatewaySession:
 
     performer: Performer
     running: bool
-    """Whether a service runs, that is: whether what was accepted goes out now."""
+    """Whether a service runs, so that accepted messages are sent now."""
 
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
         """Do one operation; arguments that are None count as not given."""

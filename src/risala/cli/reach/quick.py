@@ -1,9 +1,9 @@
-"""The short way to a service that runs: one connection, no event loop, no settings.
+"""The short way to a running service: one connection, no event loop, no settings.
 
-Most commands ask one or two questions of a service on this machine. Trio, the settings and the
-HTTP client would be nine tenths of what that takes; so the standard library's client asks, and the
-command's coroutine, which then never waits for anything, is run by hand. Where nobody listens, the
-long way (:mod:`risala.cli.reach.session`) opens the engine, or says why not.
+Most commands ask one or two questions of a service on this machine. Trio, the settings and the HTTP
+client would be nine tenths of the time; so the standard library's client asks, and the command's
+coroutine, which then never waits, is run by hand. Without a listener, the long way
+(:mod:`risala.cli.reach.session`) opens the engine, or reports why it cannot.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _SECTION: Final = "RISALA_STORAGE"
 
 
 def data_dir(given: Path | None, config: Path | None) -> Path | None:
-    """The data directory, found in the order in which settings are, without reading any other.
+    """The data directory, found in the order of the settings, without reading any other setting.
 
-    None where it cannot be told in this way, so that the settings must be read.
+    None if it cannot be found in this way, so that the settings must be read.
     """
     if given is not None:
         return given
@@ -58,7 +58,7 @@ def _in_file(config: Path) -> Path | None:
 
 
 class QuickGateway:
-    """The gateway of the service that runs, asked without waiting for anything else."""
+    """The gateway of the running service, for calls that wait for nothing else."""
 
     def __init__(self, connection: http.client.HTTPConnection) -> None:
         self._connection = connection
@@ -85,7 +85,7 @@ class QuickGateway:
 
 @contextmanager
 def connected(directory: Path) -> Iterator[QuickGateway | None]:
-    """The gateway of the service that holds ``directory``; None where nobody answers."""
+    """The gateway of the service that holds ``directory``; None if there is no answer."""
     with ExitStack() as stack:
         try:
             address = stack.enter_context(unix_address(directory / CONTROL_NAME))

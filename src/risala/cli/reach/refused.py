@@ -22,7 +22,7 @@ from typing import IO, Any, Final
 import click
 
 OWN_CODE: Final = "COMMAND_REFUSED"
-"""Of what no engine refused: a file that is in the way, a directory without data."""
+"""For refusals by the command itself: a file that is in the way, a directory without data."""
 
 
 class CommandRefused(click.ClickException):
@@ -43,8 +43,8 @@ class CommandRefused(click.ClickException):
 
     @classmethod
     def by_api(cls, error: Mapping[str, Any]) -> CommandRefused:
-        """The refusal in an error of the API's shape. Where it has several faults, the sentence of
-        each stands in the message."""
+        """The refusal in an error of the API's shape. If it has several faults, the message has the
+        sentence of each."""
         data = error.get("data", {})
         issues = data.get("issues", ())
         message = " ".join(str(issue["message"]) for issue in issues) or str(error["message"])
@@ -52,7 +52,7 @@ class CommandRefused(click.ClickException):
 
     @classmethod
     def unavailable(cls, message: str, *, unknown: bool = False) -> CommandRefused:
-        """Nobody answers; ``unknown``: whether it was done is not known."""
+        """No answer came; ``unknown``: it is not known whether the work was done."""
         data = {"code": "OUTCOME_UNKNOWN"} if unknown else {}
         return cls(message, code="SERVICE_UNAVAILABLE", status=503, data=data)
 
@@ -81,7 +81,7 @@ class _RefusedInJson(click.ClickException):
 
 @contextmanager
 def refusals(as_json: bool) -> Iterator[None]:
-    """Refusals within are told as JSON where that is wanted."""
+    """Refusals within are printed as JSON if requested."""
     try:
         yield
     except CommandRefused as refused:

@@ -1,8 +1,8 @@
-"""How a command reaches the engine: it opens the engine itself, or asks the service that runs.
+"""How a command reaches the engine: it opens the engine itself, or asks the running service.
 
-One process at a time may open a data directory. So a command tries its lock, and where that is free
-opens the gateway itself. Where the lock is held, it asks its holder over the control socket. Where
-nobody listens there, the holder is starting, stopping, or another command, and the command tries
+One process at a time may open a data directory. So a command tries its lock, and if that is free
+opens the gateway itself. If the lock is held, it asks the holder over the control socket. If the
+socket has no listener, the holder is starting, stopping, or another command, and the command tries
 again for five seconds.
 """
 
@@ -70,11 +70,11 @@ def run(
 
 
 def run_async(main: Callable[[], Awaitable[T]]) -> T:
-    """Run Trio; what the work raised comes out as it is."""
+    """Run Trio; exceptions of the work are raised unchanged."""
     try:
         return trio.run(main)
     except BaseExceptionGroup as group:
-        # A nursery has wrapped what the work raised in a group.
+        # A nursery has wrapped the exceptions of the work in a group.
         refused, rest = group.split(CommandRefused)
         if refused is None or rest is not None:
             raise
@@ -103,7 +103,7 @@ async def hold_or_reach(data_dir: Path) -> AsyncIterator[Service | None]:
     """The service that runs on a data directory, or None: then its lock is ours.
 
     Raises:
-        Unreachable: somebody holds the directory and does not answer.
+        Unreachable: the holder of the directory does not answer.
         CommandRefused: the directory cannot be locked at all.
     """
     until = trio.current_time() + _PATIENCE_S

@@ -1,8 +1,8 @@
-"""A table in the width that there is: columns side by side, or each row as lines of its own.
+"""A table in the available width: columns side by side, or each row as lines of its own.
 
-An id that is broken over two lines cannot be copied, and half a number is a wrong number. So a cell
-is folded between words only, and not within a time or an amount; where the columns do not fit even
-so, each row becomes a record, a line for each column.
+An id broken over two lines cannot be copied, and half a number is a wrong number. So a cell is
+folded between words only, and not within a time or an amount; if the columns still do not fit, each
+row becomes a record, a line for each column.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WITHIN: Final = re.compile(
     r"|(?<=\d) (?=[A-Z]{3}\b)"  # an amount and its currency
 )
 _GLUE: Final = "\0"
-"""Stands for a space at which nothing is folded; cells have no control characters."""
+"""Replaces a space that must not be folded; cells have no control characters."""
 
 
 def lines_of(
@@ -35,12 +35,12 @@ def lines_of(
     heading: Style,
     label: Style,
 ) -> list[str]:
-    """The lines of a table that is ``width`` wide. Only what cannot be folded is ever wider.
+    """The lines of a table that is ``width`` wide. Only unbreakable texts are ever wider.
 
     Args:
-        measure: how many places a text takes in the terminal.
-        heading: how the line of headings looks.
-        label: how a column's name looks before its value in a record.
+        measure: the width of a text in the terminal.
+        heading: the style of the line of headings.
+        label: the style of a column's name before its value in a record.
     """
     widths = _widths([columns, *rows], width, measure)
     if widths is None:
@@ -60,7 +60,7 @@ def pairs_of(
     for name, value in pairs:
         head = name + " " * (indent - measure(name))
         if max(map(measure, _units(value)), default=0) > width - indent:
-            # Something in it is longer than what is left beside the name.
+            # Some word is longer than the room next to the name.
             folded = fold(value, width - GAP, measure)
             lines += [*([label(name)] if name else []), *(" " * GAP + line for line in folded)]
         else:
@@ -87,7 +87,7 @@ def _units(text: str) -> list[str]:
 
 
 def _widths(rows: Sequence[Sequence[str]], width: int, measure: Measure) -> list[int] | None:
-    """Each column's width; None where they do not fit side by side."""
+    """Each column's width; None if they do not fit side by side."""
     columns = list(zip(*rows, strict=True))
     whole = [max(map(measure, column)) for column in columns]
     least = [
@@ -97,7 +97,7 @@ def _widths(rows: Sequence[Sequence[str]], width: int, measure: Measure) -> list
     left = width - GAP * (len(columns) - 1) - sum(least)
     if left < 0:
         return None
-    # Who wants least gets all of it, so that the rest is shared by the columns of long texts.
+    # Narrow columns get their full width first; columns of long texts share the rest.
     wants = sorted(range(len(columns)), key=lambda index: whole[index] - least[index])
     for place, index in enumerate(wants):
         given = min(whole[index] - least[index], left // (len(wants) - place))

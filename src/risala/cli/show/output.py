@@ -1,7 +1,7 @@
-"""Output for people: tables in a terminal, plain columns in a pipe; JSON when asked for.
+"""Output for people: tables in a terminal, plain columns in a pipe; JSON on request.
 
-Control characters are taken out of everything that came from outside: the text of a message must
-not control the operator's terminal.
+Control characters are removed from all foreign text: the text of a message must not control the
+operator's terminal.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def print_json(payload: object) -> None:
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
-    """Rows under headings; ``empty`` says what it means that there are none."""
+    """Rows under headings; ``empty`` is the text for no rows."""
     cells = [[clean(value) for value in row] for row in rows]
     if not cells:
         click.echo(empty)
@@ -96,7 +96,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def said(text: str) -> None:
-    """One line that tells what was done."""
+    """One line about a finished action."""
     click.echo(click.style("✓ ", fg="green") + text if sys.stdout.isatty() else text)
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def shown(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
     """Gives ``progress(what, done, of_how_much)``, to be called from one of Trio's threads.
 
-    Where the work was cancelled, the next call raises in the thread, and so ends it.
+    If the work was cancelled, the next call raises in the thread, and so ends it.
     """
     import trio
 

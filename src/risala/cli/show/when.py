@@ -20,10 +20,10 @@ def span_s(text: str) -> int | None:
 def moment(text: str, now: datetime) -> datetime | None:
     """A time as people write it, with its offset; None for no time.
 
-    ``08:30`` is the next such moment, ``2h`` is two hours from now.
+    ``08:30`` is the next such time, ``2h`` is two hours from now.
 
     Args:
-        now: the present, with an offset; times that are written without one have the same.
+        now: the present, with an offset, which is also used for times written without one.
     """
     text = text.strip().removeprefix("in ")
     if (found := span_s(text)) is not None:
@@ -52,7 +52,7 @@ def option(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 
 
 def past_option(_: click.Context, __: click.Parameter, text: str | None) -> str | None:
-    """A click callback: ``2h`` is two hours ago, ``08:30`` the last such moment."""
+    """A click callback: ``2h`` is two hours ago, ``08:30`` the last such time."""
     if text is None:
         return None
     now = datetime.now().astimezone()

@@ -1,4 +1,4 @@
-"""What banks write to a SIM of yours: listed, dismissed, and how each account stands."""
+"""Bank messages to a SIM of yours: listed, dismissed, and the balance of each account."""
 
 from __future__ import annotations
 

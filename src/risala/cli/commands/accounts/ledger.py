@@ -73,7 +73,7 @@ def ledger(
 
 
 def _reference(entry: Json) -> str:
-    """What an entry is of; a batch's charge names the first of its messages."""
+    """The reference of an entry; a batch's charge has the first of its messages."""
     others = (entry.get("messages") or 1) - 1
     return f"{entry['reference']} and {others} more" if others else str(entry["reference"])
 

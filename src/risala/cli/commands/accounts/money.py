@@ -1,4 +1,4 @@
-"""What messages cost, and who has paid."""
+"""The price of messages, and payments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Organizations: who sends, and who pays."""
+"""Organizations: they send, and they pay."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 NO_CAP: Final = "none"
 GENERAL: Final = "general"
-"""The word that takes an organization's own value away, so that the general one holds again."""
+"""The word that removes an organization's own value, so that the general one applies again."""
 
 
 @click.group()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 PAGE_MAX: Final = 200
-"""Organizations that are asked for at one time: as many as one answer has."""
+"""Organizations in one request: the maximum of one answer."""
 
 org_option = click.option(
     "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."
@@ -67,7 +67,7 @@ def ask_organization(ask: Ask[R], options: Options, given: str | None) -> Reply[
 
 
 def money_of(organization: dict[str, Any], field: str) -> str | None:
-    """An amount of an organization with its currency; None where it has none of its own."""
+    """An amount of an organization with its currency; None if it has no value of its own."""
     amount = organization[field]
     return None if amount is None else output.money(amount, organization["currency"])
 
@@ -89,13 +89,13 @@ async def every_organization(
 
 
 async def organization_id(session: GatewaySession, given: str | None) -> str:
-    """The id of the organization that is meant.
+    """The id of an organization.
 
     Args:
-        given: an id, or a name that only one organization has; None where there is only one.
+        given: an id, or a name that only one organization has; None if only one exists.
 
     Raises:
-        CommandRefused: no organization, or more than one, is meant.
+        CommandRefused: no organization, or more than one, matches.
     """
     if given is not None and given.startswith("org_"):
         return given

@@ -212,7 +212,7 @@ def _payer(payer: Json | None) -> str | None:
 
 
 def _state_text(found: Json) -> str:
-    """How it stands, and for whom it waits."""
+    """The payment's state, and the party that it waits for."""
     if found["state"] != "waiting":
         return str(found["state"])
     if found["asks"] or not found["byOperator"]:

@@ -105,7 +105,7 @@ def _marks(each: Json) -> str:
 
 
 def _look_twice(found: Json) -> None:
-    """Warn of what speaks against a name, after the decision, which can still be changed."""
+    """Warn of objections to a name after the decision, which can still be changed."""
     if marks := _marks(found):
         output.warned(f"Look twice at {output.clean(found['name'])}. {output.clean(marks)}")
 
@@ -118,7 +118,7 @@ def _decide(options: Options, operation: str, given: str, **more: str) -> Json:
 
 
 async def _sender_id(session: GatewaySession, given: str) -> str:
-    """The id for an id, or for a name that only one organization has asked for."""
+    """The id for an id, or for a name that only one organization has requested."""
     if given.startswith("snd_"):
         return given
     found = await session.perform("sender.find", name=given)

@@ -23,12 +23,12 @@ KEPT_IN: Final = "webhook-secret"
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """What came of it."""
+    """The result of a forwarded event."""
 
     status: int | None
-    """Of the answer; None: there was none."""
+    """The status of the answer; None: no answer."""
     reason: str | None
-    """Why there was none."""
+    """Why no answer came."""
     took_ms: int
 
     @property
@@ -52,12 +52,12 @@ def address(_: click.Context, __: click.Parameter, url: str | None) -> str | Non
 
 
 def secret_of(given: str | None) -> str:
-    """The secret to sign with: the one that was given, or this user's own on this machine.
+    """The secret to sign with: the given one, or this user's own on this machine.
 
-    It stays the same, so that a receiver that was told it once takes all that comes later.
+    It stays the same, so that a receiver configured once accepts all later events.
 
     Raises:
-        CommandRefused: what was given is no secret.
+        CommandRefused: the given text is no secret.
     """
     from risala.engine.rules.webhooks.signatures import is_secret
 
@@ -67,7 +67,7 @@ def secret_of(given: str | None) -> str:
 
 
 def _local_secret() -> str:
-    """What is in this user's file; written where there is none, or where it holds no secret."""
+    """The secret in this user's file; a new one is written if the file or the secret is missing."""
     from risala.engine.rules.webhooks.signatures import is_secret, new_secret
 
     state = os.environ.get("XDG_STATE_HOME")

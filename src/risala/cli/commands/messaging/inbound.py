@@ -1,4 +1,4 @@
-"""Messages that come in: where they go, and who has opted out."""
+"""Inbound messages: their destination, and opt-outs."""
 
 from __future__ import annotations
 

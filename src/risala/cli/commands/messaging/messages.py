@@ -216,7 +216,7 @@ def _number(text: str) -> str:
     """A number as people write it, in its one form.
 
     Raises:
-        BadParameter: it is none.
+        BadParameter: it is no valid number.
     """
     try:
         return normalise_number(text)

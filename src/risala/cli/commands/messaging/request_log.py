@@ -1,4 +1,4 @@
-"""``risala log``: what an organization's keys asked, and what they were answered."""
+"""``risala log``: the requests of an organization's keys, and their answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Json = dict[str, Any]
 LOOK_EVERY_S: Final = 1.0
 """Seconds between two looks while following: the log itself is written as often."""
 FOLLOWED_MAX: Final = 200
-"""Requests that one look takes; what is more comes with the next one, at once."""
+"""Requests in one query; further ones follow at once in the next."""
 _COLUMNS: Final = ("At (UTC)", "Request", "Key", "Method", "Path", "Status", "Took", "From")
 
 
@@ -154,7 +154,7 @@ async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # n
 async def _look_on(
     session: GatewaySession, given: Json, limit: int, tell: Callable[[Json], None]
 ) -> None:
-    """Tell the newest requests, the oldest of them first, and then each that comes."""
+    """Print the newest requests, oldest first, and then each new one."""
     import trio
 
     last: str | None = None

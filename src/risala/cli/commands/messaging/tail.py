@@ -1,4 +1,4 @@
-"""``risala tail``: what happens, as it happens."""
+"""``risala tail``: events, as they happen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Json = dict[str, Any]
 AGAIN_S: Final = 0.2
 """Seconds between two looks for a service that went away."""
 SEEN_MAX: Final = 2000
-"""Messages and events whose last line is remembered, since after a gap the same may come twice."""
+"""Messages and events whose last line is kept in memory: after a gap the same may come twice."""
 _COLOURS: Final = {
     "pending": "cyan",
     "processing": "yellow",
@@ -109,7 +109,7 @@ async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> N
 
 
 class Teller:
-    """Writes what happens to stdout, and for people its gaps to stderr."""
+    """Writes events to stdout, and for people gaps to stderr."""
 
     def __init__(self, what: str, as_json: bool) -> None:
         self.what = what
@@ -119,10 +119,10 @@ class Teller:
         self._seen: OrderedDict[str, str] = OrderedDict()
 
     def tell(self, told: StreamEvent) -> bool:
-        """Tell one thing, unless it was told last of its message or event.
+        """Print one event, unless it was the last one printed of its message or event.
 
         Returns:
-            False where nobody reads our output any more.
+            False if the output is closed.
         """
         if self._is_known(told):
             return True
@@ -138,7 +138,7 @@ class Teller:
         return not self._closed
 
     def tell_away(self) -> bool:
-        """Tell, once, that the service is not there; False where nobody reads any more."""
+        """Print once that the service is away; False if the output is closed."""
         if self._away:
             return True
         self._away = True
@@ -154,7 +154,7 @@ class Teller:
             sys.stdout.flush()
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            self._closed = True  # the pipe is closed: nobody reads any more
+            self._closed = True  # the pipe is closed
 
     def _is_known(self, told: StreamEvent) -> bool:
         key = told.data.get("messageId" if told.kind == "life" else "id")

@@ -1,4 +1,4 @@
-"""``risala trigger``: an event that did not happen, for whoever writes what receives events."""
+"""``risala trigger``: an invented event, for developers of programs that receive events."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ def _number(text: str, hint: str) -> str:
     """A number as people write it, in its one form.
 
     Raises:
-        BadParameter: it is none.
+        BadParameter: it is no valid number.
     """
     try:
         return normalise_number(text)
@@ -291,7 +291,7 @@ def verify_config(
 
 
 def _changes(current: Json, given: Json, *, reset: bool) -> Json:
-    """The settings to change: an empty text or list means none of its own."""
+    """The settings to change: an empty text or list removes the own value."""
     changes: Json = {}
     if reset:
         from risala.engine.rules.verify_settings import VerifySettings

@@ -1,4 +1,4 @@
-"""What became of events: tests, the log of deliveries, replays."""
+"""The results of events: tests, the log of deliveries, replays."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ async def replay_failed(
     since: str,
     update: Callable[[int, int], None],
 ) -> Json:
-    """Ask for one chunk after the other, telling how far it has come."""
+    """Request one chunk after the other, and print the progress."""
     replayed, total, until = 0, 0, None
     while True:
         step = await perform(

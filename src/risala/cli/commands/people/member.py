@@ -1,4 +1,4 @@
-"""Members: which users belong to which organization, and as what."""
+"""Members: which users belong to which organization, and their roles."""
 
 from __future__ import annotations
 
@@ -151,10 +151,10 @@ def member_remove(options: Options, organization: str, email: str) -> None:
 
 
 async def _member(session: GatewaySession, organization: str, email: str) -> Json:
-    """What names a member to an operation.
+    """The arguments that identify a member.
 
     Raises:
-        CommandRefused: nobody of this address is one.
+        CommandRefused: no member has this address.
     """
     found = await organization_id(session, organization)
     listed = await session.perform("member.list", organization_id=found)

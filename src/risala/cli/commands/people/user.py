@@ -1,4 +1,4 @@
-"""Users: who signs in to the dashboard and the console."""
+"""Users, who sign in to the dashboard and the console."""
 
 from __future__ import annotations
 

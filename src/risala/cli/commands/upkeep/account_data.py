@@ -1,4 +1,4 @@
-"""What an organization keeps, and for how long, as its owner chooses."""
+"""The data that an organization keeps, and for how long, as chosen by its owner."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Json = dict[str, Any]
 LOOK_S: Final = 0.3
 """Between two looks whether a file is written."""
 OPERATORS: Final = "operator"
-"""The word that takes a choice back: what the operator keeps holds again."""
+"""The word that removes a choice: the operator's value applies again."""
 _WHAT: Final = {
     "texts": "Texts of messages",
     "events": "Events and their deliveries",

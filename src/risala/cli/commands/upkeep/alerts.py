@@ -1,4 +1,4 @@
-"""Alerts: what is wrong and was, and telling nobody of some for a while."""
+"""Alerts: present and past ones, and silencing some for a while."""
 
 from __future__ import annotations
 

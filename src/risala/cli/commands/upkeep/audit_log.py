@@ -1,4 +1,4 @@
-"""The audit trail: who did what by hand."""
+"""The audit trail: manual actions and their authors."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ async def _export(
 
 
 def _write(text: str) -> bool:
-    """False where nobody reads any more: the pipe is closed."""
+    """False if the output is closed: nobody reads the pipe."""
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
@@ -172,7 +172,7 @@ def _cell(value: object) -> object:
 
 
 def change(before: Json | None, after: Json | None) -> str:
-    """What differs, in a few words: ``status: active → suspended``."""
+    """The differences in a few words: ``status: active → suspended``."""
     if before is not None and after is None:
         return "deleted"
     old, new = before or {}, after or {}

@@ -73,8 +73,8 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
     async def main() -> BackupReport:
-        # A backup may be read from a file that nobody replaces meanwhile: either we hold the lock,
-        # or a service does, which never replaces the file.
+        # A backup may be read from a file that is not replaced meanwhile: either this command holds
+        # the lock, or a service does, which never replaces the file.
         async with session.hold_or_reach(settings.storage.data_dir) as service:
             if service is not None:
                 await _refuse_of_the_ill(service)
@@ -98,8 +98,8 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
 
 
 async def _refuse_of_the_ill(service: Service) -> None:
-    """Refuse where the service says that its database was lost or replaced: a copy of the file that
-    lies there now would be no backup."""
+    """Refuse if the service reports that its database was lost or replaced: a copy of the present
+    file would be no backup."""
     journal = (await service.gateway.perform("statistics", {})).get("journal", {})
     if journal.get("lost"):
         raise CommandRefused(f"There is nothing to back up: {journal['ailment']}")
@@ -148,7 +148,7 @@ def restore(
 
 
 def _decide(options: Options, decision: str) -> None:
-    """List, let go or end what a restore holds."""
+    """List, release or end the messages that a restore holds."""
 
     async def work(session: GatewaySession) -> dict[str, Any]:
         return await session.perform(f"restored.{decision}")

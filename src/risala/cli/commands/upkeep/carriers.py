@@ -1,4 +1,4 @@
-"""The carriers: how they are, and what an operator does with them."""
+"""The carriers: their state, and operations on them."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ _EFFECTS = {
 
 
 def _changes(found: Json) -> None:
-    """What is, or would be, another."""
+    """The changes, done or planned."""
     for fault in found["faults"]:
         click.echo(output.clean(fault["text"]))
     if found["faults"]:
@@ -285,7 +285,7 @@ def show(options: Options, carrier: str) -> None:
 
 
 def _put_over(found: Json) -> Json:
-    """What an operator has put over the settings."""
+    """The operator's overrides of the settings."""
     over, file = found["override"], found["file"]
     if over is None:
         return {}

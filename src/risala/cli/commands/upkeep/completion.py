@@ -13,7 +13,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 _VARIABLE: Final = "_RISALA_COMPLETE"
-"""The shell sets it for a run of `risala` that only tells what may come next."""
+"""The shell sets it for a run of `risala` that only lists completions."""
 _MARK: Final = "# Written by `risala completion`, which may write over it."
 
 
@@ -45,7 +45,7 @@ def _script(command: click.Command, shell: str) -> str:
     kind = get_completion_class(shell)
     if kind is None:
         raise CommandRefused(f"There is no completion for {shell}.")
-    # Not kind.source(): it asks the bash that is here for its version, and this may be for another.
+    # Not kind.source(): it asks the installed bash for its version, and this may be for another.
     made = kind(command, {}, "risala", _VARIABLE)
     first, _, rest = (made.source_template % made.source_vars()).lstrip().partition("\n")
     # zsh wants its #compdef in the first line.

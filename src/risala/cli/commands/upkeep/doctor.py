@@ -1,4 +1,4 @@
-"""``risala doctor``: what is wrong with an installation, and what to do."""
+"""``risala doctor``: the problems of an installation, and how to fix them."""
 
 from __future__ import annotations
 
@@ -108,12 +108,12 @@ async def _patient(data_dir: Path) -> Patient:
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:
-        return patient  # the checks themselves tell what is wrong with the directory
+        return patient  # the checks themselves report problems of the directory
 
 
 async def _with_service(patient: Patient, gateway: Any) -> Patient:  # noqa: ANN401 -- a Performer
-    """With what the running service says of itself, or why it could not."""
-    try:  # what is in memory first: the carriers are read from the database
+    """With the report of the running service, or the reason why it could not give one."""
+    try:  # the data in memory first: the carriers are read from the database
         patient = replace(patient, statistics=await _ask(gateway, "statistics"))
         found = await _ask(gateway, "carriers")
     except CommandRefused as error:

@@ -145,7 +145,7 @@ def _loaded_here(options: Options) -> Json:
 
 
 def _kinds(found: Json) -> list[str]:
-    """The keys of what plugins bring."""
+    """The keys of the plugins' contributions."""
     own = ("plugins", "faults")
     return [key for key, value in found.items() if isinstance(value, list) and key not in own]
 
@@ -156,7 +156,7 @@ def _state(plugin: Json) -> str:
 
 
 def _remarks(found: Json) -> Iterator[str]:
-    """What there is to see to, a line each."""
+    """The remarks, one a line."""
     for each in found["plugins"]:
         for warning in each["warnings"]:
             yield f"{each['name']}: {warning}"

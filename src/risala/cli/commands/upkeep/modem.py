@@ -1,4 +1,4 @@
-"""Looking at a GSM modem: what it is, whether it can send, and what to do where it cannot."""
+"""Checking a GSM modem: its type, whether it can send, and what to do if it cannot."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
         output.said(found.verdict)
 
 
-# -- what is looked at ------------------------------------------------------------------------
+# -- checks -----------------------------------------------------------------------------------
 
 
 def _examine(
@@ -192,8 +192,7 @@ def _settings(options: Options, port: str, baud: int, pin_env: str | None) -> Mo
     except ConfigError as error:
         raise CommandRefused(str(error)) from None
     except ValidationError as error:
-        # Pydantic's own error is not shown, because it holds the values, of which one may be the
-        # PIN.
+        # Pydantic's own error is not shown: it holds the values, and one may be the PIN.
         faults = (
             f"{'.'.join(map(str, each['loc']))}: {each['msg'].removeprefix('Value error, ')}"
             for each in error.errors(include_url=False, include_input=False)
@@ -263,7 +262,7 @@ def _list(options: Options, baud: int) -> None:
         output.said("Look closer: risala modem probe PORT")
 
 
-# -- what is printed ------------------------------------------------------------------------------
+# -- output ---------------------------------------------------------------------------------------
 
 
 def _payload(found: Findings) -> dict[str, Any]:
@@ -277,7 +276,7 @@ def _payload(found: Findings) -> dict[str, Any]:
 
 
 def _rows(found: Findings) -> Iterator[tuple[str, object]]:
-    """The findings as rows for people, with a dash for what no check got to."""
+    """The findings as rows for people, with a dash for values that no check reached."""
     from risala.drivers.modem.doctor.findings import REGISTRATIONS, Strength
 
     facts = found.facts()

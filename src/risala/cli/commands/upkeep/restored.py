@@ -1,4 +1,4 @@
-"""What a restore or a takeover did with the messages that were on their way."""
+"""The effects of a restore or a takeover on messages that were on their way."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from risala.engine.journal.upkeep.restore import RestoreReport
 
 SHOWN_MAX: Final = 20
-"""Held messages that are told after a restore; `risala restore --held` has all."""
+"""Held messages printed after a restore; `risala restore --held` has all."""
 
 
 def payload(report: RestoreReport) -> dict[str, Any]:
-    """As JSON tells it."""
+    """The report as JSON."""
     from risala.engine.operations.account_data.restored import held_wire
 
     return {
@@ -31,7 +31,7 @@ def payload(report: RestoreReport) -> dict[str, Any]:
 
 
 def tell(report: RestoreReport) -> None:
-    """In words; nothing of what there was none of."""
+    """Print the report in words, without zero counts."""
     for count, words in (
         (report.ended, "that may have been sent since: failed and refunded."),
         (report.proved, "due, and provably not tried since: sent now."),

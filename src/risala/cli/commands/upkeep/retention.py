@@ -82,7 +82,7 @@ def retention_run(options: Options) -> None:
 
 
 async def forget(perform: Callable[..., Awaitable[Json]]) -> Json:
-    """Ask for one unit after the other; what they did, by rule."""
+    """Request one unit after the other; returns their results, by rule."""
     gone: Counter[str] = Counter()
     following: Json | None = {}
     while following is not None:

@@ -1,4 +1,4 @@
-"""The server key: rotated without losing what is under way."""
+"""The server key: rotated without losing messages under way."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ DAMAGED: Final = (
     "Copy the file once more from where the primary wrote it. Where it cannot be had, take what "
     "was shipped before it: --leave-out-damaged; what it holds, and all after it, is lost."
 )
-"""What to do about a piece that is not what was written, as a transfer leaves one that was cut."""
+"""Advice for a damaged piece, such as one from an interrupted transfer."""
 _DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
 
 

@@ -1,4 +1,4 @@
-"""``risala upgrade --check``: what the new version would meet."""
+"""``risala upgrade --check``: the effects of an upgrade to the new version."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _plugins(settings: Settings) -> list[Finding]:
 
 
 def _secrets(missing: Sequence[str]) -> list[Finding]:
-    """Secrets that this shell does not have: the service gets them by an environment of its own."""
+    """Secrets that this shell lacks: the service gets them from an environment of its own."""
     from risala.engine.upkeep.doctor.findings import Finding, Grade
 
     if not missing:
@@ -120,8 +120,8 @@ def _secrets(missing: Sequence[str]) -> list[Finding]:
 
 
 class _Variables(dict[str, str]):
-    """The environment, with something in place of what is not set: the rest of a table is looked at
-    all the same."""
+    """The environment, with placeholders for missing values: the rest of a table is checked
+    anyway."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         super().__init__(environ)
