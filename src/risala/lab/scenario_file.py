@@ -17,7 +17,7 @@ class ScenarioError(Exception):
 
 
 class ScenarioTable(BaseModel):
-    """A table of such a file: what it does not know is a fault."""
+    """A table of such a file: an unknown name is a fault."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -28,7 +28,7 @@ S = TypeVar("S", bound=ScenarioTable)
 def read_scenario(path: Path, kind: type[S]) -> S:
     """
     Raises:
-        ScenarioError: it cannot be read, or says what a scenario cannot.
+        ScenarioError: it cannot be read, or is invalid.
     """
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

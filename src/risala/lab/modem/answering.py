@@ -41,7 +41,7 @@ _BLANK_PERCENT: Final = 20.0
 
 
 class Answering:
-    """Hears and answers; made anew at each start of the modem."""
+    """Receives and answers; created again at each start of the modem."""
 
     def __init__(self, modem: ModemCore) -> None:
         self._modem = modem
@@ -88,7 +88,7 @@ class Answering:
             action()
 
     def interrupt(self) -> None:
-        """Forget what was typed and what was under way; settings stay."""
+        """Forget the input and running commands; settings stay."""
         echo = self._keyboard.echo
         self._keyboard = Keyboard()
         self._keyboard.echo = echo
@@ -97,7 +97,7 @@ class Answering:
         self._calls.clear()
         self._afterwards.clear()
 
-    # -- what is typed -----------------------------------------------------------------------------
+    # -- input -------------------------------------------------------------------------------------
 
     def receive(self, octets: bytes) -> None:
         if lost := self._keyboard.feed(octets):
@@ -105,7 +105,7 @@ class Answering:
         self._work()
 
     def _work(self) -> None:
-        """Work on one line after the other, until none is complete or an answer takes time."""
+        """Handle one line after the other, until none is complete or an answer takes time."""
         if self._is_at_work:
             return  # called from within the loop below, which goes on by itself
         self._is_at_work = True
@@ -160,7 +160,7 @@ class Answering:
             return
         self._run(lambda: prompt.then(octets))
 
-    # -- what it comes to --------------------------------------------------------------------------
+    # -- results -----------------------------------------------------------------------------------
 
     def _continue(self) -> None:
         """Run the next command of the line; after the last, give the final result."""
@@ -263,7 +263,7 @@ class Answering:
     # -- quirks ------------------------------------------------------------------------------------
 
     def _goes_wrong(self, quirk: Quirk | None) -> bool:
-        """Whether a quirk keeps the command from being done at all."""
+        """Whether a quirk prevents the command."""
         self._quirk = quirk
         if quirk is None:
             return False
@@ -304,7 +304,7 @@ class Answering:
             case _:
                 self._modem.power.restart("by itself")
 
-    # -- what is said ------------------------------------------------------------------------------
+    # -- output ------------------------------------------------------------------------------------
 
     @property
     def _eol(self) -> str:
@@ -323,7 +323,7 @@ class Answering:
         return b"".join(self._block(rows) for rows in blocks if rows)
 
     def _block(self, rows: Rows) -> bytes:
-        """The rows of an answer (V.250 §5.7.1), with whatever comes between them."""
+        """The rows of an answer (V.250 §5.7.1), with any lines that come between them."""
         eol, modem = self._eol, self._modem
         text = eol if self._verbose else ""
         for row in rows:

@@ -25,7 +25,7 @@ class Card:
 
     @property
     def word(self) -> str:
-        """The SIM's state as ``+CPIN?`` says it. Raises :class:`CmeError` where there is no SIM."""
+        """The SIM's state as in ``+CPIN?``. Raises :class:`CmeError` without a SIM."""
         if not self.is_in:
             raise CmeError(Cme.SIM_NOT_INSERTED)
         if self.pin_tries == 0:

@@ -1,4 +1,4 @@
-"""What the network brings, and where it goes: +CNMI, +CNMA, the storages (27.005 §3.4)."""
+"""Messages from the network, and their destination: +CNMI, +CNMA, the storages (27.005 §3.4)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Incoming:
         self._told_full: set[str] = set()
 
     def reset(self) -> None:
-        """Start anew, as after power on. What was not acknowledged is brought again."""
+        """Start again, as after power on. Unacknowledged messages are delivered again."""
         self._held.clear()
         pending, self._unacknowledged = self._unacknowledged, None
         if pending is not None:
             self._modem.network.hold(pending)
 
     def take(self, tpdu: Deliver | StatusReport) -> str | None:
-        """Take a TPDU; the way that it took (``+CMT``, a storage), None where it cannot be taken
+        """Take a TPDU; returns its destination (``+CMT``, a storage), None if it cannot be taken
         now."""
         if not self._modem.can_receive or self._unacknowledged is not None:
             return None
@@ -115,8 +115,8 @@ class Incoming:
         def overdue() -> None:
             if self._unacknowledged is not tpdu:
                 return
-            # Without the acknowledgement, nothing goes straight to the port any more until +CNMI is
-            # set again (27.005 §3.4.4).
+            # Without the acknowledgement, messages are no longer sent straight to the port until
+            # +CNMI is set again (27.005 §3.4.4).
             self._unacknowledged = None
             cnmi = self._modem.settings["+CNMI"]
             cnmi[1] = cnmi[3] = 0

@@ -1,10 +1,10 @@
-"""A simulated modem: octets in, octets out, and what happens told as events. Pure.
+"""A simulated modem: octets in, octets out, and events. Pure.
 
-It has no port, no clock and no dice of its own; all three are handed in::
+It has no port, clock or random generator of its own; all three are arguments::
 
-    modem.receive(octets)      what a client wrote
+    modem.receive(octets)      octets that a client wrote
     modem.advance()            when ``due_s`` has come
-    modem.take_output()        what it says now
+    modem.take_output()        its output so far
     modem.power.is_present     False while its port is gone
 """
 

@@ -1,6 +1,6 @@
 """The state of a simulated modem, without its commands. Pure.
 
-Commands, what is typed and what the network brings all work on this; they are put together in
+Commands, input and network messages all use this; they are combined in
 :mod:`risala.lab.modem.modem`.
 """
 
@@ -56,7 +56,7 @@ class Voice(Protocol):
         """A line by itself."""
 
     def after(self, action: Callable[[], object]) -> None:
-        """Call ``action`` once the final result of the current line is said."""
+        """Call ``action`` after the final result of the current line."""
 
     def switch(self, name: str, value: int) -> None:
         """Set E (echo), V (results in words) or Q (no results)."""
@@ -65,32 +65,32 @@ class Voice(Protocol):
         """Set echo and result codes as ATZ does."""
 
     def interrupt(self) -> None:
-        """Forget what was typed and what was under way."""
+        """Forget the input and running commands."""
 
 
 class Inlet(Protocol):
-    """The part of a modem that takes what the network brings, by +CNMI, +CNMA and the storages."""
+    """The part of a modem that takes network messages, by +CNMI, +CNMA and the storages."""
 
     def reset(self) -> None:
-        """Start anew, as after power on."""
+        """Start again, as after power on."""
 
     def take(self, tpdu: Deliver | StatusReport) -> str | None:
-        """Take a TPDU; the way that it took (``+CMT``, a storage), None where it cannot be taken
+        """Take a TPDU; returns its destination (``+CMT``, a storage), None if it cannot be taken
         now."""
 
     def acknowledge(self, *, good: bool = True) -> Rows:
-        """Do what +CNMA asks."""
+        """Handle +CNMA."""
 
     def set_routing(self, arguments: CommandArguments) -> Rows:
-        """Do what +CNMI asks."""
+        """Handle +CNMI."""
 
 
 class ModemCore:
     """The state of one simulated modem.
 
     Args:
-        settings: all that commands set and read back, but for +CNMI.
-        make_voice: makes the part that hears and answers, at each start.
+        settings: all settings of commands except +CNMI.
+        make_voice: makes the part that receives and answers, at each start.
         make_inlet: makes the part that takes messages from the network.
         now_s: seconds of a clock that only goes forward.
         wall: the network's clock, with its time zone.
@@ -101,7 +101,7 @@ class ModemCore:
     charset: str
     """The character set (+CSCS)."""
     parameters: Parameters
-    """What a typed text is sent with (+CSMP)."""
+    """The parameters of a typed text (+CSMP)."""
     smsc_number: str
     """The service centre's number (+CSCA)."""
     memories: tuple[str, str, str]
@@ -109,7 +109,7 @@ class ModemCore:
     operator_mode: tuple[int, int]
     """Mode and format of +COPS."""
     is_noisy: bool
-    """Unsolicited lines that begin with ``^`` may come (^CURC)."""
+    """Whether unsolicited lines that begin with ``^`` may come (^CURC)."""
     function: int
     """The level of +CFUN."""
 
@@ -171,7 +171,7 @@ class ModemCore:
             self._voice.receive(octets)
 
     def advance(self) -> None:
-        """Do what is due."""
+        """Run the due actions."""
         self.timetable.advance()
 
     @property
@@ -184,7 +184,7 @@ class ModemCore:
         return octets
 
     def emit(self, octets: bytes) -> None:
-        """Say octets; they are lost while the modem hangs or its port is gone."""
+        """Output octets; they are lost while the modem hangs or its port is gone."""
         if not self.power.is_awake:
             return
         octets = self.mood.said(octets)
@@ -194,19 +194,19 @@ class ModemCore:
         self._output += octets
 
     def unsolicited(self, line: str) -> None:
-        """Say an unsolicited line; it waits while a body is typed."""
+        """Output an unsolicited line; it waits while a body is typed."""
         if self._voice.is_typing:
             self._unsaid.append(line)
         else:
             self._voice.say(line)
 
     def release_unsolicited(self) -> None:
-        """Say the unsolicited lines that waited while a body was typed."""
+        """Output the unsolicited lines that waited while a body was typed."""
         while self._unsaid and not self._voice.is_typing:
             self._voice.say(self._unsaid.popleft())
 
     def say_fact(self, line: str) -> None:
-        """Say a line of the profile, with the values of now in it."""
+        """Output a line of the profile, with the current values in it."""
         self.unsolicited(self.with_facts(line))
 
     def with_facts(self, line: str) -> str:
@@ -214,12 +214,12 @@ class ModemCore:
         return line.format(rssi=self.signal, sim=word)
 
     def after_answer(self, action: Callable[[], object]) -> None:
-        """Call ``action`` once the final result of the current line is said."""
+        """Call ``action`` after the final result of the current line."""
         self._voice.after(action)
 
     def is_current(self, voice: Voice) -> bool:
-        """Whether ``voice`` is the one of now: not from before a restart, nor of a modem that hears
-        nothing."""
+        """Whether ``voice`` is the current one: not from before a restart, nor of a modem that
+        receives nothing."""
         return voice is self._voice and self.power.is_awake and self.power.is_listening
 
     # -- settings ----------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ class ModemCore:
             self.say_fact(line)
 
     def set_registration(self, stat: int) -> None:
-        """Set what the network says to this SIM: ``<stat>`` of +CREG."""
+        """Set the registration of this SIM in the network: ``<stat>`` of +CREG."""
         self.network.registration = stat
         self.registration_changed()
 
@@ -360,7 +360,7 @@ class ModemCore:
         line = ussd.answer(text, packed=self.profile.ussd_packed, charset=self.charset)
         self.power.own_after(self.config.ussd_after_s, lambda: self.unsolicited(line))
 
-    # -- what a start and a hang do ----------------------------------------------------------------
+    # -- starts and hangs --------------------------------------------------------------------------
 
     def forget(self) -> None:
         """Forget all that a start takes away; storages and the SIM's numbers stay."""
@@ -382,7 +382,7 @@ class ModemCore:
         self._next_noise()
 
     def interrupt(self) -> None:
-        """A hang is over: forget what was typed and under way."""
+        """A hang is over: forget the input and running commands."""
         self._voice.interrupt()
         self.network.flush()
 

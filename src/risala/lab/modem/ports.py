@@ -14,14 +14,15 @@ _READ_OCTETS: Final = 4096
 
 
 class PortLinkError(Exception):
-    """The link cannot be made; ``str()`` says why, in one sentence."""
+    """The link cannot be made; ``str()`` is the reason, in one sentence."""
 
 
 class PtyStream(trio.abc.Stream):
     """The modem's end of a pseudo-terminal.
 
-    The other end is held open here too, because a serial port stays whoever comes and goes: without
-    that, each client that closes it would hang up the line (EIO), and the next could not open it.
+    The other end is held open here too, because a serial port stays when clients come and go:
+    without that, each client that closes it would hang up the line (EIO), and the next could not
+    open it.
     """
 
     def __init__(self) -> None:
@@ -59,7 +60,7 @@ class PtyStream(trio.abc.Stream):
             raise trio.ClosedResourceError
 
     def close(self) -> None:
-        """Hang up: who has the other end open is told."""
+        """Hang up: a client at the other end gets a signal."""
         if not self._closed:
             self._closed = True
             trio.lowlevel.notify_closing(self._fd)
@@ -106,7 +107,7 @@ class PortLink:
             raise PortLinkError(f"{self.path} is there already, and is no link.")
 
     def remove(self) -> None:
-        """Remove the link, unless another simulator has made it its own by now."""
+        """Remove the link, unless another simulator has replaced it."""
         with suppress(OSError):
             if self._target is not None and str(self.path.readlink()) == self._target:
                 self.path.unlink()

@@ -1,4 +1,4 @@
-"""Whether a simulated modem is there at all: starts, hangs, ports that vanish. Pure."""
+"""Whether a simulated modem is available: starts, hangs, ports that vanish. Pure."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _RELEASE: Final = {
     Until.RESTART: re.compile(rb"AT\+CFUN=1,1", re.IGNORECASE),
 }
 _LEAVE_S: Final = 0.5
-"""Seconds from the command that starts a stick anew until it leaves the bus."""
+"""Seconds from the command that restarts a stick until it leaves the bus."""
 _TAIL_OCTETS: Final = 32
-"""Octets that are remembered during a hang: the command that ends it may come in pieces."""
+"""Octets kept during a hang: the command that ends it may come in pieces."""
 
 
 class Powered(Protocol):
@@ -39,16 +39,16 @@ class Powered(Protocol):
         """The modem has started and listens now."""
 
     def interrupt(self) -> None:
-        """A hang is over: forget what was typed and under way."""
+        """A hang is over: forget the input and running commands."""
 
     def lose_port(self) -> None:
         """Drop the octets that were not read yet."""
 
     def unsolicited(self, line: str) -> None:
-        """Say an unsolicited line."""
+        """Output an unsolicited line."""
 
     def say_fact(self, line: str) -> None:
-        """Say a line of the profile, with the values of now in it."""
+        """Output a line of the profile, with the current values in it."""
 
 
 class Power:
@@ -61,7 +61,7 @@ class Power:
         self._hang: Until | None = None
         self._heard = b""
         self._epoch = 0
-        """Counts starts, so that what was planned before a start does not happen after it."""
+        """Counts starts, so that actions planned before a start do not happen after it."""
 
     @property
     def is_awake(self) -> bool:
@@ -70,14 +70,14 @@ class Power:
         return self.is_present and self._hang is None
 
     def own_after(self, wait_s: float, action: Callable[[], None]) -> None:
-        """Call ``action`` later, unless the modem starts anew before."""
+        """Call ``action`` later, unless the modem restarts before."""
         epoch = self._epoch
         self._modem.timetable.after(wait_s, lambda: action() if epoch == self._epoch else None)
 
     # -- start and end -----------------------------------------------------------------------------
 
     def restart(self, reason: str) -> None:
-        """Start anew, as after AT+CFUN=1,1 or a power cut."""
+        """Restart, as after AT+CFUN=1,1 or a power cut."""
         gone_s = self._modem.profile.restart_gone_s
         if gone_s is None:
             self.boot(reason)
@@ -100,7 +100,7 @@ class Power:
         self._modem.started()
 
     def off(self) -> None:
-        """Switch off: the modem says goodbye, and hears nothing until :meth:`restart`."""
+        """Switch off: output the last line, then receive nothing until :meth:`restart`."""
         modem = self._modem
         if modem.profile.goodbye:
             modem.unsolicited(modem.profile.goodbye)
@@ -110,13 +110,13 @@ class Power:
     # -- hanging -----------------------------------------------------------------------------------
 
     def hang(self, for_s: float | None = None, until: Until = Until.NOTHING) -> None:
-        """Hear and say nothing, until the time is over, ``until`` was typed, or :meth:`wake`."""
+        """Neither receive nor output until the time is over, ``until`` is typed, or :meth:`wake`."""
         self._hang, self._heard = until, b""
         if for_s is not None:
             self.own_after(for_s, self.wake)
 
     def wake(self) -> None:
-        """End a hang. What was typed meanwhile is lost."""
+        """End a hang. The input during the hang is lost."""
         if self._hang is not None:
             self._hang = None
             self._modem.interrupt()

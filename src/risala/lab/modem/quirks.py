@@ -11,7 +11,7 @@ from risala.lab.modem.world.network import PlannedReport
 from risala.lab.modem.world.phones import Dice
 
 BODY: Final = "body"
-"""The word for ``on`` that means the moment when a body was typed: the middle of a send."""
+"""The word for ``on`` that means the time when a body was typed: the middle of a send."""
 ANY: Final = "any"
 _GARBAGE_OCTETS: Final = 24
 
@@ -31,14 +31,14 @@ class QuirkKind(StrEnum):
     REFUSE = "refuse"
     """``error`` in place of the answer."""
     HANG = "hang"
-    """It hears nothing and says nothing any more."""
+    """It receives and outputs nothing from then on."""
     REBOOT = "reboot"
     VANISH = "vanish"
     """The port is gone for a while."""
 
 
 class Until(StrEnum):
-    """What ends a hang, apart from time."""
+    """The condition that ends a hang, apart from time."""
 
     NOTHING = "nothing"
     ESCAPE = "escape"
@@ -54,7 +54,7 @@ class Quirk:
     on: str = ANY
     """The occasions: ``any`` command line, one that begins so (``AT+CMGS``), or ``body``."""
     percent: float | None = None
-    """The share of the occasions at which it happens; None: all of them."""
+    """The probability that it happens; None: always."""
     every: int | None = None
     """It happens at each so-many-th occasion, in place of ``percent``."""
     skip: int = 0
@@ -62,15 +62,15 @@ class Quirk:
     first: int | None = None
     """It happens this many times at most."""
     taken: bool = True
-    """What was asked is done all the same: a message leaves."""
+    """The command is done in any case: a message is sent."""
     wait_s: float = 5.0
     """Of ``late``: how much later the answer comes."""
     for_s: float | None = None
-    """Of ``hang`` and ``vanish``: how long; None: until somebody ends it."""
+    """Of ``hang`` and ``vanish``: the duration; None: until it is ended."""
     until: Until = Until.NOTHING
     """Of ``hang``: the command that ends it."""
     error: str = "ERROR"
-    """Of ``refuse``: the line that is said."""
+    """Of ``refuse``: the line of output."""
 
     def fits(self, subject: str) -> bool:
         if self.on == ANY:
@@ -90,7 +90,7 @@ class SendRefusal:
 
 @dataclass(frozen=True, slots=True)
 class ReportRules:
-    """What becomes of status reports."""
+    """The effect on status reports."""
 
     lost_percent: float = 0.0
     twice_percent: float = 0.0
@@ -109,8 +109,8 @@ class LineRules:
 
 
 class ModemBehaviour:
-    """All rules by which a modem misbehaves, and the dice for them. Without rules it does as it is
-    told."""
+    """All rules by which a modem misbehaves, and their random generator. Without rules it behaves
+    normally."""
 
     def __init__(
         self,
@@ -132,8 +132,8 @@ class ModemBehaviour:
         return percent > 0 and self.dice.random() * 100 < percent
 
     def pick(self, subject: str) -> Quirk | None:
-        """The quirk that happens at a command line (``AT+CSQ``) or at ``body``; of several rules
-        the first. None: nothing goes wrong."""
+        """The quirk for a command line (``AT+CSQ``) or for ``body``; of several rules the first.
+        None: no quirk."""
         for at, quirk in enumerate(self._quirks):
             if not quirk.fits(subject):
                 continue
@@ -212,10 +212,10 @@ SICK: Final = {
 
 
 def quirk_named(text: str) -> Quirk:
-    """``hang``, or ``hang=5`` with a percentage of one's own.
+    """``hang``, or ``hang=5`` with another percentage.
 
     Raises:
-        ValueError: there is none of that name, or no such share.
+        ValueError: unknown name, or invalid percentage.
     """
     name, equals, percent = text.partition("=")
     if name not in SICK:

@@ -113,7 +113,7 @@ def _wall() -> datetime:
 
 
 def unheard(_: ModemEvent) -> None:
-    """For whoever reads ``events``, or waits for one."""
+    """Events can be read from ``events``, or waited for."""
 
 
 def whichever(_: ModemEvent) -> bool:
@@ -125,11 +125,11 @@ class ModemSimulator:
     """One simulated modem and its port.
 
     Args:
-        link: a symbolic link to make to the port; while the port is gone it is not there.
-        quirks: what goes wrong; None is all of :data:`SICK` for the profile ``sick``, else nothing.
-        listen: a host and a TCP port to be opened at, in place of a pseudo-terminal, as ser2net
+        link: a symbolic link to make to the port; while the port is gone the link is missing.
+        quirks: its faults; None is all of :data:`SICK` for the profile ``sick``, else no faults.
+        listen: a host and a TCP port to be opened at, instead of a pseudo-terminal, as ser2net
             does; port 0 takes a free one. One client at a time.
-        on_event: hears everything, as it happens. Must not block.
+        on_event: called with each event, as it happens. Must not block.
         wall: the network's clock, with its time zone.
     """
 
@@ -207,14 +207,14 @@ class ModemSimulator:
         """Be opened over any stream, by one client at a time, until the port or the client goes."""
         if self._client is None and self.modem.power.is_present:
             self._client = stream
-            self.modem.take_output()  # said while nobody was there
+            self.modem.take_output()  # output without a client
             try:
                 await self._converse(stream)
             finally:
                 self._client = None
         await trio.aclose_forcefully(stream)
 
-    # -- what happens ------------------------------------------------------------------------------
+    # -- events ------------------------------------------------------------------------------------
 
     def _tell(self, event: ModemEvent) -> None:
         self.events.append(event)
@@ -227,8 +227,8 @@ class ModemSimulator:
     async def wait(
         self, kind: type[T], which: Callable[[T], bool] = whichever, count: int = 1
     ) -> T:
-        """The ``count``-th event of a kind for which ``which`` is true; events that were told
-        before count too."""
+        """The ``count``-th event of a kind for which ``which`` is true; earlier events count
+        too."""
         while True:
             found = [event for event in self.events if isinstance(event, kind) and which(event)]
             if len(found) >= count:
@@ -236,13 +236,13 @@ class ModemSimulator:
                 return found[count - 1]
             await self._told.wait()
 
-    # -- what can be done to it --------------------------------------------------------------------
+    # -- actions -----------------------------------------------------------------------------------
 
     def receive(self, sender: str, text: str, **how: Any) -> None:  # noqa: ANN401 - as send()
         """A phone sends a message to the SIM: see :meth:`.network.SimulatedNetwork.send`.
 
         Raises:
-            PduError: no PDU can say it.
+            PduError: no PDU can hold it.
         """
         self.modem.network.send(sender, text, **how)
         self._kick()
@@ -258,7 +258,7 @@ class ModemSimulator:
         self._kick()
 
     def hang(self, for_s: float | None = None, until: Until = Until.NOTHING) -> None:
-        """Hear and say nothing any more."""
+        """Receive and output nothing from now on."""
         self.modem.power.hang(for_s, until)
         self._kick()
 
@@ -276,7 +276,7 @@ class ModemSimulator:
         self._kick()
 
     def restart(self) -> None:
-        """Start anew, as after a power cut: every setting is gone."""
+        """Restart, as after a power cut: every setting is lost."""
         self.modem.power.restart("power cut")
         self._kick()
 
@@ -285,7 +285,7 @@ class ModemSimulator:
         self.modem.configure(**changes)
 
     def perform(self, line: str) -> None:
-        """Do what a line of the console says: ``sms +22236123456 Yes``.
+        """Do the action of a console line: ``sms +22236123456 Yes``.
 
         Raises:
             ActionError: it cannot be done.

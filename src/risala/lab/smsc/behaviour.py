@@ -1,8 +1,8 @@
-"""How a simulated SMSC reacts: the object to replace where it is to react otherwise.
+"""The reactions of a simulated SMSC: the object to replace for other reactions.
 
 :class:`SteadyBehaviour` is a carrier on a good day. Bad days are written as scenarios
-(:mod:`risala.lab.smsc.scenario`), or as another class of this shape: it decides every
-bind and submit and may keep state between them.
+(:mod:`risala.lab.smsc.scenario`), or as another class of this shape: it decides every bind and
+submit and may keep state between them.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ESME_RTHROTTLED: Final = 0x58
 
 
 class Mishap(StrEnum):
-    """What happens in place of the answer to a submit, when the answer would be due."""
+    """Happens instead of the answer to a submit, when the answer would be due."""
 
     NEVER = "never"
     """Nothing."""
     TWICE = "twice"
     """The answer, and the answer again."""
     WRONG_SEQUENCE = "wrong_sequence"
-    """The answer, under a sequence number that nobody sent."""
+    """The answer, under an unknown sequence number."""
     NACK = "nack"
     """A ``generic_nack`` without a reason."""
     GARBAGE = "garbage"
@@ -40,9 +40,9 @@ class Mishap(StrEnum):
     DROP = "drop"
     """The connection breaks."""
     UNBIND = "unbind"
-    """The SMSC takes its leave; what waits for an answer gets none."""
+    """The SMSC unbinds; pending requests get no answer."""
     DEAF = "deaf"
-    """From now on the connection is open and nothing is said on it any more."""
+    """From now on the connection is open and silent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,12 @@ class PlannedReceipt:
     error_code: str = "000"
     form: ReceiptForm = ReceiptForm.STANDARD
     is_sent: bool = True
-    """False: the receipt gets lost; ``query_sm`` tells the message's state all the same."""
+    """False: the receipt gets lost; ``query_sm`` still shows the message's state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """What becomes of one submit."""
+    """The reaction to one submit."""
 
     command_status: int = 0
     """The answer's ``command_status``; 0: accepted."""
@@ -70,20 +70,20 @@ class Reaction:
     is_taken: bool = True
     """An accepted submit reaches its phone. False where a mishap comes before the SMSC kept it."""
     receipts: tuple[PlannedReceipt, ...] = ()
-    """The receipts that follow, any number of them, where the submit was taken and asked for
+    """The receipts that follow, any number of them, if the submit was accepted and requested
     receipts."""
     congestion_state: int | None = None
-    """How busy the answer says that the SMSC is, 0 to 100; None: nothing, as before SMPP 5.0."""
+    """The load of the SMSC in the answer, 0 to 100; None: left out, as before SMPP 5.0."""
 
 
 class Behaviour(Protocol):
     """Decides how the SMSC answers each bind and submit."""
 
     def on_bind(self, request: Bind) -> int | None:
-        """The ``command_status`` that a bind is answered with; None: it is not answered."""
+        """The ``command_status`` of the answer to a bind; None: no answer."""
 
     def on_submit(self, system_id: str, request: SubmitSm | DataSm, now_s: float) -> Reaction:
-        """What becomes of a submit.
+        """The reaction to a submit.
 
         Args:
             system_id: the account that submits.
@@ -92,7 +92,7 @@ class Behaviour(Protocol):
 
 
 class SmscAccounts:
-    """Who may bind: passwords by ``system_id``; None lets anybody."""
+    """The accounts that may bind: passwords by ``system_id``; None accepts anybody."""
 
     def __init__(self, accounts: Mapping[str, str] | None) -> None:
         self._accounts = accounts
@@ -106,7 +106,7 @@ class SmscAccounts:
 
 
 class Pace:
-    """Lets submits through up to a rate; as many as a second allows may come at once."""
+    """Accepts submits up to a rate; as many as a second allows may come at once."""
 
     def __init__(self, rate_per_s: float | None) -> None:
         self._rate_per_s = rate_per_s
@@ -127,7 +127,7 @@ class Pace:
 
 
 class SteadyBehaviour:
-    """Takes what it is given, up to a rate.
+    """Accepts submits, up to a rate.
 
     Args:
         accounts: ``system_id`` → password; None accepts anybody.

@@ -1,4 +1,4 @@
-"""What a simulated SMSC is told."""
+"""The configuration of a simulated SMSC."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class SimulatorConfig:
 
     host: str = "127.0.0.1"
     port: int = 0
-    """0 takes a free one; :class:`Listening` tells which."""
+    """0 takes a free one; :class:`Listening` reports which."""
     tls: ssl.SSLContext | None = None
     """Speak TLS: see :func:`risala.drivers.smpp.server_tls.server_context`."""
     name: str = "simulator"
-    """What :attr:`ReceivedMessage.carrier` says."""
+    """The value of :attr:`ReceivedMessage.carrier`."""
     system_id: str = "RISALA-SIM"
-    """What bind responses say."""
+    """The ``system_id`` in bind responses."""
     accounts: Mapping[str, str] | None = None
-    """``system_id`` → password; None lets anybody bind."""
+    """``system_id`` → password; None accepts anybody."""
     hold_s: float = 0.0
     """Seconds from a submit, or from its ``schedule_delivery_time``, until the phone has the
     message; until then it can be cancelled and replaced."""
@@ -47,7 +47,7 @@ class SimulatorConfig:
     cuts_references: bool = False
     """They have its low octet alone."""
     silent_states: tuple[ReceiptState, ...] = ()
-    """States of which no receipt tells, though receipts are asked for."""
+    """States without receipts, even if receipts are requested."""
     ignores_validity: bool = False
     """Messages are delivered also after their ``validity_period``."""
     bind_answered_as: Literal["transmitter", "receiver", "transceiver"] | None = None
@@ -57,7 +57,7 @@ class SimulatorConfig:
     delivers_to_last: bool = False
     """Of several binds of an account, the last one alone gets receipts and messages."""
     interface_version: int = 0x34
-    """What bind responses say."""
+    """The version in bind responses."""
     piece_octets: int | None = None
     """Write in pieces of so many octets, ``piece_after_s`` apart."""
     piece_after_s: float = 0.0
@@ -69,7 +69,7 @@ class SimulatorConfig:
     """Planned steps of messages, and receipts that wait for their ESME; above it submits are
     answered ESME_RMSGQFUL."""
     messages_max: int = 20_000
-    """Messages whose state can be asked for; the oldest are forgotten."""
+    """Messages whose state can be queried; the oldest are forgotten."""
     accounts_max: int = 1000
     deliver_window_max: int = 50
     receipt_retry_s: float = 1.0

@@ -52,7 +52,7 @@ _ESME_RBINDFAIL: Final = 0x0D
 _ESME_RSUBMITFAIL: Final = 0x45
 _ESME_RDELIVERYFAILURE: Final = 0xFE
 _MODE_MASK: Final = 0x03
-"""Bits of ``esm_class`` that tell the messaging mode (§5.2.12)."""
+"""Bits of ``esm_class`` for the messaging mode (§5.2.12)."""
 _BIND_ANSWERS: Final[dict[str, type[BindResp]]] = {
     "transmitter": BindTransmitterResp,
     "receiver": BindReceiverResp,

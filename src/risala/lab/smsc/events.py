@@ -1,4 +1,4 @@
-"""What the SMSC simulator tells while it runs: a small closed set."""
+"""The events of the SMSC simulator: a small closed set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BindRefused:
 
     system_id: str
     command_status: int | None
-    """The status that the bind was refused with; None: it was not answered at all."""
+    """The status of the refused bind; None: no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Unbound:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One segment, whatever was answered."""
+    """One segment, with any answer."""
 
     system_id: str
     message_id: str
     """The id in our answer; empty where it was refused."""
     command_status: int
     mishap: str | None
-    """What happened in place of the answer."""
+    """The event instead of the answer."""
     is_taken: bool
     """Whether its phone gets it."""
     sender: str
@@ -79,7 +79,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedMessage:
-    """A whole message, joined: what a phone would show."""
+    """A whole message, joined: as a phone would show it."""
 
     at_ms: int
     """UTC epoch milliseconds."""

@@ -1,7 +1,7 @@
-"""What a simulated SMSC holds, whoever is connected: accounts, ids, and what is kept for ESMEs.
+"""The shared state of a simulated SMSC: accounts, ids, and items kept for ESMEs.
 
 It answers no request itself: :mod:`risala.lab.smsc.connection` answers them, and
-:mod:`risala.lab.smsc.mailroom` keeps the messages; both work on this state.
+:mod:`risala.lab.smsc.mailroom` keeps the messages; both use this state.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Exchange:
         return sum(len(account.receivers) for account in self._accounts.values())
 
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
-        """Have phones' messages sent, to this account or to any that is there; False: to none."""
+        """Let phones send messages to this account, or to any connected one; False: to none."""
         account = self._asked(system_id)
         if account is None or self.receipts_waiting + len(pdus) > self.config.store_max:
             return False
@@ -96,7 +96,7 @@ class Exchange:
         return account is not None and account.alert(alert)
 
     def _asked(self, system_id: str | None) -> Account | None:
-        """This account; None asks for any, rather one that listens."""
+        """This account; None selects any, preferably one with a receiver."""
         if system_id is not None:
             return self._accounts.get(system_id)
         accounts = list(self._accounts.values())
@@ -104,7 +104,7 @@ class Exchange:
         return next(iter(listening or accounts), None)
 
     def account(self, system_id: str) -> Account | None:
-        """The account's store; None where there are too many accounts."""
+        """The account's store; None if there are too many accounts."""
         account = self._accounts.get(system_id)
         if account is None and len(self._accounts) < self.config.accounts_max:
             account = self._accounts[system_id] = Account(

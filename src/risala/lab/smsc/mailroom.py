@@ -1,8 +1,8 @@
-"""The messages that a simulated SMSC holds, from their submit on.
+"""The messages of a simulated SMSC, from their submit on.
 
 A message waits until ``schedule_delivery_time``, and for :attr:`SimulatorConfig.hold_s` from then;
 then its phone gets it. While it waits it can be cancelled and replaced, and its validity may end.
-Afterwards only its state is kept, to be asked for.
+Afterwards only its state is kept, for queries.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from risala.lab.smsc.store import Account, StoredDelivery
 from risala.sms.receipt import ReceiptState
 
 Source = tuple[int, int, str]
-"""Type, plan and address of a sender; whoever asks about a message must name the same (§4.8.1)."""
+"""Type, plan and address of a sender; a query about a message must name the same (§4.8.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Content:
     submitted_ms: int
 
     def wants(self, state: ReceiptState) -> bool:
-        """Whether a receipt of this state was asked for (§5.2.17; 3 is of 5.0)."""
+        """Whether a receipt of this state was requested (§5.2.17; 3 is of 5.0)."""
         match self.request.registered_delivery & 0x03:
             case 0:
                 return False
@@ -60,7 +60,7 @@ class PhoneMail:
     state: ReceiptState = ReceiptState.ENROUTE
     error_code: str = "000"
     done_ms: int | None = None
-    """When the message came to a final state; None before that."""
+    """When the message reached a final state; None before that."""
     turn: int = 0
     """Counts replacements: a step that was planned before the last one does not happen."""
 
@@ -76,8 +76,8 @@ class MailRoom:
     def take(self, account: Account, message_id: str, content: Content) -> None:
         """Take the message of a submit that was accepted."""
         mail = PhoneMail(account, message_id, source_of(content.request))
-        # Where the answer gives no id, or the same to all, nobody can ask for the message; it is
-        # kept under the id that its receipts have.
+        # If the answer has no id, or the same for all, the message cannot be queried; it is kept
+        # under the id that its receipts have.
         shares_id = self._exchange.config.id_form in (IdStyle.NONE, IdStyle.ONE_FOR_ALL)
         known_as = content.receipt_id if shares_id else message_id
         self._mails.setdefault(known_as, []).append(mail)
@@ -141,7 +141,7 @@ class MailRoom:
         self._plan(mail, content)
         return True
 
-    # -- what happens to them ----------------------------------------------------------------
+    # -- deliveries and other ends -----------------------------------------------------------
 
     def _plan(self, mail: PhoneMail, content: Content) -> None:
         exchange, request = self._exchange, content.request
@@ -216,7 +216,7 @@ class MailRoom:
 
 
 def source_of(request: SubmitSm | DataSm | QuerySm | CancelSm | ReplaceSm) -> Source:
-    """The address of whoever sends a message or asks about one."""
+    """The address of the sender of a message or of a query."""
     return request.source_addr_ton, request.source_addr_npi, request.source_addr
 
 

@@ -15,11 +15,11 @@ from risala.lab.smsc.wire import Wire
 _FAR: Final = 0x40000000
 """Added to a sequence number: far from any number in use, so that the answer answers nothing."""
 _GARBAGE: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"
-"""Octets that are no PDU: what an HTTP proxy in the wrong place would say."""
+"""Octets that are no PDU: the answer of an HTTP proxy in the wrong place."""
 
 
 def give(link: Link, wire: Wire, request: Pdu, response: Pdu, mishap: Mishap | None) -> None:
-    """Answer a submit, or do what the mishap says in place of the answer."""
+    """Answer a submit, or do the mishap instead."""
     if link.reason is not None:
         return
     sequence_number = request.sequence_number

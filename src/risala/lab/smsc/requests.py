@@ -1,4 +1,4 @@
-"""What an ESME may ask about its messages: their state, their withdrawal, another text."""
+"""Requests of an ESME about its messages: query, cancel, replace."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Desti
 
 
 def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> Pdu:
-    """Do what is asked; the answer."""
+    """Handle the request; returns the answer."""
     match request:
         case QuerySm():
             return _query(mails, account, request)
@@ -66,7 +66,7 @@ def answer_to(mails: MailRoom, account: Account, request: Ask, now_ms: int) -> P
 
 
 def replace_if_present(mails: MailRoom, account: Account, request: SubmitSm) -> None:
-    """Withdraw the waiting messages that this one replaces: those from the same sender to the same
+    """Cancel the waiting messages that this one replaces: those from the same sender to the same
     recipient (§5.2.18)."""
     ends = (source_of(request), recipient_of(request), request.service_type)
     for mail in mails.waiting(account, *ends):

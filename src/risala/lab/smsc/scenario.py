@@ -1,6 +1,6 @@
 """Scenarios: the bad days of a carrier, written as a TOML file.
 
-What the words mean is in docs/reference/smsc-simulator.md, examples are in examples/scenarios.
+The words are explained in docs/reference/smsc-simulator.md, examples are in examples/scenarios.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class Smsc(ScenarioTable):
 
 
 class Binds(ScenarioTable):
-    """What becomes of the first binds; those after them are taken."""
+    """The results of the first binds; later ones are accepted."""
 
     refuse: tuple[Status, ...] = ()
     """Statuses of the first binds, one after another."""
     never: Annotated[int, Field(ge=0)] = 0
-    """How many binds after the refused ones are not answered at all."""
+    """How many binds after the refused ones get no answer."""
 
 
 class Throttling(ScenarioTable):
@@ -75,7 +75,7 @@ class Throttling(ScenarioTable):
 
 
 class Congestion(ScenarioTable):
-    """Answers say how busy the SMSC is (``congestion_state``, SMPP 5.0)."""
+    """Answers contain the load of the SMSC (``congestion_state``, SMPP 5.0)."""
 
     rate_per_s: Rate
     """Submits a second at which ``congestion_state`` is 100."""
@@ -112,7 +112,7 @@ class MishapRule(ScenarioTable):
 
 
 class Receipts(ScenarioTable):
-    """What becomes of accepted messages, and how receipts tell it."""
+    """The fate of accepted messages, and the form of their receipts."""
 
     wait: Span = Span(mean_s=0.5)
     """Time from the answer to the receipt."""
@@ -121,7 +121,7 @@ class Receipts(ScenarioTable):
     )
     """Weights of the final states."""
     forms: tuple[ReceiptForm, ...] = (ReceiptForm.STANDARD,)
-    """The layouts; each receipt has one of these, by chance."""
+    """The layouts; each receipt has one of these, at random."""
     lost_percent: Percent = 0.0
     twice_percent: Percent = 0.0
     early_percent: Percent = 0.0
@@ -182,6 +182,6 @@ def load_scenario(path: Path) -> Scenario:
     """Read a scenario's file.
 
     Raises:
-        ScenarioError: it cannot be read, or says what a scenario cannot.
+        ScenarioError: it cannot be read, or is invalid.
     """
     return read_scenario(path, Scenario)

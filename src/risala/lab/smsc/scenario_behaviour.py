@@ -29,7 +29,7 @@ _ERROR_CODES: Final = {ReceiptState.DELIVERED: "000", ReceiptState.ENROUTE: "000
 
 
 class ScenarioBehaviour:
-    """Reacts as the scenario says; the same in every run with its seed."""
+    """Reacts according to the scenario; the same in every run with its seed."""
 
     def __init__(self, scenario: Scenario, accounts: Mapping[str, str] | None = None) -> None:
         self._scenario = scenario
@@ -67,7 +67,7 @@ class ScenarioBehaviour:
         return self._react(answer_after_s, None, True)
 
     def _status(self, now_s: float) -> int:
-        """The ``command_status`` by the SMSC's own state, whatever the message is; 0: none."""
+        """The ``command_status`` from the SMSC's own state, for any message; 0: no error."""
         scenario = self._scenario
         if self._began_at_s is None:
             self._began_at_s = now_s
@@ -122,7 +122,7 @@ class ScenarioBehaviour:
 
 
 class _Congestion:
-    """How busy the SMSC is: the submits of the last second, as a share of what it can take."""
+    """The load of the SMSC: the submits of the last second, as a share of its capacity."""
 
     def __init__(self, rate_per_s: float | None) -> None:
         self._rate_per_s = rate_per_s
@@ -138,7 +138,7 @@ class _Congestion:
 
 
 class _Rule:
-    """A rule of the scenario, and the count of its occasions: tells when its mishap happens."""
+    """A rule of the scenario, and the count of its occasions: decides when its mishap happens."""
 
     def __init__(self, table: MishapRule) -> None:
         self.table = table
@@ -168,7 +168,7 @@ def scenario_simulator(
     on_event: Callable[[SimulatorEvent], None] = unheard,
     on_message: Callable[[ReceivedMessage], None] = unheard,
 ) -> SmscSimulator:
-    """A simulator that behaves as the scenario says."""
+    """A simulator that behaves according to the scenario."""
     return SmscSimulator(
         SimulatorConfig(
             host=host,

@@ -1,8 +1,8 @@
 """An SMSC to send to: the same session as the driver's, in its other role.
 
-A phone network in one process: it answers binds and submits, joins concatenated messages and
-hands each whole one over, sends receipts, and keeps those of an ESME that is away. How it reacts
-is a :class:`~risala.lab.smsc.behaviour.Behaviour`. See docs/reference/smsc-simulator.md.
+A phone network in one process: it answers binds and submits, joins concatenated messages and hands
+each whole one over, sends receipts, and keeps those of an ESME that is away. Its reactions are a
+:class:`~risala.lab.smsc.behaviour.Behaviour`. See docs/reference/smsc-simulator.md.
 """
 
 from __future__ import annotations
@@ -172,16 +172,16 @@ class SmscSimulator:
         return self._exchange.bound
 
     def deliver(self, *pdus: DeliverSm | DataSm, system_id: str | None = None) -> bool:
-        """Have phones' messages sent, to this account or to any that is there; False: to none."""
+        """Let phones send messages to this account, or to any connected one; False: to none."""
         return self._exchange.deliver(*pdus, system_id=system_id)
 
     def alert(self, alert: AlertNotification, *, system_id: str | None = None) -> bool:
-        """Send an ``alert_notification``, to this account or to any that is there; False: nobody
-        hears it."""
+        """Send an ``alert_notification`` to this account, or to any connected one; False: to
+        none."""
         return self._exchange.alert(alert, system_id=system_id)
 
     def drop_links(self) -> None:
-        """Break every connection, without a word."""
+        """Break every connection, without an unbind."""
         for link in list(self._links):
             link.end("dropped")
 

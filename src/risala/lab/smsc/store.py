@@ -56,12 +56,12 @@ class StoredDelivery:
     pdu: DeliverSm | DataSm
     message_id: str = ""
     state: ReceiptState | None = None
-    """The state that a receipt tells; None: it is no receipt."""
+    """The state in a receipt; None: it is no receipt."""
     refusals: int = 0
 
 
 class Account:
-    """One ``system_id``: what waits for it, and its links that can take that."""
+    """One ``system_id``: its waiting items, and its links that can take them."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Account:
         self.pump()
 
     def alert(self, alert: AlertNotification) -> bool:
-        """Send an alert, which has no answer, on one of the links; False: there is none."""
+        """Send an alert, which has no answer, on one of the links; False: no link."""
         for link in reversed(self.receivers):
             try:
                 octets = link.session.send(alert)
@@ -101,7 +101,7 @@ class Account:
         return False
 
     def pump(self) -> None:
-        """Send what the window allows; called whenever something changed."""
+        """Send as far as the window allows; called after each change."""
         while self._waiting and self.receivers and self._in_flight < self._window_max:
             kept = self._waiting.popleft()
             link = self.receivers.pop(-1 if self._to_last else 0)

@@ -1,4 +1,4 @@
-"""Messages that simulated phones send: long ones in parts, in any order, and twice."""
+"""Messages of simulated phones: long ones in parts, in any order, and twice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class InboundPlan:
 
     rate_per_s: float = 1.0
     messages_max: int | None = None
-    """How many messages phones send in all; None: they never stop."""
+    """How many messages phones send in total; None: without end."""
     senders: Sequence[str] = ("+22236123456",)
     recipient: str = "1234"
     texts: Sequence[str] = ("Hello",)
@@ -32,7 +32,7 @@ class InboundPlan:
 
 
 class DeliverCall(Protocol):
-    """Have these sent; False where nobody has ever bound who could take them."""
+    """Send these; False if no suitable account has ever bound."""
 
     def __call__(self, *pdus: DeliverSm | DataSm) -> bool: ...
 
@@ -44,7 +44,7 @@ class Phones:
         self._plan = plan
         self._deliver = deliver
         self.texts: list[str] = []
-        """What was sent by a plan with an end, in order."""
+        """The sent messages of a plan with an end, in order."""
 
     async def run(self) -> None:
         plan = self._plan
@@ -56,7 +56,7 @@ class Phones:
             await trio.sleep(1 / plan.rate_per_s)
             text = plan.texts[count % len(plan.texts)]
             if not self._deliver(*self._message(plan, text, count, rng)):
-                continue  # nobody is there yet
+                continue  # no receiver yet
             count += 1
             if plan.messages_max is not None:
                 self.texts.append(text)

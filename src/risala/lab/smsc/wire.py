@@ -9,7 +9,7 @@ class Wire(trio.abc.Stream):
     """A stream that may fall silent, and may send in small pieces.
 
     Args:
-        piece_octets: send at most so many at once; None sends all.
+        piece_octets: the most octets to send at once; None sends all.
         piece_after_s: from one piece to the next.
     """
 
@@ -24,7 +24,7 @@ class Wire(trio.abc.Stream):
         self._piece_octets = piece_octets
         self._piece_after_s = piece_after_s
         self.is_deaf = False
-        """Read, and say nothing any more."""
+        """Read, and send nothing from now on."""
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         if self.is_deaf:

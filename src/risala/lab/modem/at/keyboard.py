@@ -1,7 +1,7 @@
-"""What is typed to a modem: octets become command lines and bodies, with their echo. Pure.
+"""The input of a modem: octets become command lines and bodies, with their echo. Pure.
 
-V.250 §5.2: a line begins with ``AT`` and ends with CR (S3), LF (S4) is passed over, BS (S5) takes
-back, ``A/`` repeats. After a prompt (27.005 §3.5.1) Ctrl-Z sends and ESC abandons.
+V.250 §5.2: a line begins with ``AT`` and ends with CR (S3), LF (S4) is skipped, BS (S5) deletes,
+``A/`` repeats. After a prompt (27.005 §3.5.1) Ctrl-Z sends and ESC abandons.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ BODY_OCTETS_MAX: Final = 2048
 """Octets of a body. A PDU in hexadecimal has 352 at most; a text 160, or 640 in hexadecimal
 UCS-2."""
 INPUT_OCTETS_MAX: Final = 16_384
-"""Octets that may wait while a command is worked on; more are lost, as on a real UART."""
+"""Octets that may wait while a command runs; further ones are lost, as on a real UART."""
 
 BACKSPACE: Final = 0x08
 LINE_FEED: Final = 0x0A
@@ -36,7 +36,7 @@ class CommandLine:
 
 @dataclass(frozen=True, slots=True)
 class Overlong:
-    """A line that was longer than any may be, and is dropped."""
+    """A line that exceeded the maximum length, and is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ Typed = CommandLine | Overlong | Body | NextLine | Abandoned
 
 
 class Keyboard:
-    """Takes octets with :meth:`feed`, and gives what they complete with :meth:`next`: one thing at
-    a time, because what an octet means depends on what the line before it did."""
+    """Takes octets with :meth:`feed`, and returns complete inputs with :meth:`next`: one at a time,
+    because the meaning of an octet depends on the effect of the previous line."""
 
     def __init__(self) -> None:
         self.forget()
 
     def forget(self) -> None:
-        """Start anew, as after power on; what was typed is gone."""
+        """Start again, as after power on; the input is lost."""
         self.echo = True
         self.line_end = CARRIAGE_RETURN
         """The octet that ends a line (S3)."""
@@ -96,7 +96,7 @@ class Keyboard:
         return echoed if self.echo else b""
 
     def next(self) -> Typed | None:
-        """The next thing that was typed; None while it is not complete."""
+        """The next complete input; None if it is not complete."""
         at = 0
         try:
             while at < len(self._input):

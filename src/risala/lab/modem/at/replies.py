@@ -1,4 +1,4 @@
-"""What a command comes to: rows, a prompt, an answer that takes time, or a refusal. Pure.
+"""The result of a command: rows, a prompt, an answer that takes time, or a refusal. Pure.
 
 ::
 
@@ -40,7 +40,7 @@ Reply = Rows | LaterReply | BodyPrompt
 
 
 class CommandError(Exception):
-    """A refusal without a reason: ``ERROR``, or what the profile says in its place."""
+    """A refusal without a reason: ``ERROR``, or the profile's text instead."""
 
 
 class Cme(IntEnum):
@@ -121,12 +121,12 @@ def _words(code: int, of: type[Cme | Cms], table: Mapping[int, str]) -> str:
 
 
 def final_of(error: CommandError, cmee: int, unknown: str) -> str:
-    """The final result code that an error is under ``+CMEE`` (27.007 §9.1).
+    """The final result code of an error under ``+CMEE`` (27.007 §9.1).
 
-    A +CMS ERROR has its number also under +CMEE=0: 27.005 knows nothing of that setting.
+    A +CMS ERROR has its number even under +CMEE=0: 27.005 does not mention that setting.
 
     Args:
-        unknown: what the modem says where it gives no reason.
+        unknown: the modem's text without a reason.
     """
     match error:
         case CmsError():

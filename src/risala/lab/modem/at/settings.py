@@ -15,7 +15,7 @@ class NumberSetting:
 
     name: str
     allowed: tuple[str, ...]
-    """The values that each field may have, as ``=?`` tells them: ``0-2,4``."""
+    """The possible values of each field, as in the answer to ``=?``: ``0-2,4``."""
     defaults: tuple[int, ...]
     is_radio: bool = False
     """The answer to reading it has the registration behind the value (+CREG)."""

@@ -1,6 +1,6 @@
-"""Messages as text (+CMGF=1; 27.005 §3.1, §3.4): character sets, headers, and what is typed. Pure.
+"""Messages as text (+CMGF=1; 27.005 §3.1, §3.4): character sets, headers, and input. Pure.
 
-A line is a ``str`` of Latin-1 characters: octets as they go over the wire.
+A line is a ``str`` of Latin-1 characters: octets as on the wire.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Parameters:
 
 
 def _gsm(text: str) -> str:
-    """Septets as octets; ``?`` for what the alphabet lacks."""
+    """Septets as octets; ``?`` for missing characters."""
     return b"".join(encode_gsm7(each if fits_gsm7(each) else "?") for each in text).decode(
         "latin-1"
     )

@@ -10,7 +10,7 @@ from risala.lab.modem.at.replies import Cme, CmeError
 from risala.sms.alphabet import decode_gsm7, encode_gsm7, encode_ucs2, fits_gsm7
 
 _UNKNOWN: Final = "+CUSD: 4"
-"""The answer to a code that the network does not know: not supported (27.007 §7.15)."""
+"""The answer to an unknown code: not supported (27.007 §7.15)."""
 _DCS_GSM7: Final = 15
 _DCS_UCS2: Final = 72
 
@@ -30,7 +30,7 @@ def code_of(text: str, *, packed: bool, charset: str) -> str:
 
 
 def answer(text: str | None, *, packed: bool, charset: str) -> str:
-    """The ``+CUSD:`` line; None is a code that the network does not know."""
+    """The ``+CUSD:`` line; None: an unknown code."""
     if text is None:
         return _UNKNOWN
     if not fits_gsm7(text):

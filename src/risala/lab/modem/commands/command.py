@@ -1,4 +1,4 @@
-"""How a command is written down: what it does in each of its four forms, or a row of settings."""
+"""The definition of a command: the effect of each of its four forms, or a row of settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.lab.modem.modem_state import ModemCore
 
 @dataclass(frozen=True, slots=True)
 class CommandForms:
-    """What a command does in each of its forms. A form that is None is refused; ``=?`` may have an
+    """The effect of each form of a command. A form that is None is refused; ``=?`` may have an
     empty answer (27.007 §4.1)."""
 
     execute: Callable[[ModemCore], Reply] | None = None
@@ -49,7 +49,7 @@ def accepted(*_: object) -> Rows:
 
 
 def setting_command(setting: NumberSetting) -> CommandForms:
-    """A command that sets a number, reads it back, and tells which values it may have."""
+    """A command that sets a number, reads it back, and lists its possible values."""
     allowed = ",".join(f"({each})" for each in setting.allowed)
     return CommandForms(
         read=lambda modem: (f"{setting.name}: {modem.settings.text(setting.name)}",),

@@ -1,4 +1,4 @@
-"""Commands of every modem: V.250, and who it is (27.007 §5)."""
+"""Commands of every modem: V.250, and identification (27.007 §5)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _dial(modem: ModemCore, arguments: CommandArguments) -> Rows:
 
 
 class NoCarrier(CommandError):
-    """Nobody answers calls here."""
+    """Calls are never answered."""
 
 
 def _imei(modem: ModemCore) -> Rows:
@@ -81,7 +81,7 @@ def _imei(modem: ModemCore) -> Rows:
 
 
 def _function(modem: ModemCore, arguments: CommandArguments) -> Rows:
-    """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` the modem starts anew."""
+    """+CFUN (27.007 §8.2): 1 full, 4 radio off, 0 minimum; with ``,1`` the modem restarts."""
     level = arguments.number(0, None, (0, 1, 4))
     if arguments.number(1, 0, (0, 1)):
         modem.after_answer(lambda: modem.power.restart("+CFUN=1,1"))

@@ -30,8 +30,8 @@ SETTINGS: Final = (
     NumberSetting("+CGSMS", ("0-3",), (1,)),
 )
 _TPDU_OCTETS_MAX: Final = 200
-"""The longest TPDU that +CMGS may announce: more than any has. The announced length is checked
-before the PDU is typed."""
+"""The longest TPDU that +CMGS may announce, longer than any real one. The announced length is
+checked before the PDU is typed."""
 _WORDS: Final = {**{stat.word: int(stat) for stat in Stat}, "ALL": ALL}
 _RECEIVED: Final = frozenset((Stat.REC_UNREAD, Stat.REC_READ))
 _DELETE: Final = {

@@ -135,7 +135,7 @@ COMMANDS: Final = {
     "+CGACT": CommandForms(read=says("+CGACT: 1,0"), test=says("+CGACT: (0,1)"), set=accepted),
 }
 
-# -- what makers have of their own -----------------------------------------------------------------
+# -- vendors' own commands -------------------------------------------------------------------------
 
 
 def _huawei_pin(modem: ModemCore) -> Rows:

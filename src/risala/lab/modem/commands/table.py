@@ -1,4 +1,4 @@
-"""All commands, and who may use them when."""
+"""All commands, and the states in which each is allowed."""
 
 from __future__ import annotations
 

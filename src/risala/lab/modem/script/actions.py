@@ -1,4 +1,4 @@
-"""What one can do to a simulated modem in words: from a console, or as the steps of a scenario."""
+"""Actions on a simulated modem in words: from a console, or as the steps of a scenario."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ HELP: Final = {
     "ussd CODE TEXT": "what a code is answered",
     "say LINE": "a line that nobody asked for",
 }
-"""Words and what they do."""
+"""Words and their actions."""
 
 
 class ActionError(Exception):
-    """An action cannot be done; ``str()`` says why, in one sentence."""
+    """An action cannot be done; ``str()`` is the reason, in one sentence."""
 
 
 def perform(modem: ModemCore, line: str) -> None:
-    """Do what a line says.
+    """Do the action of a line.
 
     Raises:
-        ActionError: there is no such word, or it wants something else behind it.
+        ActionError: an unknown word, or wrong arguments.
     """
     word, _, rest = line.strip().partition(" ")
     action = _ACTIONS.get(word.lower())
@@ -59,8 +59,8 @@ def perform(modem: ModemCore, line: str) -> None:
 
 
 def check(line: str) -> None:
-    """Check the word of a line, before there is a modem. Raises :class:`ActionError` where there is
-    no such word."""
+    """Check the word of a line, before the modem exists. Raises :class:`ActionError` for an unknown
+    word."""
     word = line.strip().partition(" ")[0]
     if word.lower() not in _ACTIONS:
         raise ActionError(f"There is no {word!r}.")
@@ -72,7 +72,7 @@ def _usage(word: str) -> ActionError:
 
 
 def _span_s(word: str, text: str) -> float | None:
-    """Seconds; None where nothing is said."""
+    """Seconds; None if not given."""
     if not text:
         return None
     try:

@@ -1,6 +1,6 @@
 """Scenarios: the bad days of a modem, written as a TOML file.
 
-What the words mean is in docs/reference/modem-simulator.md, examples are in
+The words are explained in docs/reference/modem-simulator.md, examples are in
 examples/modem-scenarios.
 """
 
@@ -161,6 +161,6 @@ def load_scenario(path: Path) -> Scenario:
     """Read a scenario's file.
 
     Raises:
-        ScenarioError: it cannot be read, or says what a scenario cannot.
+        ScenarioError: it cannot be read, or is invalid.
     """
     return read_scenario(path, Scenario)

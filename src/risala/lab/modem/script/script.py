@@ -1,4 +1,4 @@
-"""Steps of a scenario: what is done to the modem, and when. Pure."""
+"""Steps of a scenario: actions on the modem, and their times. Pure."""
 
 from __future__ import annotations
 

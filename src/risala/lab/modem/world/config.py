@@ -1,4 +1,4 @@
-"""What a simulated modem is told: its SIM, its network, how long things take."""
+"""The configuration of a simulated modem: its SIM, its network, its delays."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ PUK_TRIES: Final = 10
 
 
 class ReportStatus(StrEnum):
-    """What the status report of a send says (TP-ST, 23.040 §9.2.3.15)."""
+    """The content of the status report of a send (TP-ST, 23.040 §9.2.3.15)."""
 
     DELIVERED = "delivered"
     FAILED = "failed"
     EXPIRED = "expired"
     TRYING = "trying"
-    """Still trying, and no word after it."""
+    """Still trying, without a further report."""
     TRYING_FIRST = "trying_first"
     """Still trying, then delivered."""
     NONE = "none"
-    """None comes."""
+    """No report comes."""
 
 
 class ReferenceForm(StrEnum):
-    """What ``+CMGS:`` tells of the message reference; the report has the true one."""
+    """The message reference in ``+CMGS:``; the report has the true one."""
 
     TRUE = "true"
     ZERO = "zero"
     MINUS = "minus"
-    """-1, as some modems say."""
+    """-1, as with some modems."""
     WRONG = "wrong"
     """Another one."""
 
@@ -47,7 +47,7 @@ class ModemConfig:
     number: str = "+22236000001"
     """The SIM's own number."""
     smsc_number: str = "+22236990000"
-    """The service centre's number that the SIM holds; empty where it holds none."""
+    """The service centre's number on the SIM; empty if it has none."""
     operator: str = "Mauritel"
     operator_short: str = "MRTL"
     operator_code: str = "60910"
@@ -71,13 +71,13 @@ class ModemConfig:
     full_blocks_sending: bool = False
     """+CMGS is refused with 322 while a storage is full, as some modems do."""
     places: Mapping[str, int] = field(default_factory=dict)
-    """Places of storages, in place of those of the profile."""
+    """Sizes of storages, instead of those of the profile."""
     reports_apart: bool = False
     """Status reports have a storage of their own, ``SR``; else they are among the messages."""
     ussd: Mapping[str, str] = field(default_factory=lambda: {"*124#": "Solde: 150,00 MRU"})
     """The network's answers, by code."""
     ussd_after_s: float = 0.2
     acknowledge_s: float = 15.0
-    """Seconds within which +CNMA must come, or no more +CMT and +CDS are sent (27.005 §3.4.4)."""
+    """Seconds within which +CNMA must come; else +CMT and +CDS stop (27.005 §3.4.4)."""
     is_booted: bool = True
-    """The modem has been on for long; False: it boots, and says its first lines."""
+    """The modem has been on for long; False: it boots, and prints its first lines."""

@@ -1,4 +1,4 @@
-"""What the modem simulator tells while it runs: a small closed set.
+"""The events of the modem simulator: a small closed set.
 
 They carry text and numbers: that is their purpose, so don't log them.
 """
@@ -12,8 +12,8 @@ from risala.sms.message import Concatenation
 
 @dataclass(frozen=True, slots=True)
 class PortOpened:
-    """The modem can be opened here. The path is another one after each time that the port was
-    gone, except with a ``link``."""
+    """The modem can be opened here. The path changes each time that the port was gone, except with
+    a ``link``."""
 
     path: str
     link: str | None = None
@@ -26,7 +26,7 @@ class PortGone:
 
 @dataclass(frozen=True, slots=True)
 class ModemStarted:
-    """It was switched on, or has started anew: settings are gone."""
+    """It was switched on, or has restarted: settings are lost."""
 
     reason: str
 
@@ -48,7 +48,7 @@ class CommandAnswered:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """One segment that was typed, whatever was answered."""
+    """One segment that was typed, with any answer."""
 
     reference: int
     """TP-MR, as reports have it."""
@@ -61,7 +61,7 @@ class Submitted:
     is_taken: bool
     """The network has it, and its phone gets it."""
     error: int | None = None
-    """The number of the ``+CMS ERROR`` that was answered; None where it was accepted."""
+    """The number of the ``+CMS ERROR`` in the answer; None if it was accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class SignalChanged:
 class UssdAsked:
     code: str
     text: str | None
-    """The answer; None where the code is not known."""
+    """The answer; None: an unknown code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Misbehaved:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A limit was reached, or what was asked of the simulator cannot be done."""
+    """A limit was reached, or a requested action cannot be done."""
 
     text: str
 

@@ -42,11 +42,11 @@ class PlannedReport:
 
 
 class SimulatedNetwork:
-    """The network that one simulated modem is in.
+    """The network of one simulated modem.
 
     Args:
-        offer: gives the modem a TPDU; returns the way that it took, or None while the modem can
-            take none.
+        offer: gives the modem a TPDU; returns its destination, or None while the modem can take
+            none.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class SimulatedNetwork:
     ) -> None:
         self.signal = config.signal
         self.registration = config.registration
-        """What the network would say to a modem whose radio is on."""
+        """The registration that a modem with its radio on would get."""
         self.config = config
         self._timetable = timetable
         self._dice = dice
@@ -153,7 +153,7 @@ class SimulatedNetwork:
         """A phone sends a message to the SIM.
 
         Raises:
-            PduError: no PDU can say it.
+            PduError: no PDU can hold it.
         """
         self._concatenation = (self._concatenation + 1) % 2**reference_bits
         parts = delivers(
@@ -180,7 +180,7 @@ class SimulatedNetwork:
             self._tell(e.Waiting("the modem cannot take it now", len(self._held)))
 
     def flush(self) -> None:
-        """Bring what waits, as far as the modem takes it. Call whenever that may have changed."""
+        """Deliver waiting messages as far as the modem takes them. Call after any change."""
         if self._flushing:
             return  # called from within the loop below, which looks again by itself
         self._flushing = True

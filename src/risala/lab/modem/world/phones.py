@@ -1,4 +1,4 @@
-"""The phones that a simulated modem writes to: they join what they are sent, and send. Pure."""
+"""The phones that a simulated modem sends to: they join received parts, and send. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.sms.message import ReferenceBits
 from risala.sms.segment import join, split, user_data_header
 
 INCOMPLETE_MAX: Final = 1000
-"""Messages that may wait for parts; when there are more, the oldest is dropped."""
+"""Messages that may wait for parts; if there are more, the oldest is dropped."""
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Phones:
         self._incomplete: dict[tuple[object, ...], dict[int, str]] = {}
 
     def take(self, submit: Submit) -> tuple[str, int] | None:
-        """Take a segment; the whole text and the number of its segments once the last is here, else
+        """Take a segment; the whole text and its number of segments once the last is here, else
         None."""
         text, place = readable(submit.user_data), submit.user_data.concatenation
         if place is None or place.total == 1:
@@ -78,7 +78,7 @@ def delivers(
     """The TPDUs of a message from a phone, in order.
 
     Raises:
-        PduError: no PDU can say it: the sender is too long, or has characters that it cannot have.
+        PduError: no PDU can hold it: the sender is too long, or has invalid characters.
     """
     alphabet = choose_alphabet(text)
     parts = split(text, alphabet, reference_bits=reference_bits)
@@ -89,6 +89,6 @@ def delivers(
             header = user_data_header(reference, len(parts), number, reference_bits=reference_bits)
         data = UserData.of_text(part, alphabet, header=header, message_class=message_class)
         deliver = Deliver(address_of(sender), data, sent_at, more_messages=number < len(parts))
-        deliver.encode()  # raises here, and not later, where no PDU can say it
+        deliver.encode()  # raises here, and not later, if no PDU can hold it
         found.append(deliver)
     return found

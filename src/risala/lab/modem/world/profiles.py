@@ -1,7 +1,6 @@
-"""The modems that can be simulated: what each calls itself, says by itself, lacks, and does its own
-way.
+"""The modems that can be simulated: their names, own output, missing features and differences.
 
-What real modems say was taken from their manuals and from recordings of them. A profile is a table.
+The output of real modems was taken from their manuals and from recordings. A profile is a table.
 """
 
 from __future__ import annotations
@@ -18,29 +17,29 @@ class Profile:
     model: str
     revision: str
     about: tuple[str, ...]
-    """The lines of ATI; ``{imei}`` stands for the serial number."""
+    """The lines of ATI; ``{imei}`` is replaced by the serial number."""
     boot: tuple[tuple[float, str], ...] = ()
-    """Seconds after power on, and what is said then; ``{sim}`` stands for the word of +CPIN."""
+    """Seconds after power on, and the output then; ``{sim}`` is replaced by the word of +CPIN."""
     ready: tuple[tuple[float, str], ...] = ()
-    """Seconds after the SIM is ready (at once, or after the PIN), and what is said then."""
+    """Seconds after the SIM is ready (at once, or after the PIN), and the output then."""
     boot_s: float = 2.0
     """Seconds from power on to the first answer."""
     register_s: float = 1.0
     """Seconds from there until it is registered on the network."""
     goodbye: str = ""
-    """Said when it is switched off."""
+    """The output when it is switched off."""
     restart_gone_s: float | None = None
-    """A stick leaves the bus for so long when it starts anew; a serial modem stays."""
+    """How long a stick leaves the bus at a restart; a serial modem stays."""
     first_index: int = 1
     """Index of the first place of a storage: 0 or 1."""
     storages: tuple[str, ...] = ("SM", "ME")
-    """What +CPMS offers, the default first. Status reports are kept among the messages."""
+    """The storages of +CPMS, the default first. Status reports are kept among the messages."""
     places: dict[str, int] = field(default_factory=lambda: {"SM": 30, "ME": 100})
     empty_place: str = "error"
-    """What +CMGR of an empty place says: ``error`` (321), ``ok``, or ``zero`` (a row of length
+    """The answer of +CMGR for an empty place: ``error`` (321), ``ok``, or ``zero`` (a row of length
     0)."""
     cnmi: tuple[str, ...] = ("0-2", "0-3", "0,2", "0-2", "0,1")
-    """What +CNMI takes: mode, mt, bm, ds, bfr."""
+    """The accepted values of +CNMI: mode, mt, bm, ds, bfr."""
     alphabets: tuple[str, ...] = ("GSM", "IRA", "UCS2", "8859-1", "HEX")
     unknown: str = "ERROR"
     """The final result of a command that it lacks."""
@@ -50,19 +49,18 @@ class Profile:
     noise: tuple[str, ...] = ()
     """Lines that come by themselves."""
     noise_every_s: float = 0.0
-    """Mean time between two such lines; 0: none come."""
+    """Mean time between two such lines; 0: no such lines."""
     noise_in_answers_percent: float = 0.0
-    """How often such a line stands between the lines of an answer."""
+    """How often such a line comes between the lines of an answer."""
     blank_lines: bool = False
     """A further blank line before each line, here and there."""
     ussd_packed: bool = False
     """USSD goes and comes as packed septets in hexadecimal."""
     cops_technology: bool = True
     class_0_direct: bool = False
-    """A message of class 0 is not stored: it goes straight to the port (+CMT) whatever +CNMI
-    says."""
+    """A message of class 0 is not stored: it goes straight to the port (+CMT) for any +CNMI."""
     full_line: str = ""
-    """Said when a storage is full; ``{storage}`` stands for it."""
+    """The output when a storage is full; ``{storage}`` is replaced by its name."""
     cmee: int = 0
     """The +CMEE after power on."""
 

@@ -57,7 +57,7 @@ class SimulatedStorage:
         return range(self._first, self._first + self.places)
 
     def add(self, tpdu: Tpdu, stat: Stat) -> int | None:
-        """Keep a TPDU; its index, the first that is free. None where the storage is full."""
+        """Keep a TPDU; its index, the first free one. None if the storage is full."""
         index = next((each for each in self.indexes if each not in self._kept), None)
         if index is not None:
             self._kept[index] = StoredTpdu(tpdu, stat)

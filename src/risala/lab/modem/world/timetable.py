@@ -26,11 +26,11 @@ class Timetable:
 
     @property
     def due_s(self) -> float | None:
-        """When the next planned action is due; None where none is planned."""
+        """When the next planned action is due; None without one."""
         return self._entries[0][0] if self._entries else None
 
     def advance(self) -> None:
-        """Do what is due, in its order."""
+        """Run the due actions, in their order."""
         now_s = self._now_s()
         while self._entries and self._entries[0][0] <= now_s:
             heapq.heappop(self._entries)[2]()
