@@ -1,7 +1,7 @@
 """The answer of ``POST /api/sms``: made when a message is accepted, and again from its row.
 
-A key that is used again gives the same bytes, for ever. So what this writes may change only with
-another version, which rows carry from then on; those of before keep their own.
+A repeated key gives the same bytes, for ever. So a change of what this writes needs a new version,
+which new rows carry; older rows keep theirs.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from json.encoder import encode_basestring as _quoted
 from typing import Final
 
 NOT_MADE_ANEW: Final = 0
-"""Of messages of before: their answers are kept as they were given."""
+"""For older messages: their answers are stored as they were given."""
 VERSION: Final = 1
-"""Of the answers that are given now; null in a row stands for it."""
+"""The version of present answers; null in a row means this one."""
 _OURS: Final = "idk_"
 
 
 def own_key(message_id: str) -> str:
-    """The idempotency key of a message that came without one.
+    """The idempotency key of a message that came without a key.
 
     It may share the message's own random bits: it is no secret.
     """
@@ -34,7 +34,7 @@ def ending(organization_id: str, sender: str, notice: str | None) -> str:
     """The end of an answer, which those of one request and sender share.
 
     Args:
-        notice: JSON, where the message leaves by another sender than the one that was asked for.
+        notice: JSON, if the message leaves with another sender than the requested one.
     """
     tail = f',"notice":{notice}' if notice else ""
     return f'"organizationId":"{organization_id}","from":{_quoted(sender)}{tail}}}'
@@ -44,7 +44,7 @@ def ended(message_id: str, key: str, end: str) -> bytes:
     """The body (specification §2.2), written out: our ids need no escaping.
 
     Args:
-        end: what :func:`ending` says.
+        end: the result of :func:`ending`.
     """
     return (
         f'{{"accepted":true,"messageId":"{message_id}","idempotencyKey":{_quoted(key)},{end}'
@@ -52,8 +52,8 @@ def ended(message_id: str, key: str, end: str) -> bytes:
 
 
 def without_id(body: bytes) -> bytes:
-    """A body without its ``messageId``, for clients that refuse what they do not know. The same
-    body, however old, gives the same."""
+    """A body without its ``messageId``, for clients that refuse unknown fields. The same body,
+    however old, gives the same result."""
     told = json.loads(body)
     told.pop("messageId", None)
     return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
@@ -62,5 +62,5 @@ def without_id(body: bytes) -> bytes:
 def answer(
     message_id: str, key: str, organization_id: str, sender: str, notice: str | None
 ) -> bytes:
-    """The whole body, of what its row says."""
+    """The whole body, from the values in its row."""
     return ended(message_id, key, ending(organization_id, sender, notice))

@@ -1,4 +1,4 @@
-"""What the audit trail holds: who did what by hand, and how the thing stood before and after.
+"""The content of the audit trail: who did what by hand, and the state before and after.
 
 No secrets, no codes, no bodies and no whole phone numbers.
 """
@@ -15,14 +15,14 @@ from risala.engine.model.callers import Caller
 Values = Mapping[str, Any]
 
 SHOWN_DIGITS: Final = 4
-"""Digits of a phone number that are shown: enough for somebody who knows the number, too few for
-anybody else."""
+"""Digits of a phone number that are shown: enough for a reader who knows the number, too few for
+others."""
 FAMILY_END: Final = "."
-"""An operation's name that ends so stands for all of its family: ``carriers.``."""
+"""An operation's name with this ending means its whole family: ``carriers.``."""
 
 
 class AuditImage(StrEnum):
-    """Things of which the trail shows the state before and after a change."""
+    """Kinds of objects whose state before and after a change is in the trail."""
 
     ALERT = "alert"
     ALERT_MUTE = "alert_mute"
@@ -49,24 +49,24 @@ class AuditImage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """What the trail is to hold of one operation; written in the transaction that does it."""
+    """The trail's record of one operation; written in the transaction that does it."""
 
     caller: Caller
     action: str
     at: int
     """UTC epoch milliseconds."""
     subject: str | None = None
-    """The thing's id; None: the operation makes it, and its answer has it as ``id``."""
+    """The object's id; None: the operation makes it, and its answer has it as ``id``."""
     image: AuditImage | None = None
-    """What the thing is, which is looked at before and after; None: nothing is looked at."""
+    """The kind of object, read before and after; None: nothing is read."""
     organization_id: str | None = None
-    """Where there is nothing to look at, or it does not say."""
+    """If there is nothing to read, or it does not contain this."""
     said: Values = field(default_factory=dict)
-    """What else the trail should know: a reason, an amount."""
+    """Further facts for the trail: a reason, an amount."""
     always: bool = False
-    """Also where nothing else is written: what it stands for is done elsewhere."""
+    """Written even if nothing else is: the operation's effect is elsewhere."""
     version: int | None = None
-    """Of the thing, as who edits it has seen it; None: they don't say."""
+    """The object's version as the editor saw it; None: not given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class AuditLine:
 
 @dataclass(frozen=True, slots=True)
 class TrailFilter:
-    """Which lines a list is of; None: whichever."""
+    """Which lines are in a list; None: any."""
 
     organization_id: str | None = None
     action: str | None = None
@@ -95,14 +95,14 @@ class TrailFilter:
     who: str | None = None
     face: str | None = None
     subject: str | None = None
-    """The id of what was changed or looked at."""
+    """The id of the object that was changed or read."""
     since: int | None = None
     until: int | None = None
     """At or after, and before: UTC epoch milliseconds."""
 
 
 def family_of(action: str) -> str:
-    """What an action is about: ``member`` of ``member.remove``."""
+    """The subject of an action: ``member`` of ``member.remove``."""
     return action.partition(FAMILY_END)[0]
 
 

@@ -1,4 +1,4 @@
-"""Who performs an operation: a person or the process itself, by which face, in which role."""
+"""The caller of an operation: a person or the process itself, by which face, in which role."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from risala.engine.model.commands import Principal
 
 
 class CallerKind(StrEnum):
-    """The face of Risala that somebody used."""
+    """The face of Risala that a caller uses."""
 
     CLI = "cli"
-    """A command that opened the engine by itself."""
+    """A command that opens the engine alone."""
     CONTROL = "control"
     """The control socket: a command beside a running service."""
     DASHBOARD = "dashboard"
@@ -22,18 +22,18 @@ class CallerKind(StrEnum):
     API = "api"
     """A program with a secret key."""
     SMPP = "smpp"
-    """The SMPP server: a customer's software, by a credential."""
+    """The SMPP server: a customer's software, with a credential."""
     SYSTEM = "system"
     """No face: the process acts by itself."""
 
 
 class Role(StrEnum):
-    """What somebody may do. Owners, developers and viewers belong to one organization."""
+    """The permissions of a caller. Owners, developers and viewers belong to one organization."""
 
     SYSTEM = "system"
     OPERATOR = "operator"
     USER = "user"
-    """Somebody who is signed in, and asks for what is theirs alone: their account."""
+    """A signed-in person who needs only their own account."""
     OWNER = "owner"
     DEVELOPER = "developer"
     VIEWER = "viewer"
@@ -41,16 +41,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who performs an operation. The face that somebody used has checked who they are."""
+    """Who performs an operation. The face has checked who it is."""
 
     who: str
     """Their name in the audit trail: a user of this machine, an e-mail address, a key's id."""
     face: CallerKind
     role: Role
     organization_id: str | None = None
-    """The one organization that an owner, developer or viewer sees; None for all others."""
+    """The only organization that an owner, developer or viewer sees; None for all others."""
     user_id: str | None = None
-    """The user who signed in; None for somebody at this machine."""
+    """The signed-in user; None for a person at this machine."""
 
     def __post_init__(self) -> None:
         if (self.organization_id is None) == self.is_member:
@@ -70,18 +70,18 @@ PROCESS: Final = Caller("risala", CallerKind.SYSTEM, Role.SYSTEM)
 def operator_by(face: CallerKind, uid: int | None) -> Caller:
     """A user of this machine as the operator.
 
-    Whoever may open the data directory or its socket may do everything; the files' modes decide who
-    may.
+    A user who can open the data directory or its socket may do everything; the files' modes decide
+    who can.
 
     Args:
-        uid: the user's number; None where the system does not tell it.
+        uid: the user's number; None if the system does not provide it.
     """
     who = "a user of this machine" if uid is None else user_name(uid)
     return Caller(who, face, Role.OPERATOR)
 
 
 def key_holder(principal: Principal) -> Caller:
-    """A program with a secret key: it may do what a developer of its organization may."""
+    """A program with a secret key: it has the rights of a developer of its organization."""
     return Caller(principal.key_id, CallerKind.API, Role.DEVELOPER, principal.organization_id)
 
 

@@ -1,4 +1,4 @@
-"""Each cause as a sentence, in the three languages of contract §7. Nothing else decides wording."""
+"""Each cause as a sentence, in the three languages of contract §7. All wording is here."""
 
 from __future__ import annotations
 
@@ -221,8 +221,8 @@ def cause_sentence(cause: Cause, language: Language = "en") -> str:
 
 
 def cause_text(word: str | None) -> str | None:
-    """The API's ``errorText`` for an ``errorCode``: the cause's English sentence; None where there
-    is no code, or one that this version does not know."""
+    """The API's ``errorText`` for an ``errorCode``: the cause's English sentence; None if there is
+    no code, or an unknown one."""
     if word is None or word not in CAUSE_SENTENCES:
         return None
     return CAUSE_SENTENCES[Cause(word)]["en"]

@@ -1,4 +1,4 @@
-"""Time, in one place, so that tests can own it."""
+"""Time, in one place, so that tests can control it."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ class Clock(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClockJump:
-    """A step of the wall clock, which somebody has set."""
+    """A step of the wall clock, which was set."""
 
     at_ms: int
-    """When it was, as the clock says it since."""
+    """When it was, by the clock as set since."""
     by_ms: int
-    """Less than 0 where it was set back."""
+    """Less than 0 if it was set back."""
 
 
 class ClockJumps(Protocol):
-    """Knows of steps of the wall clock."""
+    """Reports steps of the wall clock."""
 
     @property
     def last_jump(self) -> ClockJump | None:
-        """The last one since the start that anybody would notice."""
+        """The last noticeable one since the start."""
 
 
 class SystemClock:

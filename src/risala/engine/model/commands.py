@@ -1,4 +1,4 @@
-"""What may be asked of the gateway, and what it answers: frozen values, imperative names."""
+"""The gateway's requests and answers: frozen values, imperative names."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ AddressRange = IPv4Network | IPv6Network
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled, in seconds (contract §3)."""
 TIME_ZONE: Final = "Africa/Nouakchott"
-"""The time zone of an organization that has chosen none."""
+"""The time zone of an organization without a choice."""
 
 
 class AddressUse(StrEnum):
-    """The kinds of calls that are limited by a client's address, each with limits of its own."""
+    """The kinds of calls that are limited by a client's address, each with its own limits."""
 
     CODE_SEND = "code_send"
     CODE_CHECK = "code_check"
 
 
 class PeopleUse(StrEnum):
-    """What the limits on people count, each for itself, within an hour or a minute."""
+    """What the limits on people count, each separately, within an hour or a minute."""
 
     CODE_IP = "code_ip"
     CODE_NETWORK = "code_network"
@@ -59,7 +59,7 @@ class PeopleUse(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who asks: an organization by one of its keys."""
+    """The caller: an organization with one of its keys."""
 
     organization_id: str
     key_id: str
@@ -70,28 +70,28 @@ class Principal:
     allowed_addresses: tuple[AddressRange, ...] | None = None
     """Addresses that the key may be used from; None: any."""
     face: str | None = None
-    """The face other than the API that it came in by: the key is then one of its credentials."""
+    """The face it came in by, if not the API: the key is then one of its credentials."""
     without_id: bool = False
     """The answer of a send by the key has no ``messageId``, for clients that refuse it."""
 
 
 class CutPart(NamedTuple):
-    """Where a part stands in its message, and the alphabet that all parts of that message share (TS
+    """A part's place in its message, and the alphabet that all parts of that message share (TS
     23.040 §9.2.3.24.1)."""
 
     place: Concatenation
     alphabet: Alphabet
     halves: tuple[str, str] = ("", "")
-    """The halves of characters that it begins and ends with, where its cut falls inside one: a low
-    surrogate, and a high one or ESC. Its text is without them."""
+    """The halves of characters at its beginning and end, if it is cut inside one: a low surrogate,
+    and a high one or ESC. Its text does not contain them."""
 
     @property
     def room(self) -> int:
-        """Septets or code units that a part has beside its header."""
+        """Septets or code units that fit in a part beside its header."""
         return part_capacity(self.alphabet, reference_bits=self.place.bits)
 
     def takes(self, text: str) -> bool:
-        """Whether a text, without the halves, is in its alphabet and has room in it."""
+        """Whether a text, without the halves, is in its alphabet and fits in it."""
         room = self.room - sum(map(len, self.halves))
         if self.alphabet is Alphabet.UCS2:
             return code_unit_count(text) <= room
@@ -104,7 +104,7 @@ _NO_METADATA: Final[Mapping[str, str]] = MappingProxyType({})
 class SendMessage(NamedTuple):
     """A validated body of ``POST /api/sms``.
 
-    A tuple, because one is made for each message, and that takes a third of the time.
+    A tuple, because one is made for each message, and this takes a third of the time.
     """
 
     to: str
@@ -117,14 +117,14 @@ class SendMessage(NamedTuple):
     send_at: int | None = None
     """UTC epoch milliseconds; None or past: now."""
     validity_s: int | None = None
-    """Seconds from ``send_at`` (or from now) after which it is not sent any more; None: the
-    service's default."""
+    """Seconds from ``send_at`` (or from now) after which it is no longer sent; None: the service's
+    default."""
     part: CutPart | None = None
-    """The part that it is of a longer message, which the customer cut by themselves; None: it is
-    none. It has one segment then, and its text stays as it is."""
+    """Its place in a longer message that the customer cut; None: it is no part. A part has one
+    segment, and its text stays as it is."""
 
     def __repr__(self) -> str:
-        return "<SendMessage>"  # its text is for nobody's log
+        return "<SendMessage>"  # its text must not be logged
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +149,9 @@ class VerificationView:
     status: str
     reason: str | None
     attempts: int
-    """Wrong codes that were said."""
+    """Wrong codes that were tried."""
     attempts_max: int
-    """So many end it."""
+    """The number of wrong codes that ends it."""
     expires_at: int
     created_at: int
     updated_at: int
@@ -183,9 +183,9 @@ class MessageView:
     carrier: str | None
     provider_message_id: str | None
     error_code: str | None
-    """A word of :class:`risala.sms.cause.Cause`."""
+    """A value of :class:`risala.sms.cause.Cause`."""
     carrier_code: str | None
-    """The carrier's raw word for it."""
+    """The carrier's raw code for it."""
     metadata: dict[str, str]
     send_at: int | None
     sent_at: int | None
@@ -193,7 +193,7 @@ class MessageView:
     created_at: int
     updated_at: int
     api_key: str | None = None
-    """The id of the key that it came by; None: it was written by hand, or before keys were kept."""
+    """The id of its key; None: it was written by hand, or before keys were stored."""
 
 
 class TimelineEntry(NamedTuple):
@@ -202,12 +202,12 @@ class TimelineEntry(NamedTuple):
     at: int
     status: str
     line: Line
-    """What happened; :func:`risala.engine.model.sentences.sentence` says it in words."""
+    """What happened; :func:`risala.engine.model.sentences.sentence` turns it into words."""
     carrier: str | None = None
     attempt: int | None = None
     segment: int | None = None
     raw: str | None = None
-    """The carrier's own word."""
+    """The carrier's own code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,22 +226,22 @@ class Organization:
     """The organization's own limit of sends a second; None: the general one."""
     created_at: int
     low_balance: int | None = None
-    """Minor units below which it is told that its balance is low; None: the general amount."""
+    """Minor units below which it is notified that its balance is low; None: the general amount."""
     operator_spend_cap: int | None = None
-    """The most that may be charged a day, in minor units, set by the operator; None: no cap."""
+    """The most that may be charged per day, in minor units, set by the operator; None: no cap."""
     owner_spend_cap: int | None = None
-    """The most that may be charged a day, in minor units, set by its owner; None: no cap. Of the
-    two caps the lower one holds."""
+    """The most that may be charged per day, in minor units, set by its owner; None: no cap. The
+    lower of the two caps applies."""
     time_zone: str = TIME_ZONE
     """The time zone at whose midnight its days end, such as ``Africa/Nouakchott``."""
     lean_answers: bool = False
-    """Programs are answered with the fields and states of the service's specification alone."""
+    """Programs get only the fields and states of the service's specification."""
     spent_today: int | None = None
-    """What was charged today, in minor units; None where that was not looked up."""
+    """What was charged today, in minor units; None if that was not looked up."""
 
     @property
     def spend_cap(self) -> int | None:
-        """The cap that holds: the lower of the two; None where neither is set."""
+        """The cap that applies: the lower of the two; None if neither is set."""
         caps = [cap for cap in (self.operator_spend_cap, self.owner_spend_cap) if cap is not None]
         return min(caps, default=None)
 
@@ -253,24 +253,24 @@ class Sender:
     id: str
     organization_id: str
     name: str
-    """The registered spelling: what messages are sent with."""
+    """The registered spelling, with which messages are sent."""
     status: str
     """``pending``, ``approved`` or ``denied``."""
     cleared: bool
-    """The operator has nothing against it; it is then approved once the organization sends 2,000
-    messages a week."""
+    """The operator has no objection; it is then approved once the organization sends 2,000 messages
+    a week."""
     description: str
     reason: str | None
-    """The code of the reason why it was denied; None where it was not."""
+    """The code of the reason why it was denied; None if it was not."""
     created_at: int
     updated_at: int
     cleared_at: int | None = None
-    """Since when the operator has nothing against it; None: they do, or nobody knows since when."""
+    """Since when the operator has had no objection; None: they have one, or the time is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """Whoever came in by a credential."""
+    """A caller admitted with a credential."""
 
     credential: CompatCredential
     principal: Principal
@@ -286,18 +286,18 @@ class LedgerEntry:
     amount: int
     balance_after: int
     reference: str
-    """Of a charge the first message's id, of a refund the message's; of a top-up the payment's
+    """For a charge the first message's id, for a refund the message's; for a top-up the payment's
     reference."""
     at: int
     note: str | None = None
-    """What a top-up was for; why an adjustment was made."""
+    """The purpose of a top-up; the reason for an adjustment."""
     messages: int = 1
-    """How many a charge pays for; ``reference`` is the first of them."""
+    """How many messages a charge pays for; ``reference`` is the first of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What ``risala audit`` found."""
+    """The findings of ``risala audit``."""
 
     organizations: int
     messages: int
@@ -311,7 +311,7 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """Whether the service takes messages and can deliver them; if not, the reasons."""
+    """Whether the service accepts messages and can deliver them; if not, the reasons."""
 
     ready: bool
     reasons: tuple[str, ...]
@@ -319,7 +319,7 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True)
 class LifeEvent:
-    """A change of a message, told after it was committed: for people who watch."""
+    """A change of a message, published after its commit: for people who watch."""
 
     at: int
     message_id: str

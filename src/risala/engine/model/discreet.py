@@ -1,7 +1,7 @@
-"""Removes message texts from what drivers say, before it is kept, shown or told. Pure.
+"""Removes message texts from drivers' answers, before they are stored, shown or published. Pure.
 
-A driver should never repeat a message's text. One that does all the same must not bring a code into
-the database (contract §4), nor a text into an event.
+A driver should never repeat a message's text. If one does, no code may get into the database
+(contract §4), and no text into an event.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from risala.sms.outcome import Accepted, Outcome
 from risala.sms.receipt import Receipt
 
 RAW_CHARACTERS_MAX: Final = 120
-"""Characters of a carrier's word that are kept: real ones have under 60."""
+"""Characters kept of a carrier's code: real ones have under 60."""
 _CODE: Final = re.compile(r"[0-9]{4,8}")
 """Finds what may be a one-time code: 4 to 8 digits (specification §2.6)."""
 _SHORT_CHARACTERS: Final = 4
-"""A message's text with fewer characters is not searched for: it may stand in any word by
-chance."""
+"""A message's text with fewer characters is not searched for: it may be in any code by chance."""
 _OF_THE_TEXT: Final = re.compile(r"(?i)\btext\s*:.*", re.DOTALL)
-"""Finds the end of a receipt's text from ``text:`` on, where the beginning of the message stands
-(SMPP 3.4 appendix B)."""
+"""Finds the end of a receipt's text from ``text:`` on, which has the beginning of the message (SMPP
+3.4 appendix B)."""
 
 
 def discreet(outcome: Outcome, segment: Segment, *, is_code: bool) -> Outcome:
     """The outcome of submitting this segment, without the segment's text. For a code only ``raw``
-    is left, and that only where it holds no digits that may be the code."""
+    is left, and only if it has no digits that may be the code."""
     raw = _without(outcome.raw, segment.text, is_code=is_code)
     if isinstance(outcome, Accepted):
         return outcome if raw == outcome.raw else replace(outcome, raw=raw)
@@ -43,14 +42,14 @@ def discreet_receipt(receipt: Receipt) -> Receipt:
     if len(receipt.raw) <= RAW_CHARACTERS_MAX and ":" not in receipt.raw:
         return receipt
     raw = receipt.raw
-    if "text" in raw.lower():  # a look first, for a tenth of the time of a search
+    if "text" in raw.lower():  # this check takes a tenth of the time of a search
         raw = _OF_THE_TEXT.sub("", raw)
     raw = raw.rstrip()[:RAW_CHARACTERS_MAX]
     return receipt if raw == receipt.raw else replace(receipt, raw=raw)
 
 
 def _without(said: str, text: str, *, is_code: bool) -> str:
-    """``said``, or an empty text where that repeats the message's text or a code in it."""
+    """``said``, or an empty text if that repeats the message's text or a code in it."""
     if not said:
         return said
     if len(text) >= _SHORT_CHARACTERS and text in said:

@@ -33,11 +33,11 @@ from pathlib import Path
 
 
 class EngineError(Exception):
-    """Root of all that the engine raises on purpose."""
+    """Root of all errors that the engine raises on purpose."""
 
 
 class Refusal(EngineError):
-    """A refusal that the caller can do something about; ``str()`` is a sentence for them."""
+    """A refusal that the caller can act on; ``str()`` is a sentence for the caller."""
 
 
 class Unauthorized(Refusal):
@@ -48,11 +48,11 @@ class Unauthorized(Refusal):
 
 
 class Forbidden(Refusal):
-    """The caller is known, and may not do this."""
+    """The caller is known, but may not do this."""
 
 
 class AddressNotAllowed(Forbidden):
-    """The key may not be used from where the client is."""
+    """The key may not be used from the client's address."""
 
     def __init__(self, address: str | None) -> None:
         where = "an address that is not known" if address is None else f"the address {address}"
@@ -65,12 +65,12 @@ class FieldFault:
 
     path: str
     code: str
-    """Stable: clients may switch on it."""
+    """Stable: clients may depend on it."""
     message: str
 
 
 class Invalid(Refusal):
-    """Fields are wrong; names every fault at once."""
+    """Fields are wrong; names every fault."""
 
     def __init__(self, path: str, code: str, message: str) -> None:
         super().__init__(message)
@@ -118,11 +118,11 @@ class PolicyRefused(Refusal):
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
         self.reason = reason
-        """Stable, for programs: the policy's own word."""
+        """Stable, for programs: the policy's own code."""
 
 
 class NotFound(Refusal):
-    """There is no such thing, or not for this caller."""
+    """It does not exist, or not for this caller."""
 
 
 class InsufficientBalance(Refusal):
@@ -135,7 +135,7 @@ class InsufficientBalance(Refusal):
 
 
 class SpendCapReached(Refusal):
-    """The organization has spent what it may in a day."""
+    """The organization has reached its daily cap."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -145,7 +145,7 @@ class SpendCapReached(Refusal):
 
 
 class RateLimited(Refusal):
-    """A limit is reached; ``retry_after_s`` says for how long."""
+    """A limit is reached; ``retry_after_s`` is the time to wait."""
 
     def __init__(self, limit: str, retry_after_s: int, message: str) -> None:
         super().__init__(message)
@@ -159,11 +159,11 @@ class Conflict(Refusal):
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
         self.code = code
-        """Stable, for programs; None: only people meet it."""
+        """Stable, for programs; None: only people see it."""
 
 
 class EditConflict(Conflict):
-    """Somebody changed the thing after it was looked at by whoever edits it now."""
+    """The object was changed after the editor had read it."""
 
     def __init__(self, who: str) -> None:
         super().__init__(f"Changed meanwhile by {who}: look again, then change it.")
@@ -192,7 +192,7 @@ class Draining(Unavailable):
 
 
 class PolicyFailed(Unavailable):
-    """A policy of the operator's did not say whether the message may be sent."""
+    """An operator's policy did not decide whether the message may be sent."""
 
     retry_after_s = 5
 
@@ -212,10 +212,10 @@ class StorageFailed(Unavailable):
 
 
 class OutcomeUnknown(StorageFailed):
-    """The disk failed in the middle of a commit: nobody knows whether it is on disk.
+    """The disk failed during a commit: it is unknown whether it is on disk.
 
-    As long as the service runs, what was committed does not count; after a crash before the next
-    commit it may turn out to be stored.
+    As long as the service runs, the commit does not count; after a crash before the next commit it
+    may turn out to be stored.
     """
 
     def __init__(
@@ -229,13 +229,12 @@ class OutcomeUnknown(StorageFailed):
         super().__init__(message)
         self.of_batch = of_batch
         self.keys = keys
-        """The idempotency key of each message, in order, also where we made it: a message sent
-        again with its key is answered with what became of the first. None for a message that was
-        refused."""
+        """The idempotency key of each message, in order, including generated ones: a message sent
+        again with its key is answered with the result of the first. None for a refused message."""
 
 
 def machine_lacks(error: BaseException) -> str | None:
-    """What the machine has no more of, where that is all that went wrong; None: it is not that."""
+    """The resource that the machine has run out of, if that is the only fault; else None."""
     if isinstance(error, MemoryError):
         return "memory"
     # Python has neither a class nor a number for it.
@@ -248,7 +247,7 @@ def machine_lacks(error: BaseException) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """How one of several things that were written together went wrong."""
+    """The error of one of several things that were written together."""
 
     error: BaseException
 
@@ -264,4 +263,4 @@ class DataDirectoryBusy(StorageUnusable):
         holder = f"process {pid}" if pid is not None else "another process"
         super().__init__(f"The data directory {directory} is in use by {holder}.")
         self.pid = pid
-        """For messages only: it may be stale or not yet written."""
+        """For display only: it may be stale or not yet written."""

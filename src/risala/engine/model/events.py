@@ -1,9 +1,8 @@
-"""Events: what is told of messages, verifications, senders and balances, as frozen values.
+"""Events about messages, verifications, senders and balances, as frozen values.
 
-An event has a type, a moment, an organization, a subject (what it is about), and what was true of
-the subject at that moment. Its body, which webhooks carry and signatures cover, follows from these
-alone: the same values always give the same bytes. Its id follows from them and from its place in
-the outbox.
+An event has a type, a time, an organization, a subject, and the subject's state at that time. Its
+body, which webhooks carry and signatures cover, follows from these alone: the same values always
+give the same bytes. Its id follows from them and from its place in the outbox.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class EventType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Event(ABC):
-    """What all events have in common. A subclass is a family of types, and adds what is told of its
+    """The common fields of all events. A subclass is a family of types, and adds fields about its
     subject."""
 
     TYPES: ClassVar[tuple[EventType, ...]]
@@ -51,16 +50,16 @@ class Event(ABC):
     organization_id: str
     mode: str
     subject: str
-    """The id of the thing that the event is about."""
+    """The id of the event's subject."""
 
     @abstractmethod
     def members(self) -> dict[str, Any]:
-        """The members of the body that only this family has, in their order."""
+        """The body's members that only this family has, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent(Event):
-    """A message of a customer came to a new status."""
+    """A customer's message reached a new status."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.SMS_SENT,
@@ -119,7 +118,7 @@ class InboundEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class VerificationEvent(Event):
-    """A code was sent, or its session ended. The code itself is never told."""
+    """A code was sent, or its session ended. The code itself is never included."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.VERIFY_SENT,
@@ -143,7 +142,7 @@ class VerificationEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class SenderEvent(Event):
-    """A sender was decided on."""
+    """A sender was decided."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SENDER_APPROVED, EventType.SENDER_DENIED)
 
@@ -162,7 +161,7 @@ class SenderEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class BalanceEvent(Event):
-    """A charge took the balance below what the organization set; amounts in minor units."""
+    """A charge took the balance below the organization's limit; amounts in minor units."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.BALANCE_LOW,)
 

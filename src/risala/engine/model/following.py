@@ -1,5 +1,5 @@
-"""What those who follow an organization are told: events, changes of messages, and gaps; and how
-far they are."""
+"""What followers of an organization get: events, changes of messages, and gaps; and their
+positions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OutboxEvent:
 
 @dataclass(frozen=True, slots=True)
 class FollowedEvent:
-    """An event for one who is given every event that it follows."""
+    """An event for a consumer that gets every event that it follows."""
 
     seq: int
     """Its place in the outbox: a later event has a greater one."""
@@ -86,14 +86,14 @@ class EventPage:
 
     events: tuple[FollowedEvent, ...]
     end: int
-    """The key that it goes to: all events up to it are in :attr:`events`, or are not followed."""
+    """The key to continue after: all events up to it are in :attr:`events`, or are not followed."""
     is_whole: bool
-    """No event is newer than its end."""
+    """No event is newer than the end of this page."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventPosition:
-    """Where an event stands."""
+    """An event's place."""
 
     seq: int
     organization_id: str
@@ -105,12 +105,12 @@ class Ready:
     """From here on nothing is missing."""
 
     at: int | None = None
-    """When that was, as a position to come back to; None where the reader came with one."""
+    """When that was, as a position to return to; None if the reader came with one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """What is missing here cannot be made up for: read everything anew."""
+    """What is missing here cannot be recovered: read everything again."""
 
     reason: str
     """A plain sentence."""

@@ -1,9 +1,9 @@
 """Ids: opaque, prefixed, ordered by time: ``sms_01KB0Z…``.
 
-After the prefix stand 32 characters of Crockford base32: 48 bits of UTC epoch milliseconds, then
-112 random bits. Sorting ids as text sorts them by their millisecond; within one there is no order.
+After the prefix come 32 characters of Crockford base32: 48 bits of UTC epoch milliseconds, then 112
+random bits. Sorting ids as text sorts them by their millisecond; within one there is no order.
 
-Of messages and events the first 63 bits are a *key*, by which the database finds their row: the
+For messages and events the first 63 bits are a *key*, by which the database finds their row: the
 milliseconds, and a counter in place of 15 random bits, so that no two have the same one.
 """
 
@@ -22,18 +22,18 @@ _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14
 _TIME_MASK: Final = (1 << 8 * _TIME_BYTES) - 1
 _POOL_BYTES: Final = 4096
-"""Random bytes that are drawn at once: enough for about two hundred ids."""
+"""Random bytes drawn together: enough for about two hundred ids."""
 # Crockford's digits keep the order of their values, and have no I, L, O, U to misread.
 _CROCKFORD: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(high + low for high in _CROCKFORD for low in _CROCKFORD)
 _SHIFTS: Final = tuple(range(150, -1, -10))
 _ANY_DIGIT: Final = (_CROCKFORD * 8).encode()
-"""By a random byte, a digit: each of the 32 for eight bytes, so that none is likelier."""
+"""A digit for each random byte: each of the 32 for eight bytes, so that all are equally likely."""
 _DIGITS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{32}")
 
 
 class RandomPool:
-    """Random bytes drawn for many ids at once: the system call costs more than an id."""
+    """Random bytes drawn for many ids together: the system call costs more than an id."""
 
     def __init__(self) -> None:
         self._pool = b""
@@ -48,7 +48,7 @@ class RandomPool:
 
 
 KEY_COUNTER_BITS: Final = 15
-"""Of a key, below its milliseconds: 32,768 messages of one millisecond before the next is used."""
+"""Bits below a key's milliseconds: 32,768 messages of one millisecond before the next is used."""
 _KEY_REST_BITS: Final = 160 - 63
 _KEY_DIGITS: Final = 13
 _PYTHON_DIGITS: Final = str.maketrans(_CROCKFORD, "0123456789abcdefghijklmnopqrstuv")
@@ -58,7 +58,7 @@ _RANDOM_DIGITS: Final = 32 - 10
 
 
 def next_key(last: int, now_ms: int) -> int:
-    """The key after ``last``: of this millisecond, or just greater where the clock went back."""
+    """The key after ``last``: of this millisecond, or just greater if the clock went back."""
     return max(last + 1, now_ms << KEY_COUNTER_BITS)
 
 
@@ -68,7 +68,7 @@ def key_ms(key: int) -> int:
 
 
 def key_of(identity: str) -> int | None:
-    """The first 63 bits of an id; None for what has not an id's shape."""
+    """The first 63 bits of an id; None for a text that is no id."""
     digits = identity.partition("_")[2]
     if not _DIGITS.fullmatch(digits):
         return None
@@ -76,20 +76,20 @@ def key_of(identity: str) -> int | None:
 
 
 NUMBER_CHARACTERS_MAX: Final = 20
-"""Characters of a key that is read as a number: 19 hold every decimal number of 63 bits, and
-software may write zeros before it."""
+"""Characters of a key that is read as a number: 19 are enough for every decimal number of 63 bits,
+and software may write zeros before it."""
 _KEY_END: Final = 1 << 63
-"""The first number that is too great for a key."""
+"""The first number that is too large for a key."""
 _is_decimal: Final = re.compile(rf"[0-9]{{1,{NUMBER_CHARACTERS_MAX}}}").fullmatch
 _is_hex: Final = re.compile(rf"[0-9A-Fa-f]{{1,{NUMBER_CHARACTERS_MAX}}}").fullmatch
 
 
 def keys_of(number: str) -> tuple[int, ...]:
-    """The keys that a number may mean, which SMPP customers may get as a message's id; empty: it is
+    """The possible keys of a number, which SMPP customers may get as a message's id; empty: it is
     no number.
 
     Digits alone may be decimal or hexadecimal. No two messages have both keys: a key begins with
-    the time, so that the digits of a decimal one are too great, or far too early, read otherwise.
+    the time, so a decimal one read as hexadecimal, or the reverse, is too large or far too early.
     """
     found: list[int] = []
     if _is_decimal(number):
@@ -100,16 +100,16 @@ def keys_of(number: str) -> tuple[int, ...]:
 
 
 def event_id(key: int, subject_id: str) -> str:
-    """The id of an event: its key, and the end of the id of what it tells of.
+    """The id of an event: its key, and the end of its subject's id.
 
-    Whoever may see the event knows that id, so that nothing is given away; and as nothing is drawn,
-    nothing need be stored.
+    Readers of the event know that id, so nothing is revealed; and as nothing is random, nothing
+    need be stored.
     """
     return f"evt_{_key_start(key)}{_CROCKFORD[(key & 7) << 2]}{subject_id[-19:]}"
 
 
 class MessageIds:
-    """Ids of messages: no two have the same key, whatever the clock does."""
+    """Ids of messages: no two have the same key, even if the clock is set."""
 
     def __init__(self, last_key: int, random_bytes: Callable[[int], bytes] | None = None) -> None:
         """
@@ -122,8 +122,8 @@ class MessageIds:
     def new(self, now_ms: int, count: int = 1) -> list[tuple[int, str]]:
         """Keys and ids of so many messages that are accepted at this time, in their order.
 
-        An id is :func:`message_id` of its key and of 97 random bits, of which all but two are drawn
-        as digits.
+        An id is :func:`message_id` of its key and of 97 random bits, of which all except two are
+        drawn as digits.
         """
         first = next_key(self._last_key, now_ms)
         self._last_key = first + count - 1
@@ -144,7 +144,7 @@ class MessageIds:
 
 @lru_cache(maxsize=64)
 def _nine_digits(bits: int) -> str:
-    """45 bits; remembered, because ids of the same eight milliseconds begin with the same."""
+    """45 bits; cached, because ids of the same eight milliseconds begin with the same."""
     return "".join([_CROCKFORD[bits >> shift & 31] for shift in range(40, -1, -5)])
 
 
@@ -159,7 +159,7 @@ def message_id(key: int, rest: int) -> str:
 
 
 class IdSource:
-    """Makes ids from a clock and a source of randomness, both of which tests may own."""
+    """Makes ids from a clock and a source of randomness, both of which tests can replace."""
 
     def __init__(self, clock: Clock, random_bytes: Callable[[int], bytes] | None = None) -> None:
         self._clock = clock
@@ -182,14 +182,12 @@ class IdSource:
 
 
 def first_id(prefix: str, at_ms: int) -> str:
-    """The least id of a millisecond: every id made before that millisecond is less, every later one
-    is not."""
+    """The least id of a millisecond: every id made earlier is less, every later one is not."""
     return _written(prefix, at_ms, 0)
 
 
 def derived_id(prefix: str, at_ms: int, *parts: str | int) -> str:
-    """The id of a thing that has a number of its own: always the same, and it does not give the
-    number away."""
+    """The id of an object that has a number: always the same, and it does not reveal the number."""
     digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
     return _written(prefix, at_ms, int.from_bytes(digest[:_RANDOM_BYTES], "big"))
 
@@ -203,15 +201,15 @@ def _text(prefix: str, bits: int) -> str:
 
 
 def is_id(text: str, prefix: str) -> bool:
-    """Whether a text has the shape of an id with this prefix; nothing may have that id."""
+    """Whether a text has the form of an id with this prefix; it need not exist."""
     return text.startswith(prefix + "_") and bool(_DIGITS.fullmatch(text, len(prefix) + 1))
 
 
 def concat_reference(message_id: str) -> int:
     """The reference (0 to 65535) that a message's segments share: its id's last 16 bits.
 
-    It follows from the id alone, so that a message's segments carry the same reference after a
-    crash too.
+    It follows from the id alone, so a message's segments carry the same reference after a crash
+    too.
     """
     last = 0
     for digit in message_id[-4:]:

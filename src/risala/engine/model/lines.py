@@ -1,7 +1,6 @@
-"""Lines of a message's timeline as they are kept: a kind, perhaps a cause, and a few values.
+"""Lines of a message's timeline as they are stored: a kind, perhaps a cause, and a few values.
 
-Sentences are written out at the edge, by :mod:`risala.engine.model.sentences`, in the reader's
-language.
+Sentences are written when shown, by :mod:`risala.engine.model.sentences`, in the reader's language.
 """
 
 from __future__ import annotations
@@ -19,126 +18,126 @@ Values = Mapping[str, str | int]
 
 
 class Kind(IntEnum):
-    """What a line tells. The numbers stand in the database: none is ever given a new meaning."""
+    """The meaning of a line. The numbers are in the database: none ever gets a new meaning."""
 
     WRITTEN = 0
-    """An earlier version wrote the sentence itself; there is nothing else."""
+    """An earlier version wrote the sentence itself; the line has nothing else."""
     ACCEPTED = 1
-    """The message was accepted. Values: those of :class:`Wait`, where it waits for more than its
-    turn; ``policies``, those that rewrote it; ``face`` and ``credential``, the id, where it came by
-    another face than the API."""
+    """The message was accepted. Values: those of :class:`Wait`, if it waits for more than its turn;
+    ``policies``, those that rewrote it; ``face`` and ``credential``, the id, if it came by another
+    face than the API."""
     ATTEMPT = 2
-    """A carrier is tried. Values: ``line``, the modem line's own number (empty: unknown), where
-    that is the sender whatever was asked for."""
+    """A carrier is tried. Values: ``line``, the modem line's own number (empty: unknown), if that
+    is always the sender."""
     SENT = 3
-    """The carrier has all of it. Values: ``no_receipts`` 1 where the line gives no receipts;
-    ``no_id`` 1 where the carrier gave no id."""
+    """The carrier has all of it. Values: ``no_receipts`` 1 if the line gives no receipts; ``no_id``
+    1 if the carrier gave no id."""
     DELIVERED = 4
     UNDELIVERED = 5
-    """The carrier accepted it and did not deliver it; the cause tells why."""
+    """The carrier accepted it and did not deliver it; the cause is the reason."""
     FAILED = 6
-    """The message has failed; the cause tells why. Values: ``refunded`` in minor units; ``last``,
-    the last of several causes; ``refusals``, how many there were; ``note``."""
+    """The message has failed; the cause is the reason. Values: ``refunded`` in minor units;
+    ``last``, the last of several causes; ``refusals``, how many there were; ``note``."""
     CANCELED = 7
     """The message was withdrawn. Values: ``refunded`` in minor units; ``session``, how the session
     of the code ended."""
     UNCERTAIN = 8
-    """Nobody knows whether the carrier took it; the cause tells why. Values: ``note``; ``until``,
-    when it is decided without word from the carrier (UTC epoch milliseconds), and ``then``, how:
-    ``resend`` or ``fail``. Lines of earlier versions have neither."""
+    """It is unknown whether the carrier took it; the cause is the reason. Values: ``note``;
+    ``until``, when it is decided without word from the carrier (UTC epoch milliseconds), and
+    ``then``, how: ``resend`` or ``fail``. Lines of earlier versions have neither."""
     HELD_BACK = 9
-    """It was throttled or not sent, and keeps its place; the cause tells why. Values: ``note``."""
+    """It was throttled or not sent, and keeps its place; the cause says why. Values: ``note``."""
     REFUSED_FOR_NOW = 10
-    """It was refused for now; the cause tells why. Values: ``wait_ms`` until the next attempt;
-    ``note``."""
+    """It was refused temporarily; the cause is the reason. Values: ``wait_ms`` until the next
+    attempt; ``note``."""
     REROUTED = 11
-    """It was refused, and another carrier is tried; the cause tells why. Values: ``note``."""
+    """It was refused, and another carrier is tried; the cause is the reason. Values: ``note``."""
     RESENT = 12
-    """No answer came, and it is sent again. Values: ``alone`` 1 where no other message is submitted
+    """No answer came, and it is sent again. Values: ``alone`` 1 if no other message is submitted
     beside it from now on, because the link was lost during its submits."""
     PARTS_WAIT = 13
-    """Sending stopped between two parts; the cause tells why, and is missing where the operator
+    """Sending stopped between two parts; the cause is the reason, and is missing if the operator
     paused the carrier."""
     PARTS_FOLLOW = 14
     PART_ACCEPTED = 15
     """The carrier accepted one part. Values: ``parts``, how many there are."""
     TAKEN_BY_RECEIPT = 16
-    """No answer came, but a receipt did, which tells that the carrier accepted it."""
+    """No answer came, but a receipt did, which shows that the carrier accepted it."""
     RECEIPT = 17
-    """A receipt for one of several parts, or one before the answer. The cause tells why that part
-    was not delivered. Values: ``parts``, how many there are; ``early`` 1 before the answer."""
+    """A receipt for one of several parts, or one before the answer. The cause is the reason if that
+    part was not delivered. Values: ``parts``, how many there are; ``early`` 1 before the answer."""
     STILL_TRYING = 18
     RECEIPT_AGAIN = 19
-    """A receipt that says what was known already."""
+    """A receipt that brings nothing new."""
     RECEIPT_LATE = 20
-    """A receipt came after the message had ended without it. The cause tells why it was not
+    """A receipt came after the message had ended without it. The cause is the reason why it was not
     delivered."""
     RECEIPT_CONTRADICTS = 21
-    """A receipt says the opposite of what had ended the message. The cause tells why it was not
-    delivered, where it says so. Values: ``failed`` 1 where the message had failed because nobody
-    knew whether it had been sent."""
+    """A receipt contradicts what had ended the message. The cause is the reason why it was not
+    delivered, if the receipt has one. Values: ``failed`` 1 if the message had failed because it was
+    unknown whether it had been sent."""
     ANSWER_LATE = 22
-    """An answer came after the message had ended or gone on. The cause tells why the carrier
-    refused; without one it accepted. Values: ``note``."""
+    """An answer came after the message had ended or gone on. The cause is the carrier's reason for
+    a refusal; without one it accepted. Values: ``note``."""
     RESTORED_SENDS = 23
     """It was restored from a backup, and is sent now."""
     RESTORED_UNCERTAIN = 24
-    """It was restored from a backup that was made while a carrier was being sent it."""
+    """It was restored from a backup that was made while it was being sent to a carrier."""
     WAITS = 25
-    """What the message waits for. Values: those of :class:`Wait`. Stored where it began to wait for
-    a carrier; otherwise worked out when the timeline is read."""
+    """What the message waits for. Values: those of :class:`Wait`. Stored if it began to wait for a
+    carrier; otherwise computed when the timeline is read."""
     SERVED = 26
     """A carrier serves the recipient's number again."""
     RESTORED_WAITS = 27
-    """It was restored from a backup, and is sent when it was scheduled: the database that was set
-    aside shows that it had not left, or the operator said so."""
+    """It was restored from a backup, and is sent at its scheduled time: the old database shows that
+    it had not left, or the operator confirmed it."""
     CODE_ENTERED = 28
     """The code that the message carries was entered, which proves that it arrived."""
     RESTORED_HELD = 29
-    """It was restored from a backup, and is held until the operator decides: whether it was
-    canceled since is not known."""
+    """It was restored from a backup, and is held until the operator decides: it is unknown whether
+    it was canceled since."""
     RESTORED_GOES_ON = 30
-    """It was restored from a backup, and goes on: the database that was set aside had been stopped
-    in order, and shows that it had not left."""
+    """It was restored from a backup, and goes on: the old database was stopped in order, and shows
+    that it had not left."""
     REACHABLE = 31
-    """The carrier says that the recipient's phone can be reached again. It moves nothing."""
+    """The carrier reports that the recipient's phone can be reached again. It changes nothing."""
 
 
 class Wait(StrEnum):
     """What a pending message waits for: the value ``wait``. The names in double backquotes are the
-    further values of the line."""
+    line's further values."""
 
     SCHEDULED = "scheduled"
-    """For the time that it was scheduled for: ``until``."""
+    """Its scheduled time: ``until``."""
     RETRY = "retry"
-    """For its next attempt: ``until``."""
+    """Its next attempt: ``until``."""
     UNSERVED = "unserved"
-    """For a carrier that serves its number: none does now."""
+    """A carrier that serves its number: none does now."""
     SUSPENDED = "suspended"
-    """For its organization, which is suspended."""
+    """Its organization, which is suspended."""
     LINK_DOWN = "link_down"
-    """For the link of ``carrier``, which is down ``since`` then."""
+    """The link of ``carrier``, which has been down ``since`` then."""
     OPERATOR = "operator"
-    """For the operator: ``carrier`` needs somebody's hand ``since`` then."""
+    """The operator: ``carrier`` has needed manual help ``since`` then."""
     PAUSED = "paused"
     """The operator paused or drains ``carrier``."""
     QUOTA = "quota"
-    """``carrier`` has used up its quota; ``until`` where that is known."""
+    """``carrier`` has used up its quota; ``until`` if that is known."""
     THROTTLED = "throttled"
-    """``carrier`` asked us to slow down, or is as fast as it may be."""
+    """``carrier`` asked us to slow down, or is at its full pace."""
     FAULTS = "faults"
-    """``carrier`` failed too often in a row and is left alone ``until`` then."""
+    """``carrier`` failed too often in a row and is not used ``until`` then."""
     TURN = "turn"
-    """For messages that are before it."""
+    """Messages that are before it."""
     RESTORED = "restored"
-    """For the operator, who decides what a restored database holds."""
+    """The operator's decision on a restored database."""
     STOPPING = "stopping"
-    """For the next start: the service is stopping, or not running."""
+    """The next start: the service is stopping, or not running."""
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, without what every line has (when, carrier, attempt, part, the carrier's word)."""
+    """One line, without the common fields (when, carrier, attempt, part, the carrier's code)."""
 
     kind: Kind
     cause: Cause | None = None
@@ -146,14 +145,14 @@ class Line:
 
     @property
     def details(self) -> str | None:
-        """Cause and values as they are stored; None where there is nothing: most lines."""
+        """Cause and values as they are stored; None if there are none, as in most lines."""
         if self.cause is None and not self.values:
             return None
         return _details(self.cause, *(self.values or {}).items())
 
 
 class DatedLine(Protocol):
-    """A line with what every line has: when, carrier, attempt, part, the carrier's word."""
+    """A line with the common fields: when, carrier, attempt, part, the carrier's code."""
 
     @property
     def at(self) -> int: ...
@@ -180,16 +179,16 @@ _json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 @lru_cache(maxsize=256)
 def _details(cause: Cause | None, *values: tuple[str, str | int]) -> str:
-    """Remembered, because many messages that are accepted together wait for the same thing."""
+    """Cached, because many messages that are accepted together wait for the same thing."""
     members: dict[str, str | int] = {} if cause is None else {"cause": cause.value}
     return _json({**members, **dict(values)})
 
 
 def line_of(kind: int, details: str | None, text: str) -> Line:
-    """The line that is stored so. ``text`` is the sentence of one that an earlier version wrote."""
+    """The line from its stored values. ``text`` is the sentence that an earlier version wrote."""
     try:
         known = Kind(kind)
-    except ValueError:  # a newer version's kind: the file was opened though it is newer
+    except ValueError:  # a newer version's kind: the file was opened nevertheless
         known = Kind.WRITTEN
     if known is Kind.WRITTEN:
         return Line(known, values={"text": text})
@@ -202,16 +201,16 @@ def line_of(kind: int, details: str | None, text: str) -> Line:
 
 
 def is_same_wait(before: Line, now: Line) -> bool:
-    """Whether two lines say that the message waits for the same thing."""
+    """Whether two lines have the same wait."""
     one, other = before.values or {}, now.values or {}
     return all(one.get(name) == other.get(name) for name in ("wait", "carrier", "until"))
 
 
 def undecided(until_ms: int, action: str) -> Values:
-    """The values of :attr:`Kind.UNCERTAIN` that say when and how it is decided."""
+    """The values of :attr:`Kind.UNCERTAIN` for when and how it is decided."""
     return {"until": until_ms, "then": action}
 
 
 def note(text: str) -> Values:
-    """The value ``note``: a driver's sentence, where it says more than the cause's."""
+    """The value ``note``: a driver's sentence, if it says more than the cause's."""
     return {"note": text} if text else {}

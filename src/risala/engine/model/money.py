@@ -1,4 +1,4 @@
-"""Money between minor units, which the engine counts in, and decimal strings. Never a float."""
+"""Money as minor units, in which the engine counts, and as decimal strings. Never a float."""
 
 from __future__ import annotations
 

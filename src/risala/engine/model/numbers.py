@@ -1,7 +1,7 @@
-"""Words of the closed lists as small integers, as rows keep them.
+"""Words of the closed lists as small integers, for rows.
 
-The numbers stand in the database and in its views: none is ever given a new meaning, and a new
-word gets the next number.
+The numbers are in the database and in its views: none ever gets a new meaning, and a new word gets
+the next number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from risala.sms.message import Concatenation, ReferenceBits
 
 
 class Numbered:
-    """A list of words; each one's number is its place."""
+    """A list of words; the number of each is its place."""
 
     def __init__(self, *words: str) -> None:
         self.words: Final[Sequence[str]] = tuple(str(word) for word in words)
@@ -63,23 +63,23 @@ DELIVERED: Final = 3
 UNDELIVERED: Final = 4
 FAILED: Final = 5
 CANCELED: Final = 6
-"""Statuses, for statements."""
+"""Statuses, for SQL statements."""
 
 
 def action_number(word: str | None) -> int | None:
-    """What is to be done with a message of which nobody knows, as a number."""
+    """What to do with a message whose outcome is unknown, as a number."""
     return None if word is None else ACTIONS.number(word)
 
 
 FORGOTTEN: Final = "forgotten"
-"""In a number's place where the number was taken out: the row stays for the ledger's sake."""
+"""In place of an erased number: the row stays for the ledger's sake."""
 
 _DIGITS_MAX: Final = 18
-"""A number of so many digits is an integer of SQLite's in any case."""
+"""A number of this many digits is an integer of SQLite's in any case."""
 
 
 def recipient_number(text: str) -> int | str:
-    """A recipient as its row keeps it: the digits of a whole number as an integer."""
+    """A recipient for its row: the digits of a whole number as an integer."""
     digits = text[1:]
     is_number = (
         text.isascii() and text[:1] == "+" and digits.isdigit() and digits[0] != "0"
@@ -88,26 +88,26 @@ def recipient_number(text: str) -> int | str:
 
 
 def recipient_text(kept: int | str) -> str:
-    """The recipient that :func:`recipient_number` made this of."""
+    """The recipient from a result of :func:`recipient_number`."""
     return f"+{kept}" if isinstance(kept, int) else kept
 
 
 def part_number(place: Concatenation, halves: tuple[str, str] = ("", "")) -> int:
-    """A place in a longer message as one number, never 0: from the right one bit that is 1 for a
-    reference of 16 bits, eight of the part's number, eight of how many there are, sixteen of the
-    reference, and eleven each of the halves of characters that it begins and ends with."""
+    """A place in a longer message as one number, never 0. From the right: one bit that is 1 for a
+    reference of 16 bits, eight of the part's number, eight of the number of parts, sixteen of the
+    reference, and eleven each of the halves of characters at its beginning and end."""
     cut = _half_number(halves[1], _HIGH) << 44 | _half_number(halves[0], _LOW) << 33
     return cut | place.reference << 17 | place.total << 9 | place.number << 1 | (place.bits == 16)
 
 
 def part_of(number: int) -> Concatenation:
-    """The reverse of :func:`part_number`, as far as the place goes."""
+    """The reverse of :func:`part_number`, without the halves."""
     bits: ReferenceBits = 16 if number & 1 else 8
     return Concatenation(number >> 17 & 0xFFFF, number >> 9 & 0xFF, number >> 1 & 0xFF, bits)
 
 
 def halves_of(number: int) -> tuple[str, str]:
-    """The halves of characters that :func:`part_number` was given."""
+    """The halves of characters from :func:`part_number`."""
     return _half(number >> 33 & 0x7FF, _LOW), _half(number >> 44 & 0x7FF, _HIGH)
 
 
@@ -117,7 +117,7 @@ _LOW, _HIGH = 0xDC00, 0xD800
 
 
 def _half_number(half: str, first: int) -> int:
-    """Half of a character in eleven bits: 0 is none, 1 is ESC."""
+    """Half of a character in eleven bits: 0 is no half, 1 is ESC."""
     if not half:
         return 0
     return 1 if half == _ESC else ord(half) - first + 2

@@ -11,9 +11,9 @@ from risala.engine.model.commands import AddressRange
 from risala.engine.model.errors import Invalid
 
 ORIGINS_MAX: Final = 20
-"""Origins of one key: sites beyond these deserve a key of their own."""
+"""Origins of one key: further sites need another key."""
 ADDRESSES_MAX: Final = 50
-"""Addresses of one key: more of them are networks that were not written as such."""
+"""Addresses of one key: more of them should be written as networks."""
 _MAPPED: Final = IPv6Network("::ffff:0:0/96")
 _ORIGIN: Final = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+.-]{0,31})://"
@@ -24,7 +24,7 @@ _DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 
 
 def parse_origins(values: Iterable[object]) -> tuple[str, ...]:
-    """Origins as browsers spell them, each once, in the order given.
+    """Origins in browsers' spelling, each once, in the order given.
 
     Raises:
         Invalid: one of them is no origin, or there are too many.
@@ -47,7 +47,7 @@ def _parse(value: object) -> str:
             " http://localhost:3000, without a path.",
         )
     scheme, host = found["scheme"].lower(), found["host"].lower()
-    # Browsers leave a scheme's default port out.
+    # Browsers omit a scheme's default port.
     tail = "" if port in (None, _DEFAULT_PORTS.get(scheme)) else f":{port}"
     return f"{scheme}://{host}{tail}"
 
@@ -66,7 +66,7 @@ def parse_addresses(values: Iterable[object]) -> tuple[str, ...]:
 
 
 def ranges_of(addresses: Iterable[str]) -> tuple[AddressRange, ...]:
-    """What :func:`parse_addresses` gave, to look clients' addresses up in."""
+    """The result of :func:`parse_addresses` in a form for look-ups of clients' addresses."""
     return tuple(map(ip_network, addresses))
 
 
@@ -78,7 +78,7 @@ def _address(value: object) -> str:
         text = "An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24."
         raise Invalid("allowed_addresses", "invalid_ip_address", text) from None
     if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
-        # Clients that come so are known by their IPv4 address.
+        # Such clients appear with their IPv4 address.
         mapped = IPv6Address(found.network_address).ipv4_mapped
         found = ip_network(f"{mapped}/{found.prefixlen - 96}")
     is_one = found.prefixlen == found.max_prefixlen

@@ -27,7 +27,7 @@ class User:
     id: str
     email: str
     name: str
-    """Empty: they have not said."""
+    """Empty: not given."""
     language: Language
     operator: bool
     created_at: int
@@ -38,7 +38,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What a user is in one organization."""
+    """A user's role in one organization."""
 
     organization_id: str
     user_id: str
@@ -48,13 +48,13 @@ class Membership:
 
     @property
     def id(self) -> str:
-        """What the audit trail calls a member: the user, beside the organization."""
+        """A member's name in the audit trail: the user, beside the organization."""
         return self.user_id
 
 
 @dataclass(frozen=True, slots=True)
 class MemberView:
-    """A membership beside whom it is of."""
+    """A membership with its user."""
 
     membership: Membership
     email: str
@@ -64,7 +64,7 @@ class MemberView:
 
 @dataclass(frozen=True, slots=True)
 class ReachableOrganization:
-    """An organization that somebody may go to."""
+    """An organization that a person may open."""
 
     organization_id: str
     name: str
@@ -85,22 +85,22 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """Who stands before the sign-in page."""
+    """The browser at the sign-in page."""
 
     token: str = field(repr=False)
     """The value of its pre-session cookie: :meth:`People.new_token`."""
     bucket: Hashable
-    """What its address shares limits with."""
+    """The key of the limits that its address shares."""
     address: str
     agent: str
     """Its ``User-Agent``."""
     language: Language
     network: Hashable = None
-    """The IPv6 /48 that its address is in; None: it is no such address."""
+    """The IPv6 /48 of its address; None: not IPv6."""
     provider: Hashable = None
-    """The IPv6 /32 that its address is in."""
+    """The IPv6 /32 of its address."""
     known_as: str = field(default="", repr=False)
-    """The value of the cookie that it got when somebody signed in on it; empty: it has none."""
+    """The value of the cookie from an earlier sign-in; empty: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class CodeAsked:
     expires_at: int
     attempts_left: int
     again_at: int
-    """From when on another mail may be asked for."""
+    """When another mail may be requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,13 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class WebSession:
-    """Somebody who is signed in."""
+    """The session of a signed-in person."""
 
     device: Device
     user: User
     places: tuple[ReachableOrganization, ...]
     stale: bool
-    """A role of theirs changed: the cookie is to be renewed (:meth:`People.rotate`)."""
+    """Their role changed: the cookie must be renewed (:meth:`People.rotate`)."""
 
     @property
     def id(self) -> str:
@@ -151,10 +151,10 @@ class WebSession:
 @dataclass(frozen=True, slots=True)
 class SignedIn:
     token: str = field(repr=False)
-    """For the cookie; never to be had again."""
+    """For the cookie; it cannot be read again."""
     session: WebSession
     is_new: bool
-    """The user was made by it."""
+    """The user was made by this sign-in."""
     known_as: str = field(default="", repr=False)
     """For a cookie that stays: this browser is known by the user's address from now on."""
 
@@ -164,7 +164,7 @@ class Denied:
     """A code that does not match."""
 
     attempts_left: int
-    """0: this code is over, or there never was one for this browser."""
+    """0: this code has expired, or this browser never had one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class EmailChange:
 
 @dataclass(frozen=True, slots=True)
 class AccessEnded:
-    """Somebody may no longer see what they look at; what is None is not looked at."""
+    """A person may no longer see something; fields that are None do not matter."""
 
     user_id: str | None = None
     organization_id: str | None = None

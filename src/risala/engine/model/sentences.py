@@ -1,7 +1,7 @@
 """Lines of the timeline as English sentences, written when they are shown: no sentence is stored.
 
-Other languages are other files of this shape; what each kind of line means, and which values it
-has, stands in :mod:`risala.engine.model.lines`.
+Other languages are other files of this form; the meaning and values of each kind of line are in
+:mod:`risala.engine.model.lines`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NONE: Final[Values] = {}
 
 
 def sentence(told: DatedLine) -> str:
-    """What a line tells, in one English sentence or two."""
+    """The meaning of a line, in one English sentence or two."""
     return _WRITERS[told.line.kind](told)
 
 
@@ -27,7 +27,7 @@ def _values(told: DatedLine) -> Values:
 
 
 def _why(line: Line) -> str:
-    """The driver's own sentence where it says more than the cause's."""
+    """The driver's own sentence if it says more than the cause's."""
     note = (line.values or _NONE).get("note")
     if note:
         return str(note)
@@ -35,12 +35,12 @@ def _why(line: Line) -> str:
 
 
 def _run_on(text: str) -> str:
-    """A sentence turned into the second half of another one."""
+    """A sentence changed into the second half of another one."""
     return f"the {text[4:]}" if text.startswith("The ") else text
 
 
 def _moment(at_ms: int, seen_from_ms: int, *, seconds: bool = False) -> str:
-    """A moment as ``12:03 UTC``, with its day where that is not the line's own."""
+    """A time as ``12:03 UTC``, with its day if that is not the line's own."""
     at, now = iso(at_ms), iso(seen_from_ms)
     day = "" if at[:10] == now[:10] else f"{at[:10]} "
     return f"{day}{at[11 : 19 if seconds else 16]} UTC"
@@ -126,8 +126,7 @@ def _uncertain(told: DatedLine) -> str:
 
 
 def _ended(told: DatedLine) -> str:
-    """The sentence of a message that failed or was not delivered: the cause, and what was given
-    back."""
+    """The sentence of a message that failed or was not delivered: the cause, and the refund."""
     line, values = told.line, _values(told)
     last = values.get("last")
     if line.cause is Cause.RETRIES_EXHAUSTED:

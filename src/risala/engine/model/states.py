@@ -1,4 +1,4 @@
-"""The words that messages, segments and queues are kept by (contract §3)."""
+"""The states of messages, segments and queues (contract §3)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
 
 
 class Mode(StrEnum):
-    """Whether a key sends for real, or through the carrier that only plays."""
+    """Whether a key sends for real, or through the simulated carrier."""
 
     LIVE = "live"
     TEST = "test"
@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 class SegmentState(StrEnum):
-    """States of a segment, that is of one submit to a carrier."""
+    """States of a segment, which is one submit to a carrier."""
 
     WAITING = "waiting"
     SUBMITTING = "submitting"

@@ -1,4 +1,4 @@
-"""Moments as the API writes them."""
+"""Times as the API writes them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from functools import lru_cache
 
 
 def iso(at_ms: int) -> str:
-    """A moment (UTC epoch milliseconds) as the API writes it: ``2026-11-21T08:30:00.123Z``."""
+    """A time (UTC epoch milliseconds) as the API writes it: ``2026-11-21T08:30:00.123Z``."""
     return f"{_second(at_ms // 1000)}.{at_ms % 1000:03d}Z"
 
 
 def maybe_iso(at_ms: int | None) -> str | None:
-    """The same of what may not have happened yet."""
+    """The same for a time that may be None."""
     return None if at_ms is None else iso(at_ms)
 
 
 @lru_cache(maxsize=1024)
 def _second(at_s: int) -> str:
-    """One answer tells several times, mostly of one second, and many answers the same ones."""
+    """Cached: one answer has several times, mostly of one second, and many share them."""
     return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -1,4 +1,4 @@
-"""How the engine's values look as JSON, for the HTTP API, the control socket and ``--json``."""
+"""The engine's values as JSON, for the HTTP API, the control socket and ``--json``."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _LEAN: Final = ("id", "to", "from", "body", "status", "createdAt", "updatedAt")
 
 
 def lean(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Of :func:`message_wire` the seven fields that such clients know, with one of four states."""
+    """The seven fields of :func:`message_wire` that such clients know, with one of four states."""
     return {name: told[name] for name in _LEAN} | {"status": LEAN_STATUS[told["status"]]}
 
 
@@ -124,7 +124,7 @@ def _money_or_none(amount: int | None) -> str | None:
 
 
 def sender_wire(sender: Sender) -> dict[str, Any]:
-    """A sender and how its request stands."""
+    """A sender and the state of its request."""
     return {
         "id": sender.id,
         "organizationId": sender.organization_id,

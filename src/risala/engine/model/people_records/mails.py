@@ -1,4 +1,4 @@
-"""Mails that are owed: which, to whom, in which language, and what became of them."""
+"""Mails that are owed: which, to whom, in which language, and their result."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class MailKind(StrEnum):
 
 
 class MailOutcome(StrEnum):
-    """What became of a mail."""
+    """The result of a mail."""
 
     SENT = "sent"
     WITHHELD = "withheld"
-    """It was never to be sent: its row is there so that both cases cost the same."""
+    """It was never to be sent: its row exists so that both cases take the same time."""
     OVER = "over"
-    """It had no use any more."""
+    """It was no longer useful."""
     GIVEN_UP = "given up"
     NO_MAILER = "no mailer"
 
@@ -60,14 +60,14 @@ class NewMail:
 
 @dataclass(frozen=True, slots=True)
 class MailQueueStatus:
-    """How the queue is."""
+    """The state of the queue."""
 
     failing: int
     """Owed, and refused by the mailer at least once."""
     given_up: int
     """Of the last week."""
     no_mailer: int
-    """Of the last week, dropped because nobody sends mails."""
+    """Of the last week, dropped because there is no mailer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class MailsWaiting:
     """What is owed of mails."""
 
     waiting: int
-    """Owed; no further than a thousand."""
+    """Owed; counted up to a thousand."""
     failing: int
-    """Those of them that the mailer refused at least once."""
+    """Those that the mailer refused at least once."""
     oldest: int | None

@@ -1,4 +1,4 @@
-"""What lets people in, what is stored of those who are in, and of sign-ins that failed."""
+"""Sign-in codes and links, stored sessions, and failed sign-ins."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.people import Denied, Device, Language, SessionKind, User
 
 SITES: Final = {SessionKind.CUSTOMER: "dashboard", SessionKind.OPERATOR: "console"}
-"""What operators call the pages of each kind of session."""
+"""Operators' names for the pages of each kind of session."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    """A browser that waits for a code; there is one for each browser, or none."""
+    """A browser that waits for a code; at most one for each browser."""
 
     id: str
     browser: bytes
@@ -40,24 +40,24 @@ class SignInLink:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A web session, as it is found by a token."""
+    """A web session, found by a token."""
 
     device: Device
     stale: bool
     is_previous: bool
-    """It was found by the token of before its rotation."""
+    """It was found by the token from before its rotation."""
 
 
 class FailureReason(StrEnum):
     WRONG_CODE = "wrong_code"
     NOT_ALLOWED = "not_allowed"
-    """The code was right, and nobody may come in by it."""
+    """The code was right, but its owner may not sign in."""
     EXPIRED = "expired"
     """The code was too old."""
     HELD_UP = "held_up"
     """The code was not judged: strangers tried too many wrong ones at this operator's address."""
     LINK = "link"
-    """A link was used before, too old or never made; noted once a minute for each site."""
+    """A link was already used, too old or never made; noted once a minute for each site."""
     LIMITED = "limited"
     """A limit that strangers share was reached; noted once a minute for each."""
     SLOWED = "slowed"
@@ -70,22 +70,22 @@ class SignInFailure:
     """UTC epoch milliseconds."""
     kind: SessionKind
     email: str
-    """A user's address, else the hash of what was typed. Empty: of no address alone."""
+    """A user's address, else the hash of the typed one. Empty: not about one address."""
     address: str
-    """Of the client."""
+    """The client's address."""
     reason: FailureReason
     known_browser: bool = False
-    """Somebody signed in on it with this address before."""
+    """The browser has an earlier sign-in with this address."""
     is_slow: bool = False
-    """An operator's slow windows count it."""
+    """It counts in an operator's slow windows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """What a right code or link lets in, decided before the unit that writes it."""
+    """What a right code or link gives, decided before the unit that writes it."""
 
     user: User
-    """As it is made where nobody has the address."""
+    """The new user, if no user has the address."""
     device: Device
     hashed: bytes
     """Of the session's token."""
@@ -95,16 +95,16 @@ class Entrant:
 
 @dataclass(frozen=True, slots=True)
 class LetIn:
-    """Somebody is signed in."""
+    """A person is signed in."""
 
     device: Device
     is_new: bool
-    """The user was made by it."""
+    """The user was made by this sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnedAway:
-    """What is answered to a code that lets nobody in, and what was written down of it."""
+    """The answer to a code that gives no sign-in, and what was written about it."""
 
     answer: Denied | Refusal
     failure: SignInFailure

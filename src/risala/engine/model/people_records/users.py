@@ -9,7 +9,7 @@ from risala.engine.model.people import User
 
 
 class UserFields(TypedDict, total=False):
-    """Fields of a user that change, as they are stored; those that are left out stay."""
+    """Changed fields of a user, as they are stored; missing ones stay."""
 
     email: str
     name: str
@@ -19,7 +19,7 @@ class UserFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class UserFilter:
-    """Which users a list is of; None: whichever."""
+    """Which users are in a list; None: any."""
 
     search: str | None = None
     """Part of the address or of the name."""
@@ -30,6 +30,6 @@ class UserFilter:
 class UsersFound:
     users: tuple[User, ...]
     next: str | None
-    """The address to go on after; None: these are the last."""
+    """The address to continue after; None: this is the last page."""
     previous: str | None
-    """The address to go back before; None: these are the first."""
+    """The address to go back before; None: this is the first page."""

@@ -1,4 +1,4 @@
-"""Organizations, their senders, credentials and ledgers: what changes them, and pages of them."""
+"""Organizations, their senders, credentials and ledgers: their changes, and pages of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 DELETED: Final = "deleted"
-"""The status of an organization that is no more; its row stays with the ledger."""
+"""The status of a deleted organization; its row stays with the ledger."""
 WEEKLY_MESSAGES: Final = 2000
 """Accepted live messages of seven days that approve a cleared sender (specification §3.2)."""
 WEEK_HOURS: Final = 168
@@ -14,7 +14,7 @@ REQUESTED: Final = "waiting"
 CLEARED: Final = "cleared"
 REQUEST_STATES: Final = frozenset({REQUESTED, CLEARED, "approved", "denied"})
 UNDECIDED_MAX: Final = 1000
-"""Requests for senders that are counted at most; more are told as so many."""
+"""The most requests for senders that are counted; more are shown as this many."""
 
 
 class Entered(NamedTuple):
@@ -26,21 +26,21 @@ class Entered(NamedTuple):
 
 
 class BalanceState(NamedTuple):
-    """What an organization has, as of one entry of its ledger."""
+    """An organization's balance, as of one entry of its ledger."""
 
     seq: int
-    """Of the entry: of two standings the one with the higher number is the later. 0: none yet."""
+    """The entry's number: the state with the higher number is the later one. 0: none yet."""
     balance: int
     """Minor units."""
     day: int
-    """The organization's own calendar day that ``spent`` is about."""
+    """The day of ``spent``, in the organization's own calendar."""
     spent: int
     """Charged on that day, minor units; refunds do not give it back."""
 
 
 @dataclass(frozen=True, slots=True)
 class OrganizationChange:
-    """What of an organization's settings is to change; the rest stays."""
+    """Changes to an organization's settings; missing fields stay."""
 
     name: str | None = None
     smart_encoding: bool | None = None
@@ -70,7 +70,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class OrganizationFilter:
-    """Which organizations a list is of; None: whichever."""
+    """Which organizations are in a list; None: any."""
 
     search: str | None = None
     """Part of the name or of the id, or an owner's whole address."""
@@ -79,23 +79,23 @@ class OrganizationFilter:
 
 @dataclass(frozen=True, slots=True)
 class OrganizationFacts:
-    """What an organization's own row does not tell."""
+    """Facts that are not in an organization's own row."""
 
     spent_today: int
     last_send_at: int | None
     """When its latest message was accepted, UTC epoch milliseconds; of a test key too."""
     owners: tuple[str, ...]
-    """Addresses of the first of its owners."""
+    """Addresses of its first owners."""
 
 
 @dataclass(frozen=True, slots=True)
 class SenderRequestFilter:
-    """Which requests a list is of."""
+    """Which requests are in a list."""
 
     state: str
     """One of :data:`REQUEST_STATES`."""
     search: str | None = None
-    """Part of the sender's name, or of its organization's name or id; None: whichever."""
+    """Part of the sender's name, or of its organization's name or id; None: any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Undecided:
     """Requests that wait for the operator."""
 
     count: int
-    """No further than :data:`UNDECIDED_MAX`."""
+    """Counted up to :data:`UNDECIDED_MAX`."""
     oldest: int | None
     """When the oldest was made, UTC epoch milliseconds."""
 

@@ -1,4 +1,4 @@
-"""What alerts are judged by, as it is looked up."""
+"""The values by which alerts are judged, from the database."""
 
 from __future__ import annotations
 

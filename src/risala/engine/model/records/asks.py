@@ -1,4 +1,4 @@
-"""What faces ask by: the name of an operation, and the type of its answer.
+"""Requests of faces: the name of an operation, and the type of its answer.
 
 A face imports asks and records, never the operations themselves: a command starts without them.
 """
@@ -14,25 +14,25 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Ask(Generic[R]):
-    """An operation, as faces know it."""
+    """An operation in the form for faces."""
 
     name: str
     result: type[R]
 
 
 class Versioned(NamedTuple, Generic[R]):
-    """What an operation answered."""
+    """An operation's answer with its version."""
 
     value: R
     version: int | None
-    """Of the thing, where it can be edited: an edit hands it back, so that nobody undoes unawares
-    what somebody else did since. None: the operation edits nothing."""
+    """The version of the object, if it can be edited: an edit sends it back, so that it does not
+    overwrite an unseen change. None: the operation edits nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[R]):
-    """An answer that came as JSON, from a service that may be older or newer than who asked."""
+    """An answer in JSON, from a service that may be older or newer than the caller."""
 
     value: R
     json: Mapping[str, Any]
-    """All of it, also what the record does not know."""
+    """The whole answer, including members unknown to the record."""

@@ -1,4 +1,4 @@
-"""Attempts as they are written down: what leaves, what came of it, and what was heard later."""
+"""Attempts as they are stored: what leaves, its result, and later news."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Attempt:
 
     message_id: str
     segment: int
-    """Its number within the message, from 1; :data:`~risala.sms.message.WHOLE` where all of it goes
-    by one submit."""
+    """Its number within the message, from 1; :data:`~risala.sms.message.WHOLE` if all of it goes by
+    one submit."""
     number: int
-    """Of the attempt at the message, from 1."""
+    """The number of the attempt at the message, from 1."""
     carrier: str
 
 
@@ -32,11 +32,11 @@ class Lease:
     segment: int
     carrier: str
     opens: bool
-    """It is the first of its attempt; else the attempt goes on with a further segment."""
+    """True if it is the first of its attempt; else the attempt continues with a further segment."""
     from_line: str | None = None
-    """The line's own number (empty: unknown) where that is the sender, whatever was asked for."""
+    """The line's own number (empty: unknown) if that is always the sender."""
     row: DueRow | None = None
-    """As the queue had it: where that still holds, it need not be read again."""
+    """As the queue had it: if that is unchanged, it need not be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Started:
 
 
 class Step(StrEnum):
-    """What the message does next."""
+    """The message's next step."""
 
     ADVANCE = "advance"
-    """The segment is taken: on to the next one, or the message is sent."""
+    """The segment is accepted: go on to the next one, or the message is sent."""
     REQUEUE = "requeue"
-    """Back to pending, to be due at ``due_at``; None: it keeps its old place in the queue."""
+    """Back to pending, due at ``due_at``; None: it keeps its old place in the queue."""
     FAIL = "fail"
-    """The message has failed: refund it, and tell its organization."""
+    """The message has failed: refund it, and notify its organization."""
     AWAIT = "await"
     """The outcome is uncertain: wait for an answer or receipt until ``resolve_at``."""
 
@@ -67,33 +67,33 @@ class Decision:
     step: Step
     segment_state: SegmentState
     line: Line
-    """What the timeline says of the outcome; with ``FAIL`` the line's cause is the message's
+    """The timeline's line about the outcome; with ``FAIL`` the line's cause is the message's
     ``errorCode``."""
     raw: str | None = None
-    """The carrier's own word."""
+    """The carrier's own code."""
     carrier_id: str | None = None
     due_at: int | None = None
     route: str | None = None
-    """The message's new route; None: it keeps the one it has."""
+    """The message's new route; None: unchanged."""
     counts_as_refusal: bool = False
     resolve_at: int | None = None
     resolve_action: str | None = None
     sent: Line = SENT
-    """What the timeline says where this outcome completes the sending."""
+    """The timeline's line if this outcome completes the sending."""
     lost_link: bool = False
     """The link was lost during the submit."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitAnswer:
-    """What a submit came to, and what follows from it."""
+    """The result of a submit, and what follows from it."""
 
     attempt: Attempt
     decision: Decision
     stamp: Stamp
     live: bool = True
-    """False for an answer that came after its submit was given up: nobody is there to go on with
-    the next segment, so the message is queued again for it."""
+    """False for an answer after its submit was given up: its lane no longer continues with the next
+    segment, so the message is queued again for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Declining:
-    """What a carrier would not take, and when or where it is tried again."""
+    """A message that a carrier would not take, and when or where it is tried again."""
 
     message_id: str
     carrier: str

@@ -1,4 +1,4 @@
-"""A bank's texts as they are stored: what came to an operator's SIM, and what became of it."""
+"""A bank's texts as they are stored: what came to an operator's SIM, and its result."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ from risala.plugins.payment_texts import CreditCaps, TextReading
 
 
 class TextState(StrEnum):
-    """How a text stands."""
+    """The state of a text."""
 
     UNREAD = "unread"
-    """Stored, and not looked at yet."""
+    """Stored, and not processed yet."""
     UNMATCHED = "unmatched"
-    """It tells nothing that can be believed or understood: see :class:`TextWhy`."""
+    """It has nothing that can be trusted or understood: see :class:`TextWhy`."""
     NOTED = "noted"
-    """The bank's, and no payment: money that went out, or news."""
+    """From the bank, and no payment: money that went out, or news."""
     WAITING = "waiting"
     """A payment that is not credited: for its customer, or for the operator."""
     CREDITED = "credited"
     DISMISSED = "dismissed"
-    """The operator says that there is nothing to be done about it."""
+    """The operator has closed it without action."""
 
 
 class TextWhy(StrEnum):
-    """Why a text credits nothing by itself."""
+    """Why a text credits nothing automatically."""
 
     NO_METHOD = "no_method"
-    """No payment method listens to its carrier any more."""
+    """No payment method uses its carrier any longer."""
     FOREIGN_SENDER = "foreign_sender"
     FOREIGN_CENTRE = "foreign_centre"
-    """It came by a service centre that is not the expected one."""
+    """It came through an unexpected service centre."""
     NO_PATTERN = "no_pattern"
-    """The bank's, as it seems, and no pattern fits."""
+    """It seems to be from the bank, but no pattern fits."""
     REPEATED = "repeated"
-    """An earlier text told of the same reference."""
+    """An earlier text had the same reference."""
     NO_BALANCE = "no_balance"
-    """Nobody has said yet what the account's balance is, or the text does not."""
+    """The account's balance is not known yet, or the text does not have it."""
     BALANCE = "balance"
     """Its balance does not continue the one before it."""
     CREDITED_BEFORE = "credited_before"
-    """Its reference was credited already, by whatever way."""
+    """Its reference was already credited, by any way."""
     BY_OPERATOR = "by_operator"
-    """Nothing is credited by itself: the settings say so."""
+    """The settings allow no automatic credits."""
     UNCLAIMED = "unclaimed"
     """No customer has begun such a payment yet."""
     SEVERAL = "several"
     """Several payments fit."""
     PAYER_UNCHECKED = "payer_unchecked"
-    """Its customer has not shown yet that the payer's number is theirs."""
+    """Its customer has not yet proved that the payer's number is theirs."""
     PAYER = "payer"
     """It was paid from another number than its customer's."""
     AMOUNT = "amount"
-    """Another amount than its customer wanted to pay."""
+    """The amount differs from what its customer wanted to pay."""
     CAP_PAYMENT = "cap_payment"
     CAP_ORGANIZATION = "cap_organization"
     CAP_DAY = "cap_day"
 
 
 MAY_YET: Final = (TextWhy.UNCLAIMED, TextWhy.PAYER_UNCHECKED, TextWhy.SEVERAL)
-"""Where the next step of a customer may still make a payment of it."""
+"""The states in which a customer's next step may still make it a payment."""
 
 
 class Withheld(Conflict):
-    """A text credits nothing by itself; ``why`` says why. Nothing was written."""
+    """A text credits nothing automatically; ``why`` is the reason. Nothing was written."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -80,16 +80,16 @@ class Read:
     method: str
     reading: TextReading
     key: str | None
-    """The reference as it is compared."""
+    """The reference in comparable form."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextCredit:
-    """The payment that a text tells of is credited by the text alone."""
+    """A text's payment is credited from the text alone."""
 
     text_id: str
     provider: str
-    """Whose reference it is."""
+    """The owner of the reference."""
     caps: CreditCaps
     at: int
 
@@ -97,7 +97,7 @@ class TextCredit:
 @dataclass(frozen=True, slots=True)
 class BankText:
     seq: int
-    """In the order in which they came."""
+    """In the order of arrival."""
     id: str
     carrier: str
     sender: str
@@ -113,7 +113,7 @@ class BankText:
     amount: int | None
     payer: str | None = field(repr=False)
     balance: int | None
-    """Of the account after it, as it tells, in minor units."""
+    """The account's balance after it, by the text, in minor units."""
     continues: bool
     payment_id: str | None
     """The payment that it settled."""
@@ -123,10 +123,10 @@ class BankText:
 
 @dataclass(frozen=True, slots=True)
 class AccountBalance:
-    """What an account has, as far as the bank's texts were followed."""
+    """An account's balance, as far as the bank's texts were followed."""
 
     method: str
     balance: int
     at: int
     said_by: str | None
-    """Who said it; None: a text."""
+    """Who entered it; None: a text."""

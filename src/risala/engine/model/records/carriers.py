@@ -1,4 +1,4 @@
-"""What is stored of carriers: an operator's word about them, and receipts that match nothing."""
+"""Stored data of carriers: an operator's gates and overrides, and receipts that match nothing."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 
 class TooManyNotes(Exception):
-    """A driver has as many notes as the engine keeps for it."""
+    """A driver has reached the engine's limit of notes."""
 
 
 @dataclass(frozen=True, slots=True)
 class CarrierGate:
-    """Of one carrier; one that is open has none."""
+    """The gate of one carrier; an open one has no row."""
 
     carrier: str
     gate: str
@@ -22,7 +22,7 @@ class CarrierGate:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """Of one carrier. None: the settings' own value holds."""
+    """The override of one carrier. None: the settings' own value applies."""
 
     carrier: str
     rate_per_s: float | None
@@ -34,7 +34,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class UnmatchedReceipt:
-    """A receipt that matched nothing in its time."""
+    """A receipt that matched nothing when it came."""
 
     seq: int
     carrier: str

@@ -1,4 +1,4 @@
-"""What the fields of records and arguments say about themselves, beside their type.
+"""What the fields of records and arguments declare in addition to their type.
 
 Records import the standard library alone, so that a command starts without the service.
 """
@@ -11,12 +11,12 @@ from typing import Annotated
 
 
 def N_(sentence: str) -> str:
-    """Marks a sentence for the catalogues where it stands in a table; it is looked up later."""
+    """Marks a sentence in a table for the catalogues; it is looked up later."""
     return sentence
 
 
 class WrittenAs(Enum):
-    """How a field is written in JSON, where the type alone does not say."""
+    """How a field is written in JSON, if the type alone does not decide it."""
 
     MOMENT = "moment"
     """UTC epoch milliseconds, written as ISO 8601."""
@@ -30,7 +30,7 @@ Money = Annotated[int, WrittenAs.MONEY]
 
 class Trail(Enum):
     """Whether the audit trail shows a field. Each field of a record that an operation changes
-    says so: a new one is never in the trail, or missing from it, by accident."""
+    declares it: a new one is never in the trail, or missing from it, by accident."""
 
     SHOWN = "shown"
     LEFT_OUT = "left out"
@@ -42,21 +42,21 @@ UNAUDITED = Trail.LEFT_OUT
 
 @dataclass(frozen=True, slots=True)
 class JsonName:
-    """The name of a field in JSON, where it is not the field's own in camelCase."""
+    """The name of a field in JSON, if it is not the field's own in camelCase."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What a form or a list calls a field. English, marked by :func:`N_`."""
+    """The name of a field in a form or list. English, marked by :func:`N_`."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """What a form says below a field. English, marked by :func:`N_`."""
+    """The text below a field in a form. English, marked by :func:`N_`."""
 
     text: str
 
@@ -70,8 +70,8 @@ class Maximum:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """How a field is typed in a form: what stands in it as an example, and whether it reads from
-    left to right in every language."""
+    """How a field is typed in a form: its example, and whether it reads from left to right in every
+    language."""
 
     example: str | None = None
     left_to_right: bool = False

@@ -9,16 +9,16 @@ from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.message_lists import Listed
 
 SESSIONS_MAX: Final = 5000
-"""Sessions that one funnel is made of, the latest of its time: a few milliseconds."""
+"""Sessions in one funnel, the latest of its time: a few milliseconds."""
 SENT_MAX: Final = 2000
 """Messages of one sender that are counted, so that all names of a page take a few milliseconds."""
 DECIDING_MAX: Final = 100
-"""Of each that waits for an operator: a rail shows "99+", and a count must not grow with it."""
+"""The limit of each count for an operator: a page shows "99+", and counting stays cheap."""
 
 
 @dataclass(frozen=True, slots=True)
 class HourFigures:
-    """What was accepted in an hour, and what became of it until now."""
+    """What was accepted in an hour, and its result until now."""
 
     hour: int
     """Since 1970-01-01."""
@@ -43,7 +43,7 @@ class NetworkFigures:
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """Sessions, how many of them were answered at all, and how many were approved."""
+    """Sessions, how many of them were answered, and how many were approved."""
 
     sessions: int
     tried: int
@@ -67,7 +67,7 @@ class FirstSession:
 
 @dataclass(frozen=True, slots=True)
 class FirstHook:
-    """A webhook endpoint, and when something arrived there; None: nothing has yet."""
+    """A webhook endpoint, and when its first event arrived; None: not yet."""
 
     endpoint_id: str
     mode: str
@@ -76,17 +76,17 @@ class FirstHook:
 
 @dataclass(frozen=True, slots=True)
 class FirstSteps:
-    """What there is of each step; None: nothing of it."""
+    """The first object of each step; None: the step is not done."""
 
     key: ApiKey | None
     delivered: bool
-    """Something has reached a phone, or the end of a test."""
+    """A message has reached a phone, or the end of a test."""
     message: Listed | None
     """A message that was delivered, else the newest."""
     session: FirstSession | None
     webhook: FirstHook | None
     paid: bool
-    """Money has come, by a top-up or by the operator's hand."""
+    """Money came in, by a top-up or from the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +96,4 @@ class Deciding:
     senders: int
     """Requests that are neither cleared nor denied."""
     payments: int
-    """Those that their customers have claimed, and an operator's word settles."""
+    """Those that their customers reported as paid, and that an operator settles."""

@@ -1,4 +1,4 @@
-"""Messages that come in, where they go, and who wants no more messages."""
+"""Incoming messages, their routes, and people who want no further messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class InboundRoute:
-    """To whom messages go that come to a number, or begin with a word."""
+    """The receiver of messages that come to a number, or begin with a word."""
 
     id: str
     organization_id: str
@@ -28,7 +28,7 @@ class Received:
     sender: str
     recipient: str | None
     body: str | None
-    """None: it is not shown to who asks."""
+    """None: it is not shown to the caller."""
     received_at: int
 
 
@@ -38,7 +38,7 @@ class OptOut:
 
     recipient: str
     carrier: str
-    """Through which it said so; empty: somebody noted it by hand."""
+    """The number through which it was sent; empty: it was noted by hand."""
     at: int
     who: str | None
     """Who noted it; None: the number itself, by the keyword, or a user who was deleted since."""
@@ -47,7 +47,7 @@ class OptOut:
 
 @dataclass(frozen=True, slots=True)
 class ReceivedFilter:
-    """Which messages a list is of; None: whichever."""
+    """Which messages are in a list; None: any."""
 
     organization_id: str | None = None
     sender: str | None = None

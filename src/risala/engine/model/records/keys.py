@@ -1,4 +1,4 @@
-"""API keys: what operations on them answer, and what faces ask by."""
+"""API keys: the answers of their operations, and the asks for faces."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ApiKey:
     ] = None
     """Addresses and networks that it may be used from; None: any."""
     old_last4: Annotated[str | None, UNAUDITED] = None
-    """The end of the value that it had before, which still works; None: no other value does."""
+    """The end of its former value, which still works; None: no other value does."""
     old_until: Annotated[Moment | None, AUDITED] = None
     """Until when that value works."""
     without_id: Annotated[
@@ -82,7 +82,7 @@ class ApiKey:
             )
         ),
     ] = False
-    """The answer of a send by it has no ``messageId``, for clients that refuse it."""
+    """The answer of a send with it has no ``messageId``, for clients that refuse it."""
     contact: Annotated[
         str | None,
         AUDITED,
@@ -93,14 +93,14 @@ class ApiKey:
 
 
 DESCRIBED: Final = ("name", "contact", "without_id")
-"""What a new key is asked for by all, in the order of its form."""
+"""The fields of every new key, in the order of its form."""
 SETTINGS: Final = ("contact", "allowed_addresses", "allowed_origins", "without_id")
-"""What can be set of a key, in the order of its form."""
+"""The settings of a key, in the order of its form."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedKey:
-    """A new key with its value, which is kept nowhere: its owner sees it here and never again."""
+    """A new key with its value, which is not stored: its owner sees it here and never again."""
 
     key: ApiKey
     value: str = field(repr=False)

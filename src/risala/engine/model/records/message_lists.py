@@ -1,4 +1,4 @@
-"""Messages and verification sessions as lists show them, and messages that their customers cut."""
+"""Messages and verification sessions for lists, and messages that their customers cut."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from risala.sms.joining import PartText, text_of_parts
 KEY_END: Final = 2**63 - 1
 """Later than any message's key."""
 WALKS_MAX: Final = 500
-"""Organizations that are walked at most, of those that wrote to a number: some milliseconds. Of
+"""The most organizations that are searched, of those that wrote to a number: some milliseconds. For
 a part of a number, its numbers and their organizations."""
 UNCERTAIN: Final = "uncertain"
-"""A state that lists know beside the statuses: nobody knows whether the carrier has it."""
+"""A state of lists in addition to the statuses: it is unknown whether the carrier has it."""
 APART_MAX_MS: Final = 300_000
 """Between a part and the next: five minutes. Software submits them in a row, and throttling may
-hold it up; after longer the reference may be another message's."""
+delay it; after longer the reference may be another message's."""
 APART_MAX: Final = APART_MAX_MS << KEY_COUNTER_BITS
 """The same between keys."""
 SAME_MESSAGE: Final = 0xFFFFFF << 9 | 1
-"""The bits of :func:`risala.engine.model.numbers.part_number` that all parts of one message have
-in common: the reference, how many there are, and the reference's width."""
+"""The bits of :func:`risala.engine.model.numbers.part_number` that all parts of one message share:
+the reference, the number of parts, and the reference's width."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageFilter:
-    """Which messages a list is of; None: whichever."""
+    """Which messages are in a list; None: any."""
 
     organization_id: str
     mode: str
@@ -40,13 +40,13 @@ class MessageFilter:
     kind: str | None = None
     """``sms``, or ``code``; None: both."""
     api_key: str | None = None
-    """The id of the key that they came by."""
+    """The id of the key that they came with."""
     cause: str | None = None
-    """An error code, or the carrier's own word."""
+    """An error code, or the carrier's own code."""
     contains: str | None = None
-    """Digits of the recipient, words of the text, or the carrier's own word."""
+    """Digits of the recipient, words of the text, or the carrier's own code."""
     searches_texts: bool = True
-    """False: ``contains`` is not looked for in texts, which the reader does not see."""
+    """False: ``contains`` is not searched in texts, which the reader may not see."""
     since: int | None = None
     until: int | None = None
     """Accepted at or after, and before: UTC epoch milliseconds."""
@@ -54,12 +54,12 @@ class MessageFilter:
 
 @dataclass(frozen=True, slots=True)
 class SessionFilter:
-    """Which sessions a list is of; None: whichever."""
+    """Which sessions are in a list; None: any."""
 
     organization_id: str
     mode: str
     now_ms: int
-    """One whose time is over counts as expired, also before that is written."""
+    """After its time a session counts as expired, even before that is written."""
     status: str | None = None
     recipient: str | None = None
     since: int | None = None
@@ -78,7 +78,7 @@ class Listed:
     to: str
     sender: str
     body: str | None
-    """None: a one-time code, or no longer kept."""
+    """None: a one-time code, or no longer stored."""
     status: str
     uncertain: bool
     segments: int
@@ -98,12 +98,12 @@ class Listed:
     created_at: int
     updated_at: int
     part: int | None
-    """Where it is a part that its customer cut: see :func:`part_number`."""
+    """For a part that its customer cut: see :func:`part_number`."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """A part that a customer cut, as far as it says to which message it belongs."""
+    """A part that a customer cut, with the fields that link it to its message."""
 
     key: int
     id: str
@@ -116,18 +116,18 @@ class StoredPart:
     part: int
     number: int
     body: str | None = field(repr=False)
-    """None: no longer kept."""
+    """None: no longer stored."""
 
     @property
     def message(self) -> tuple[object, ...]:
-        """What it has in common with the other parts of its message."""
+        """What it shares with the other parts of its message."""
         ends = (self.organization, self.mode, self.recipient, self.sender)
         return (*ends, self.api_key, self.encoding, self.part & SAME_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True)
 class CutMessage:
-    """A message that its customer cut: those of its parts that are there, by their numbers."""
+    """A message that its customer cut: its known parts, by their numbers."""
 
     parts: dict[int, StoredPart]
     total: int
@@ -137,14 +137,14 @@ class CutMessage:
         return len(self.parts) == self.total
 
     def may_have(self, run: Mapping[int, StoredPart]) -> bool:
-        """Whether parts that came later may be what it lacks."""
+        """Whether later parts may be the missing ones."""
         last = max(each.key for each in self.parts.values())
         is_soon = min(each.key for each in run.values()) - last <= APART_MAX
         return is_soon and self.parts.keys().isdisjoint(run)
 
     @property
     def text(self) -> str:
-        """The joined text, with … where a part is missing or no longer kept."""
+        """The joined text, with … for a part that is missing or no longer stored."""
         texts = {
             number: PartText(each.body, *halves_of(each.part))
             for number, each in self.parts.items()
@@ -155,35 +155,35 @@ class CutMessage:
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """A page, and where the next ones begin; None: there are none."""
+    """A page, and where the next ones begin; None: no further page."""
 
     messages: tuple[Listed, ...]
     newer: int | None
     older: int | None
     looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
+    """UTC epoch milliseconds: the search came this far; the rest is on the next page."""
     cut: Mapping[int, CutMessage] = field(default_factory=dict)
-    """The whole of messages of which parts are on the page, by those parts' keys, as far as the
-    reader was to have it."""
+    """The whole messages of parts on the page, by those parts' keys, as far as the reader may see
+    them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What is looked for by: one of them, or ``digits`` and ``carrier_id``; either will do then."""
+    """The search terms: one of them, or ``digits`` and ``carrier_id``; then either may match."""
 
     recipient: str | None = None
     digits: str | None = None
-    """In a row anywhere in the recipient's number, at least ``PART_MIN``."""
+    """Consecutive digits anywhere in the recipient's number, at least ``PART_MIN``."""
     message_id: str | None = None
     """Or its number, as SMPP customers may have it."""
     carrier_id: str | None = None
-    """In any form: case and leading zeros do not matter; where nothing has it, it is looked for as
-    the other of decimal and hexadecimal too, and then as the number of a message."""
+    """In any form: case and leading zeros do not matter. If nothing has it, it is also searched as
+    the other of decimal and hexadecimal, and then as the number of a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMessage(Listed):
-    """A message with whose it is; its text and metadata are not read."""
+    """A message with its organization; its text and metadata are not read."""
 
     organization_id: str
     organization_name: str
@@ -192,7 +192,7 @@ class FoundMessage(Listed):
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
-    """A page, the newest first, and where the next ones begin; None: there are none."""
+    """A page, the newest first, and where the next ones begin; None: no further page."""
 
     messages: tuple[FoundMessage, ...]
     newer: int | None
@@ -200,4 +200,4 @@ class FoundPage:
 
 
 class TooManyNumbersError(Exception):
-    """More numbers have the digits than are walked: somebody has to give more of them."""
+    """More numbers have the digits than are searched: more digits are needed."""

@@ -12,14 +12,14 @@ from risala.engine.model.records.accounts import Entered
 from risala.engine.model.states import PRIORITY_MESSAGE, Status
 
 HELD_DUE_AT: Final = 253_370_764_800_000
-"""Due so far ahead (the year 9999, the last that ISO 8601 writes plainly), a message is held until
-somebody decides: no message may be scheduled for more than a month ahead."""
+"""A message that is due this far ahead (the year 9999, the last that ISO 8601 writes plainly) is
+held until a decision: no message may be scheduled for more than a month ahead."""
 
 
 class NewMessage(NamedTuple):
     """Everything that an accepted message brings into the journal, decided beforehand.
 
-    A tuple, because one is made for each message, and that takes a third of the time.
+    A tuple, because one is made for each message, and this takes a third of the time.
     """
 
     key: int
@@ -39,48 +39,48 @@ class NewMessage(NamedTuple):
     send_at: int | None
     idempotency_key: str
     key_is_ours: bool
-    """We made the key up: nobody can have used it before."""
+    """The key is a generated one: it cannot have been used before."""
     response: bytes
     line: Line
-    """The first of its timeline."""
+    """The first line of its timeline."""
     verification_id: str | None
     notice: str | None
     """The notice in ``response``, as JSON."""
-    # From here on what all messages of one request share.
+    # From here on the fields that all messages of one request share.
     organization_id: str
     mode: str
     currency: str
     created_at: int
     low_balance: int = 0
-    """The organization is told when its charge takes the balance below this, in minor units."""
+    """The organization is notified when a charge takes its balance below this, in minor units."""
     day: int = 0
-    """On which the charge is counted: the organization's own, as days since 1970-01-01."""
+    """The day of the charge: the organization's own, as days since 1970-01-01."""
     api_key: str | None = None
-    """The id of the key that it came by."""
+    """The id of the key that it came with."""
     part: int | None = None
-    """Of a message that is a part of a longer one: see :func:`part_number`."""
+    """For a part of a longer message: see :func:`part_number`."""
 
     def __repr__(self) -> str:
-        return f"<NewMessage {self.id}>"  # its text is for nobody's log
+        return f"<NewMessage {self.id}>"  # its text must not be logged
 
 
 class Acceptance(NamedTuple):
-    """What became of a request's messages."""
+    """The result of a request's messages."""
 
     results: Sequence[bytes | Refusal]
-    """For each, in order, the response to give, its own or the earlier one of the same key; or why
-    it was refused."""
+    """For each, in order, the response to give, its own or the earlier one of the same key; or the
+    refusal."""
     entered: Entered | None
     """The charge; None: nothing was charged."""
     id: str | None
-    """Of the first message that is new; None: none is."""
+    """Of the first new message; None: no message is new."""
     whole: bool = False
     """All of them are new."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewVerification:
-    """A session to be, with the SMS that carries its code."""
+    """A new session, with the SMS that carries its code."""
 
     id: str
     attempts_max: int
@@ -92,11 +92,11 @@ class NewVerification:
 
 
 ALONE_AFTER_LOSSES = 2
-"""A message during whose submit the link was lost so often goes out alone from then on."""
+"""After this many lost links during its submits a message goes out alone."""
 
 
 Place = tuple[int, int]
-"""Of a row in its queue: when it is due, and its number among those."""
+"""A row's place in its queue: when it is due, and its number among those."""
 START: Final[Place] = (-1, -1)
 """Before every row of a queue."""
 
@@ -130,11 +130,11 @@ class DueRow:
     send_at: int | None = None
     created_at: int = 0
     part: int | None = None
-    """Of a message that is a part of a longer one: see :func:`part_number`."""
+    """For a part of a longer message: see :func:`part_number`."""
 
     @property
     def goes_alone(self) -> bool:
-        """It may be what makes the carrier drop the link: it takes no neighbours with it."""
+        """It may be what makes the carrier drop the link: it must not affect other messages."""
         return self.link_losses >= ALONE_AFTER_LOSSES
 
     @property
@@ -149,13 +149,13 @@ class DueRow:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a unit of work needs from outside: it may run twice, so it makes up nothing itself."""
+    """A unit's input from outside: a unit may run twice, so it generates nothing itself."""
 
     now_ms: int
 
 
 class Change(NamedTuple):
-    """One change of a message that a unit committed: told to those who watch, and to the queue."""
+    """One change of a message that a unit committed: published to followers and the queue."""
 
     message_id: str
     organization_id: str
@@ -167,11 +167,11 @@ class Change(NamedTuple):
     attempt: int | None = None
     raw: str | None = None
     due_at: int | None = None
-    """Set when the message is pending again: the queue is told."""
+    """Set when the message is pending again: the queue is notified."""
     priority: int = PRIORITY_MESSAGE
     route: str = ""
     entered: Entered | None = None
-    """The refund that came with it: billing is told."""
+    """The refund that came with it: billing is notified."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +179,6 @@ class Unserved:
     """Messages that wait because no enabled carrier serves their numbers."""
 
     count: int
-    """No further than was asked for."""
+    """Counted up to the requested limit."""
     prefixes: tuple[str, ...]
-    """Beginnings of their numbers, as long as tells the network and whether it is mobile."""
+    """Prefixes of their numbers, long enough to show the network and whether it is mobile."""

@@ -12,7 +12,7 @@ DAY_MINUTES: Final = 24 * HOUR_MINUTES
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What happened to live messages within a time."""
+    """What happened to live messages within a period."""
 
     accepted: int = 0
     delivered: int = 0
@@ -23,7 +23,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class FlowAt:
-    """The same of the stretch that begins with this minute since 1970-01-01."""
+    """The same for the period that begins with this minute since 1970-01-01."""
 
     minute: int
     flow: Flow
@@ -31,12 +31,12 @@ class FlowAt:
 
 @dataclass(frozen=True, slots=True)
 class FailureShare:
-    """How many live messages did not arrive for one reason."""
+    """How many live messages failed to arrive for one reason."""
 
     cause: str
-    """A word of :class:`risala.sms.cause.Cause`."""
+    """A value of :class:`risala.sms.cause.Cause`."""
     carrier: str
-    """Empty: none was asked."""
+    """Empty: no carrier was asked."""
     word: str
-    """The carrier's own; empty: it said none, or there are too many."""
+    """The carrier's own code; empty: it gave none, or there are too many."""
     messages: int

@@ -1,4 +1,4 @@
-"""Pages of lists, as they are asked for and answered: where a page begins, and how far it looks."""
+"""Pages of lists: their requests and answers, where a page begins, and how far the search goes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 Place = tuple[int | str, ...]
-"""Where one stands in an index: a row's values in its last columns."""
+"""A place in an index: a row's values in its last columns."""
 
 TIME_END: Final = 2**63 - 1
 """Later than any moment."""
 LOOKED_MAX: Final = 2000
-"""Rows that one page looks at: a few milliseconds, in which nothing else is done."""
+"""Rows that one page reads: a few milliseconds, in which nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """How far one goes, and from where."""
+    """How far a page goes, and from where."""
 
     limit: int
     before: Place | None = None
@@ -27,10 +27,10 @@ class Steps:
 
 @dataclass(frozen=True, slots=True)
 class CursorPage(Generic[T]):
-    """A page, and where the next ones begin; None: there are none."""
+    """A page, and where the next ones begin; None: no further page."""
 
     found: tuple[T, ...]
     newer: Place | None
     older: Place | None
     looked_to: T | None
-    """So far it was looked, and what lies beyond is on the next page."""
+    """The search came this far; the rest is on the next page."""

@@ -1,4 +1,4 @@
-"""Payments as they are stored and told: what an organization pays to top up its balance."""
+"""Payments as they are stored and shown: what an organization pays to top up its balance."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from typing import Final, TypedDict
 
 
 class PaymentState(StrEnum):
-    """How a payment stands. The first two go on."""
+    """The state of a payment. The first two are open."""
 
     BEGUN = "begun"
     """Stored; its method has not answered yet."""
     WAITING = "waiting"
-    """For the customer, the provider or the operator: see :attr:`StoredPayment.asks`."""
+    """It waits for the customer, the provider or the operator: see :attr:`StoredPayment.asks`."""
     CONFIRMED = "confirmed"
     """Credited."""
     REFUSED = "refused"
     EXPIRED = "expired"
-    """Nothing is expected any more. Never stored: the time tells it."""
+    """Nothing further is expected. Never stored: it follows from the time."""
 
 
 Texts = Mapping[str, str]
-"""A text by language; ``en`` is always there."""
+"""A text by language; ``en`` is always present."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedField:
-    """What the customer enters."""
+    """A field for the customer to enter."""
 
     name: str
     label: Texts
@@ -46,23 +46,23 @@ class StoredPayment:
     currency: str
     language: str
     state: PaymentState
-    """As stored: :meth:`state_at` knows about expiry."""
+    """As stored: :meth:`state_at` includes expiry."""
     by_operator: bool
-    """An operator's word settles it; else its provider's."""
+    """An operator settles it; else its provider."""
     reference: str | None
     reference_key: str | None
-    """The reference as it is compared."""
+    """The reference in comparable form."""
     instructions: Texts
     checkout_url: str | None
     asks: tuple[AskedField, ...]
     """What the customer has to enter next."""
     entered: Mapping[str, str] = field(repr=False)
     cause: str | None
-    """Of a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
+    """For a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
     why: Texts
-    """Of a refusal, for the customer."""
+    """The refusal's text for the customer."""
     provider: str | None
-    """Whose reference it is, once it is confirmed."""
+    """The owner of its reference, once it is confirmed."""
     paid: int | None
     """Minor units that really came, once it is confirmed."""
     payer: str | None = field(repr=False)
@@ -73,23 +73,23 @@ class StoredPayment:
     """Who confirmed or refused it; None: its provider."""
     begun_at: int
     claimed_at: int | None
-    """When the customer said that they paid."""
+    """When the customer reported that they paid."""
     decided_at: int | None
     expires_at: int | None
     poll_at: int | None = None
     """When its provider is asked next; None: never."""
     polls: int = 0
-    """How often it was asked."""
+    """How often the provider was asked."""
     poll_every: int | None = None
     """Milliseconds that the method wants between two polls, at first."""
     payer_number: str | None = field(default=None, repr=False)
-    """The number that the customer says they paid from."""
+    """The number from which the customer says they paid."""
     payer_session: str | None = None
-    """The session of the last code that was sent to it."""
+    """The session of the last code sent to that number."""
     payer_codes: int = 0
     """How many codes were sent."""
     payer_checked_at: int | None = None
-    """When the customer had the code: the number is theirs."""
+    """When the customer entered the code: the number is theirs."""
 
     @property
     def is_open(self) -> bool:
@@ -97,13 +97,13 @@ class StoredPayment:
         return self.state in (PaymentState.BEGUN, PaymentState.WAITING)
 
     def state_at(self, now_ms: int) -> PaymentState:
-        """How it stands at a moment."""
+        """Its state at a given time."""
         over = self.expires_at is not None and self.expires_at <= now_ms
         return PaymentState.EXPIRED if over and self.is_open else self.state
 
 
 class PaymentChange(TypedDict, total=False):
-    """Fields of an open payment that change; those that are left out stay as they are."""
+    """Changed fields of an open payment; missing ones stay."""
 
     state: PaymentState
     by_operator: bool
@@ -126,14 +126,14 @@ class PaymentChange(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaymentCredit:
-    """A payment is credited with what came."""
+    """A payment is credited with the amount that came."""
 
     payment_id: str
     provider: str
-    """Whose reference it is."""
+    """The owner of the reference."""
     reference: str
     key: str
-    """The reference as it is compared."""
+    """The reference in comparable form."""
     amount: int
     """Minor units that came."""
     payer: str | None = field(repr=False)
@@ -144,18 +144,18 @@ class PaymentCredit:
 
 WAITING: Final = "claimed"
 STATES: Final = (WAITING, "open", "confirmed", "refused", "all")
-"""The states that a list of payments may be of."""
+"""The states by which payments can be listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentFilter:
-    """Which payments a list is of."""
+    """Which payments are in a list."""
 
     state: str = WAITING
     """One of :data:`STATES`."""
     search: str | None = None
-    """Part of the organization's name or id; None: whichever."""
+    """Part of the organization's name or id; None: any."""
     key: str | None = None
-    """A reference as it is compared: only payments that have it."""
+    """A reference in comparable form: only payments that have it."""
     payment_id: str | None = None
     """Only this one."""

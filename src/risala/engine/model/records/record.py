@@ -1,8 +1,9 @@
 """Records: frozen dataclasses whose JSON, audit image and form fields follow from their types.
 
-A record is what an operation answers. Its JSON has one member a field, in camelCase; how a field
-is written, called and audited stands beside its type (:mod:`risala.engine.model.records.fields`).
-Only the standard library is imported here, so that a command starts without the service.
+A record is an operation's answer. Its JSON has one member for each field, in camelCase; how a field
+is written, named and audited is declared beside its type
+(:mod:`risala.engine.model.records.fields`). Only the standard library is imported here, so that a
+command starts without the service.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Convert = Callable[[Any], Any]
 
 
 class NotAsExpected(Exception):
-    """A JSON answer is not of the record that it should be."""
+    """A JSON answer does not match the expected record."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordField:
-    """One field of a record, as its declaration says."""
+    """One field of a record, from its declaration."""
 
     name: str
     json_name: str
@@ -39,20 +40,20 @@ class RecordField:
     notes: tuple[object, ...]
     may_be_none: bool
     default: object
-    """``MISSING`` where it has none."""
+    """``MISSING`` if it has none."""
 
     def note(self, wanted: type[M]) -> M | None:
-        """What the field says of itself in one respect."""
+        """The field's note of one kind."""
         return next((each for each in self.notes if isinstance(each, wanted)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What is derived of a record, once."""
+    """What is derived from a record, once."""
 
     fields: tuple[RecordField, ...]
     writers: tuple[tuple[str, str, Convert], ...]
-    """Name, name in JSON, and what writes it."""
+    """Name, name in JSON, and the writer."""
     audited: frozenset[str]
     """Names in JSON."""
 
@@ -114,7 +115,7 @@ def camel(name: str) -> str:
 
 
 def shallow(record: object) -> dict[str, Any]:
-    """The fields of a record by their names, as they are."""
+    """The fields of a record by their names, unchanged."""
     return {each.name: getattr(record, each.name) for each in fields_of(type(record))}
 
 
@@ -169,7 +170,7 @@ def _is_word(kind: object) -> bool:
 
 
 def _of_item(kind: object) -> RecordField:
-    """What a list is of, as a field without a name."""
+    """A list's item, as a field without a name."""
     bare, notes, may_be_none = _bare(get_args(kind)[0])
     return RecordField("", "", bare, notes, may_be_none, MISSING)
 
@@ -180,11 +181,11 @@ def _of_item(kind: object) -> RecordField:
 def from_json(shape: type[T], given: object) -> T:
     """The record of a JSON answer.
 
-    A member that the record does not know is left out, and one that is missing takes the field's
-    default: an answer may come from an older or newer service.
+    An unknown member is ignored, and a missing one takes the field's default: an answer may come
+    from an older or newer service.
 
     Raises:
-        NotAsExpected: a member without a default is missing, or one is of another kind.
+        NotAsExpected: a member without a default is missing, or one has another type.
     """
     if not isinstance(given, Mapping):
         raise NotAsExpected(f"{shape.__name__} is no JSON object.")
@@ -211,7 +212,7 @@ def _read(shape: type[Any], field: RecordField, value: object) -> object:
 
 
 def _reader(field: RecordField) -> Convert:
-    """Reads what :func:`_writer` has written, where it is not null."""
+    """Reads the output of :func:`_writer`, if it is not null."""
     written, kind = field.note(WrittenAs), field.kind
     if written is not None:
         return _READ[written]
@@ -245,7 +246,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _checked(kind: Any, value: object) -> object:  # noqa: ANN401 -- any type
-    """A value of JSON's own kinds, as it is."""
+    """A value of JSON's own types, unchanged."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind in _PLAIN and type(value) is not kind:
@@ -260,13 +261,13 @@ _PLAIN: Final = (str, int, float, bool)
 
 
 def audit_image(record: object) -> Json:
-    """What the audit trail shows of a record: the members whose fields say so."""
+    """A record for the audit trail: the members whose fields declare it."""
     shown = _shape(type(record)).audited
     return {name: value for name, value in to_json(record).items() if name in shown}
 
 
 def undecided(shape: type[Any]) -> list[str]:
-    """Fields that do not say whether the audit trail shows them."""
+    """Fields that do not declare whether the audit trail shows them."""
     return [each.name for each in fields_of(shape) if each.note(Trail) is None]
 
 
@@ -274,7 +275,7 @@ def undecided(shape: type[Any]) -> list[str]:
 
 
 def json_schema(shape: type[Any]) -> Json:
-    """The JSON Schema (2020-12) of a record's JSON, with everything that it is made of inside."""
+    """The JSON Schema (2020-12) of a record's JSON, including all nested types."""
     members = {each.json_name: _schema(each) for each in fields_of(shape)}
     return {"type": "object", "properties": members, "required": list(members)}
 

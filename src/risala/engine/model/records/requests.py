@@ -1,4 +1,4 @@
-"""Requests of the API as the log keeps them, and pages of them."""
+"""Requests of the API in the log, and pages of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 
 class RequestsUnwritable(Exception):
-    """The log cannot be written now; the sentence says why."""
+    """The log cannot be written now; the sentence is the reason."""
 
 
 class RequestRow(NamedTuple):
-    """A request of the API, as it is kept. Made by the hundred, and so a tuple."""
+    """A request of the API, as it is stored. Made by the hundred, and so a tuple."""
 
     id: str
     organization_id: str
@@ -33,7 +33,7 @@ class RequestRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RequestFilter:
-    """Which requests a page is of; None: whichever."""
+    """Which requests are in a page; None: any."""
 
     organization_id: str | None
     key_id: str | None = None
@@ -42,14 +42,14 @@ class RequestFilter:
     most: int = 999
     path: str | None = None
     made: str | None = None
-    """The id of what they made."""
+    """The id of the object that they made."""
     since_id: str | None = None
     """The least id that is still kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestPage:
-    """A page, the newest first, and where the next ones begin; None: there are none."""
+    """A page, the newest first, and where the next ones begin; None: no further page."""
 
     requests: tuple[RequestRow, ...]
     newer: str | None

@@ -1,4 +1,4 @@
-"""Webhook endpoints and what is sent to them, and the calls that faces owe."""
+"""Webhook endpoints, their deliveries, and calls owed by faces."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Final
 from risala.engine.model.events import MessageEvent
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
-"""What a field of an endpoint may be set to."""
+"""The possible types of an endpoint's field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where an organization's events go. Its secrets stay in the journal."""
+    """The target of an organization's events. Its secrets stay in the journal."""
 
     id: str
     organization_id: str
@@ -31,15 +31,15 @@ class Endpoint:
     created_at: int
     updated_at: int
     signature_header: str | None = None
-    """The header of a second signature, ``t=…,v1=…``; None: there is only the scheme's own."""
+    """The header of a second signature, ``t=…,v1=…``; None: only the scheme's own is sent."""
     signature_key: str = "text"
-    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, the octets
-    that its base64 stands for."""
+    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, its base64
+    decoded."""
 
 
 @dataclass(frozen=True, slots=True)
 class DisabledNotice:
-    """An owner who is to be told that an endpoint was disabled."""
+    """An owner to notify that an endpoint was disabled."""
 
     endpoint: Endpoint
     due_at: int
@@ -54,7 +54,7 @@ class WebhookDelivery:
     endpoint_id: str
     event_id: str
     type: str | None
-    """None: the event is no longer kept."""
+    """None: the event is no longer stored."""
     state: str
     attempts: int
     due_at: int
@@ -68,7 +68,7 @@ class WebhookDelivery:
 
 @dataclass(frozen=True, slots=True)
 class EventAbout:
-    """An event about a message, and what became of it at each endpoint."""
+    """An event about a message, and its result at each endpoint."""
 
     id: str
     type: str
@@ -78,12 +78,12 @@ class EventAbout:
 
 @dataclass(frozen=True, slots=True)
 class DeliverySum:
-    """What became of deliveries that came to an end."""
+    """The results of finished deliveries."""
 
     delivered: int
     failed: int
     median_ms: int | None
-    """From the event to the answer that accepts it; None: none was accepted."""
+    """From the event to the accepting answer; None: none was accepted."""
     is_cut: bool
     """There were more: these are the latest."""
 
@@ -116,7 +116,7 @@ class WebhookAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Callback:
-    """Who is called as a message goes on."""
+    """What to call as a message goes on."""
 
     credential: str
     url: str = field(repr=False)
@@ -147,20 +147,20 @@ class CallToMake:
     event_id: str
     callback: Callback
     tries: int = 0
-    """With this one."""
+    """Including this one."""
 
 
 BEHIND_COUNTED_MAX: Final = 1000
-"""Deliveries, or mails, that are counted; more are told as so many."""
+"""The most deliveries or mails that are counted; more are shown as this many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """Deliveries that should have left."""
+    """Overdue deliveries."""
 
     count: int
-    """No further than :data:`BEHIND_COUNTED_MAX`."""
+    """Counted up to :data:`BEHIND_COUNTED_MAX`."""
     oldest: int | None
     """Since when the oldest is owed, UTC epoch milliseconds."""
     of: int = 0
-    """Of how many endpoints, among those counted."""
+    """The number of endpoints among those counted."""

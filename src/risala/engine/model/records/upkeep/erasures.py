@@ -1,4 +1,4 @@
-"""Data that is taken out: of one number, or all of a deleted organization."""
+"""Erased data: of one number, or all of a deleted organization."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.engine.model.numbers import recipient_number
 
 
 class ErasureStep(IntEnum):
-    """What is done after what; the numbers stand in rows."""
+    """The order of the steps; their numbers are in rows."""
 
     CODES = 0
     """Pending verification sessions end, and their codes with them."""
@@ -22,7 +22,7 @@ class ErasureStep(IntEnum):
     SESSIONS = 4
     MESSAGES = 5
     CARRIERS = 6
-    """Messages that are with a carrier are waited for, and taken out when they are over."""
+    """Messages at a carrier are waited for, and erased when they have ended."""
     REST = 7
 
 
@@ -37,36 +37,36 @@ class Erasure:
     asked_by: str
     step: ErasureStep
     place: str
-    """Where in its step it is."""
+    """Its place in the step."""
     gone: Mapping[str, int]
-    """How much of what is gone: messages canceled, events, messages, verifications and so on."""
+    """How much is erased, by kind: messages canceled, events, messages, verifications and so on."""
     created_at: int
     ended_at: int | None
 
     @property
     def until_key(self) -> int:
-        """The last key of a message or an event from before it was asked for."""
+        """The last key of a message or an event from before the request."""
         return ((self.created_at + 1) << KEY_COUNTER_BITS) - 1
 
     @property
     def recipient(self) -> int | str:
-        """The number as messages' rows keep it."""
+        """The number in the form of messages' rows."""
         assert self.number is not None, "it is of no number, or done"
         return recipient_number(self.number)
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """What one unit did."""
+    """The work of one unit."""
 
     erasure: Erasure
     waits: bool = False
-    """Something is with a carrier, which has to end before it goes on."""
+    """A message is at a carrier, and has to end before the erasure continues."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionFigures:
-    """What ends with an organization."""
+    """What is deleted with an organization."""
 
     keys: int
     members: int
@@ -75,12 +75,12 @@ class DeletionFigures:
     pending: int
     """Messages that have not left; counted up to :data:`COUNTED_MAX`."""
     messages: int
-    """That it has sent, by the hourly counts."""
+    """Messages that it has sent, by the hourly counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """Who and what has to hear of it."""
+    """What has to be notified of the deletion."""
 
     id: str
     users: tuple[str, ...]
@@ -91,7 +91,7 @@ class Deleted:
 class NumberFigures:
     messages: int
     pending: int
-    """Of them those that have not left."""
+    """The number of those that have not left."""
     inbound: int
     verifications: int
     opted_out: bool

@@ -1,4 +1,4 @@
-"""Files with everything of an organization."""
+"""Files with all data of an organization."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ExportState(StrEnum):
     READY = "ready"
     FAILED = "failed"
     GONE = "gone"
-    """Its time was over, its owner deleted it, or something in it was to be forgotten."""
+    """It expired, its owner deleted it, or something in it had to be erased."""
 
 
 class ExportFault(StrEnum):
@@ -34,7 +34,7 @@ class Export:
     written: int
     """Rows."""
     expected: int
-    """Rows, as far as one can tell beforehand."""
+    """An estimate of the rows."""
     bytes: int
     created_at: int
     ended_at: int | None

@@ -1,4 +1,4 @@
-"""How long things are kept, as an organization's owner may choose it."""
+"""How long data is kept, as an organization's owner may choose it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import Final
 
 DAYS_OFFERED: Final = (1, 7, 30, 90, 180, 365)
-"""Days among which owners choose: few, because each number of days is a walk of its own over the
+"""The days that owners can choose: few, because each number of days is a separate walk over the
 events of all organizations."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionDays:
-    """What an owner chose, in days; None: as the operator has set it."""
+    """An owner's choice, in days; None: as the operator has set it."""
 
     texts: int | None = None
     events: int | None = None
@@ -27,9 +27,9 @@ def offered(operators_days: int) -> Sequence[int]:
 
 
 def holding(chosen: int | None, operators_days: int) -> int:
-    """The days that hold, of an owner's choice and the operator's; 0: for ever.
+    """The days that apply, from an owner's choice and the operator's; 0: for ever.
 
-    An owner may only keep things for a shorter time than the operator does.
+    An owner may only keep data for a shorter time than the operator does.
     """
     if chosen is None:
         return operators_days
@@ -37,29 +37,29 @@ def holding(chosen: int | None, operators_days: int) -> int:
 
 
 EVENTS_LATE_MS: Final = 7 * 86_400_000
-"""When no delivery of an event is pending any more, unless it was replayed: attempts go on for
+"""The age at which no delivery of an event is pending, unless it was replayed: attempts go on for
 four days."""
 
 
 LATE_MS: Final = 40 * 86_400_000
-"""When no message can be under way any more: 30 days ahead, 3 of validity, and room."""
+"""The age at which no message can be under way: 30 days ahead, 3 of validity, and a reserve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forgot:
-    """What one unit did."""
+    """The work of one unit."""
 
     rows: int
-    """Messages, events or inbound messages that it took something from."""
+    """Messages, events or inbound messages from which it erased something."""
     after: str
-    """Where the next unit goes on, where that is not noted in the file."""
+    """Where the next unit continues, if that is not stored in the file."""
     done: bool
-    """Nothing that is old enough is left."""
+    """No other row is old enough."""
 
 
 EVENTS_WALK: Final = "events.{days}"
 EVENTS_LATE_WALK: Final = "events.{days}.late"
-"""Names of the walks over the events of those who chose so many days."""
+"""Names of the walks over the events of owners who chose so many days."""
 
 
 class WalkKind(StrEnum):
@@ -69,7 +69,7 @@ class WalkKind(StrEnum):
     TIMELINES = "timelines"
     EVENTS = "events"
     CHOSEN_EVENTS = "chosen_events"
-    """Of organizations that keep theirs for a shorter time."""
+    """For organizations that keep theirs for a shorter time."""
     INBOUND = "inbound"
     BANK_TEXTS = "bank_texts"
 
@@ -80,8 +80,8 @@ class RetentionWalk:
 
     kind: WalkKind
     age_ms: int
-    """How old a row is that it forgets, at least."""
+    """The least age of a row that it erases."""
     name: str = ""
-    """Under which the file notes where it is; empty: who calls says it."""
+    """The name under which the file stores its place; empty: the caller keeps it."""
     organizations: tuple[str, ...] = ()
-    """Whose rows; none: everybody's."""
+    """The owners of the rows; empty: all."""

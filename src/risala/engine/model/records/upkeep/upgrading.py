@@ -1,4 +1,4 @@
-"""How far the migration of an older version's database has come."""
+"""The progress of migrating an older version's database."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ _HOUR_S: Final = 3600
 
 @dataclass(frozen=True, slots=True)
 class Upgrading:
-    """A step of the migration, and how far it is."""
+    """A step of the migration, and its progress."""
 
     step: str
-    """What is being done: ``copying``, ``moving rows`` …"""
+    """The present action: ``copying``, ``moving rows`` …"""
     done: int
     total: int
-    """What the whole step has to do; 0: not known."""
+    """The total of the step; 0: not known."""
     left_s: int | None
-    """Seconds until the step is done, by its pace so far; None: that cannot be told yet."""
+    """Seconds until the step is done, by its pace so far; None: not known yet."""
 
     @property
     def sentence(self) -> str:
