@@ -63,7 +63,8 @@ def adjustment(amount: str) -> dict[str, Any]:
 def sender(status: str = "pending", *, cleared: bool = False) -> dict[str, Any]:
     return {
         "id": "snd_1", "organizationId": "org_1", "name": "Acme", "status": status,
-        "cleared": cleared, "description": "receipts", "createdAt": AT, "updatedAt": AT,
+        "cleared": cleared, "clearedAt": AT if cleared else None, "description": "receipts",
+        "createdAt": AT, "updatedAt": AT,
         "reason": "Taken." if status == "denied" else None,
         "marks": [{"code": "generic", "text": "It is a generic name."}],
     }  # fmt: skip

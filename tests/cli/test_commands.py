@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from risala.cli.commands.accounts import sender
-from risala.engine.accounts import senders
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound, StorageFailed
 
 
@@ -214,10 +212,6 @@ def test_what_to_look_at_twice_in_a_senders_name_is_told(asked, step):
     assert done.exit_code == 0
     assert done.stderr == "Look twice at Acme. It is a generic name.\n"
     assert "It is a generic name." in asked("sender", "list").stdout
-
-
-def test_reasons_are_the_engines():
-    assert set(sender.REASONS) == set(senders.REASONS)
 
 
 def test_money_is_a_decimal_with_its_currency(asked):

@@ -10,9 +10,10 @@ import trio
 from risala.config.model import Settings
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.messages import acceptance
-from risala.engine.model.commands import SendCode, Sender, SendMessage
+from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import is_id
+from risala.engine.model.records.senders import Sender
 from risala.plugins.contract import HealthState
 
 TO = "+22236123456"
@@ -42,7 +43,9 @@ def test_the_volume_is_of_seven_whole_days(book, age_ms, counts, minute):
 
 def test_the_message_that_reaches_it_approves(book):
     organization_id = book.organization()
-    new = Sender(book.id("snd"), organization_id, "Acme", "pending", False, "For tests", None, 0, 0)
+    new = Sender(
+        book.id("snd"), organization_id, "Acme", "pending", False, None, "For tests", None, 0, 0
+    )
     book.unit(lambda conn: senders.add(conn, new))
     stamp = book.stamp()
     book.unit(lambda conn: senders.clear(conn, new.id, waive=False, stamp=stamp))

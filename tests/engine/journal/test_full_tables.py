@@ -18,13 +18,13 @@ from risala.engine.journal.inbound.inbound import ROUTES_MAX
 from risala.engine.journal.people import members, users
 from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Invitation, Language, Membership, User
 from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.senders import Sender
 from risala.engine.model.states import Mode
 from risala.engine.rules.alerts.alert import AlertKind
 
@@ -77,7 +77,7 @@ def test_keys_of_an_organization(book):
 
 def test_senders_of_an_organization(book):
     moments = (book.now_ms, book.now_ms)
-    given = (book.organization(), "Shop", "pending", False, "a shop", None)
+    given = (book.organization(), "Shop", "pending", False, None, "a shop", None)
     one = Sender("snd_1", *given, *moments)
     book.unit(partial(senders.add, new=one))
     copies(book, "senders", "folded", SENDERS_MAX - 1)

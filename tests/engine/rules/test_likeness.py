@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from risala.config.senders import SendersSection
+from risala.engine.model.records.senders import Mark
 from risala.engine.rules.likeness import is_generic, resembles
-from risala.engine.rules.sender_marks import Mark, Marker, Owned
+from risala.engine.rules.sender_marks import Marker, Owned
 
 SETTINGS = SendersSection()
 
@@ -153,9 +154,11 @@ def test_the_lists_are_settings(new_sender):
 
 @pytest.fixture
 def new_sender():
-    from risala.engine.model.commands import Sender
+    from risala.engine.model.records.senders import Sender
 
     def make(name, organization_id="org_mine"):
-        return Sender("snd_1", organization_id, name, "pending", False, "For tests", None, 1, 1)
+        return Sender(
+            "snd_1", organization_id, name, "pending", False, None, "For tests", None, 1, 1
+        )
 
     return make

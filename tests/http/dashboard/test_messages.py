@@ -7,7 +7,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.errors import InsufficientBalance, Invalid, NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.people import Language
-from web_people import FakeWebGateway
+from web_people import FakeWebGateway, sender
 
 LIST = "/app/org_1/messages"
 
@@ -335,7 +335,7 @@ async def test_the_way_on_without_a_balance(owner, gateway):
 
 async def test_a_name_of_ones_own_is_chosen_for_a_new_message(owner, gateway):
     names = [("Waiting", "pending"), ("Baraka Shop", "approved")]
-    gateway.senders = [{"name": name, "status": status} for name, status in names]
+    gateway.senders = [sender(1, name=name, status=status) for name, status in names]
     form = await owner.get(f"{LIST}/new")
     assert '<option value="Baraka Shop" selected>' in form.text
     page = await owner.submit(form, f"{LIST}/new/count", {"to": "36", "body": "x", "from": ""})

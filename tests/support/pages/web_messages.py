@@ -205,6 +205,4 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             return steps()
         case "send":
             return {"messageId": MESSAGE_ID}
-        case "sender.list":
-            return {"senders": [{"name": "Baraka Shop", "status": "approved"}]}
     return {}

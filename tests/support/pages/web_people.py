@@ -355,6 +355,7 @@ def endpoint(**changes: Any) -> dict[str, Any]:
 def sender(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "id": f"snd_{number}",
+        "organizationId": "org_1",
         "name": f"BARAKA {number}",
         "status": "pending",
         "cleared": True,
@@ -363,6 +364,7 @@ def sender(number: int, **changes: Any) -> dict[str, Any]:
         "reason": None,
         "createdAt": iso(AT_MS - 10**9),
         "updatedAt": iso(AT_MS - 10**9),
+        "marks": [],
         **changes,
     }
 
@@ -390,6 +392,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
     """What the operations on webhooks and senders answer."""
     found = gateway.endpoints
     match name:
+        case "sender.request":
+            return sender(3, name=arguments["name"])
         case "sender.volume":
             names = [{"name": "BARAKA 2", "messages": 1284, "more": False}]
             volume = {"daily": 400, "weekly": 1312, "needed": 2000}
@@ -686,8 +690,6 @@ class FakeWebGateway:
                             else arguments[field_] or None
                         )
                 return {**found, "version": 4}
-        if name == "sender.list" and self.senders:
-            return {"senders": self.senders}
         told = self.answers.get(name) or web_messages.answer(name, arguments)
         told = told or web_verify.answer(name, arguments)
         told = told or web_kept.answer(name, arguments)

@@ -10,21 +10,14 @@ from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.senders import SenderRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.sender_marks import Mark, Marker, Owned
+from risala.engine.model.records.senders import REASONS, Mark, Sender
+from risala.engine.rules.sender_marks import Marker, Owned
 from risala.sms.address import fold_sender, sender_fault, spelled
 
 DESCRIPTION_MAX: Final = 500
-REASONS: Final = {
-    "name_in_use": "The name is already used by another organization.",
-    "misleading": "The name is generic, misleading or impersonates a third party.",
-    "regulations": "The use does not comply with Mauritanian telecommunications regulations.",
-    "ownership": "Account information is insufficient to verify ownership of the brand.",
-}
-"""Reasons for which a request may be denied (specification §2.4)."""
 
 
 class Senders:
@@ -75,7 +68,7 @@ class Senders:
             return "default", ()
         if self.by_name(organization_id, name) is not None:
             return "taken", ()
-        wanted = Sender("", organization_id, spelled(name), "pending", False, "", None, 0, 0)
+        wanted = Sender("", organization_id, spelled(name), "pending", False, None, "", None, 0, 0)
         return None, tuple(dict.fromkeys(mark.code for mark in self._marker.marks(wanted, ())))
 
     def marks(self, found: Iterable[Sender]) -> Sequence[Sequence[Mark]]:
@@ -119,6 +112,7 @@ class Senders:
             name=spelled(name),
             status="pending",
             cleared=False,
+            cleared_at=None,
             description=description.strip(),
             reason=None,
             created_at=now_ms,

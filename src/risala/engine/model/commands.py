@@ -247,28 +247,6 @@ class Organization:
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
-    """An alphanumeric sender on an organization's account."""
-
-    id: str
-    organization_id: str
-    name: str
-    """The registered spelling, with which messages are sent."""
-    status: str
-    """``pending``, ``approved`` or ``denied``."""
-    cleared: bool
-    """The operator has no objection; it is then approved once the organization sends 2,000 messages
-    a week."""
-    description: str
-    reason: str | None
-    """The code of the reason why it was denied; None if it was not."""
-    created_at: int
-    updated_at: int
-    cleared_at: int | None = None
-    """Since when the operator has had no objection; None: they have one, or the time is unknown."""
-
-
-@dataclass(frozen=True, slots=True)
 class Admitted:
     """A caller admitted with a credential."""
 

@@ -10,7 +10,6 @@ from risala.engine.model.commands import (
     LedgerEntry,
     MessageView,
     Organization,
-    Sender,
     TimelineEntry,
     VerificationView,
 )
@@ -121,22 +120,6 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
 
 def _money_or_none(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
-
-
-def sender_wire(sender: Sender) -> dict[str, Any]:
-    """A sender and the state of its request."""
-    return {
-        "id": sender.id,
-        "organizationId": sender.organization_id,
-        "name": sender.name,
-        "status": sender.status,
-        "cleared": sender.cleared,
-        "clearedAt": maybe_iso(sender.cleared_at),
-        "description": sender.description,
-        "reason": sender.reason,
-        "createdAt": iso(sender.created_at),
-        "updatedAt": iso(sender.updated_at),
-    }
 
 
 def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:

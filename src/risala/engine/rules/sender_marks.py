@@ -6,22 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from risala.config.senders import SendersSection
-from risala.engine.model.commands import Sender
+from risala.engine.model.records.senders import Mark, Sender
 from risala.engine.rules.likeness import is_generic, resembles
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One reason to check; for operators only, because it may name other customers."""
-
-    code: str
-    """``generic``, ``default``, ``protected`` or ``organization``."""
-    text: str
-    name: str | None = None
-    """The name that it resembles."""
-    organization_id: str | None = None
-    """The organization with that name; None: no organization."""
-    organization: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

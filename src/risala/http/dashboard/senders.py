@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records import senders
+from risala.engine.model.records.senders import SendingVolume
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -39,21 +41,21 @@ _WEEK_DAYS: Final = 7
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    found = (await visit.perform_here("sender.list"))["senders"]
-    volume = await visit.perform_here("sender.volume")
+    found = (await visit.ask_here(senders.LIST)).senders
+    volume = await visit.ask_here(senders.VOLUME)
     return await visit.page(
         "senders/list.html",
         senders=found,
-        waiting=[each for each in found if each["status"] == "pending"],
+        waiting=[each for each in found if each.status == "pending"],
         volume=volume,
-        sent={each["name"]: each for each in volume["names"]},
+        sent={each.name: each for each in volume.names},
         reached_at=_reached_at(visit, volume),
     )
 
 
-def _reached_at(visit: PageRequest, volume: dict[str, Any]) -> int | None:
+def _reached_at(visit: PageRequest, volume: SendingVolume) -> int | None:
     """When a week will have enough messages at the last day's pace; None: never."""
-    daily, weekly, needed = volume["daily"], volume["weekly"], volume["needed"]
+    daily, weekly, needed = volume.daily, volume.weekly, volume.needed
     if weekly >= needed or daily * _WEEK_DAYS < needed:
         return None
     more_a_day = daily - weekly / _WEEK_DAYS
@@ -75,10 +77,9 @@ async def _judge(visit: PageRequest) -> tuple[Markup | None, list[Markup]]:
     name = visit.form.text("name")
     if not name:
         return None, []
-    found = await visit.perform_here("sender.check", name=name)
-    fault = found["fault"]
-    told = None if fault is None else visit.words(FAULTS[fault])
-    return told, [visit.words(MARKS[mark]) for mark in found["marks"] if mark in MARKS]
+    found = await visit.ask_here(senders.CHECK, name=name)
+    told = None if found.fault is None else visit.words(FAULTS[found.fault])
+    return told, [visit.words(MARKS[mark]) for mark in found.marks if mark in MARKS]
 
 
 async def ask(visit: PageRequest) -> TrioResponse:
@@ -91,8 +92,8 @@ async def ask(visit: PageRequest) -> TrioResponse:
         told = visit.words("Look once more at what speaks against the name.")
         return await visit.wrong("senders/new.html", {"": told}, given)
     try:
-        await visit.perform_here(
-            "sender.request", name=form.text("name"), description=form.text("description")
+        await visit.ask_here(
+            senders.REQUEST, name=form.text("name"), description=form.text("description")
         )
     except Refusal as error:
         return await visit.again("senders/new.html", error, given)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup, escape
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import senders
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.senders import Mark, MarkedSender
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
@@ -49,30 +51,30 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         if cursor := visit.form.text(name):
             asked[name] = cursor
     try:
-        found = await visit.perform("sender.requests", **asked)
+        found = await visit.ask(senders.REQUESTS, **asked)
     except Refusal:  # a cursor that somebody typed into the address
-        found = await visit.perform("sender.requests", status=asked["status"])
+        found = await visit.ask(senders.REQUESTS, status=asked["status"])
     return {
         "page": found,
-        "senders": [_view(visit, each) for each in found["senders"]],
+        "senders": [(each, _doubts(visit, each)) for each in found.senders],
         "state": asked["status"],
         "states": STATES,
         "query": query,
-        "pager": pager_of(visit.at("senders"), query, newer=found["newer"], older=found["older"]),
+        "pager": pager_of(visit.at("senders"), query, newer=found.newer, older=found.older),
     }
 
 
-def _view(visit: PageRequest, sender: Mapping[str, Any]) -> dict[str, Any]:
-    """A request as shown to an operator, with the objections in their language."""
-    return {**sender, "marks": [_reason_text(visit, **mark) for mark in sender["marks"]]}
+def _doubts(visit: PageRequest, sender: MarkedSender) -> list[Markup]:
+    """The objections to a name, in the operator's language."""
+    return [_reason_text(visit, mark) for mark in sender.marks]
 
 
-def _reason_text(visit: PageRequest, *, code: str, name: str | None, **more: str | None) -> Markup:
+def _reason_text(visit: PageRequest, mark: Mark) -> Markup:
     """Why to look twice; a reason that is new to us in the engine's own words."""
-    if code not in MARKS:
-        return escape(more["text"])
-    whose = visit.name_of(more["organization"] or "")
-    return visit.words(MARKS[code], name=visit.name_of(name or ""), organization=whose)
+    if mark.code not in MARKS:
+        return escape(mark.text)
+    whose = visit.name_of(mark.organization or "")
+    return visit.words(MARKS[mark.code], name=visit.name_of(mark.name or ""), organization=whose)
 
 
 async def show_one(visit: PageRequest) -> TrioResponse:
@@ -82,42 +84,43 @@ async def show_one(visit: PageRequest) -> TrioResponse:
 async def _one(visit: PageRequest) -> dict[str, Any]:
     """One request, and how much of its organization's traffic goes by the name."""
     sender_id = visit.arguments["sender_id"]
-    found = await visit.perform("sender.requests", sender_id=sender_id)
-    if not found["senders"]:
+    found = await visit.ask(senders.REQUESTS, sender_id=sender_id)
+    if not found.senders:
         raise NotFound("There is no such sender.")
-    sender = _view(visit, found["senders"][0])
-    volume = await visit.perform("sender.volume", organization_id=sender["organizationId"])
-    counted = [each for each in volume["names"] if each["name"] == sender["name"]]
+    sender = found.senders[0]
+    volume = await visit.ask(senders.VOLUME, organization_id=sender.organization_id)
+    counted = [each for each in volume.names if each.name == sender.name]
     return {
         "sender": sender,
-        "reasons": found["reasons"],
+        "doubts": _doubts(visit, sender),
+        "reasons": found.reasons,
         "sent": counted[0] if counted else None,
-        "days": volume["days"],
+        "days": volume.days,
         "form": visit.form,
     }
 
 
 async def clear(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, "sender.clear")
+    return await _decide(visit, senders.CLEAR)
 
 
 async def waive(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, "sender.waive")
+    return await _decide(visit, senders.WAIVE)
 
 
 async def deny(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, "sender.deny", reason=visit.form.text("reason") or "none")
+    return await _decide(visit, senders.DENY, reason=visit.form.text("reason") or "none")
 
 
-async def _decide(visit: PageRequest, operation: str, **more: str) -> TrioResponse:
+async def _decide(visit: PageRequest, ask: Ask[MarkedSender], **more: str) -> TrioResponse:
     sender_id = visit.arguments["sender_id"]
     try:
-        decided = await visit.perform(operation, sender_id=sender_id, **more)
+        decided = await visit.ask(ask, sender_id=sender_id, **more)
     except NotFound:
         raise
     except Refusal as error:
         return await visit.again(_ONE, error, await _one(visit))
-    told = {"approved": APPROVED, "denied": DENIED}.get(decided["status"], CLEARED)
+    told = {"approved": APPROVED, "denied": DENIED}.get(decided.status, CLEARED)
     return visit.go(visit.at("senders"), told)
 
 

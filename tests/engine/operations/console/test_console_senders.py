@@ -2,9 +2,9 @@
 
 import pytest
 
-from risala.engine.accounts.senders import REASONS
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records.senders import REASONS
 from risala.engine.operations.console import senders
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)

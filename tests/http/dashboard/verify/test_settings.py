@@ -6,7 +6,7 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import EditConflict, FieldFault, Invalid
-from web_people import TEXT
+from web_people import TEXT, sender
 
 PAGE = "/app/org_1/verify/settings"
 FIELDS = {
@@ -35,8 +35,8 @@ async def test_each_text_is_seen_with_its_preview_and_its_parts(owner, gateway):
     gateway.verify["settings"]["templates"] = {"fr": "Code <b>{{code}}</b>"}
     gateway.verify["sizes"]["fr"] = {"segments": 3, "encoding": "UCS-2", "price": "1.50"}
     gateway.senders = [
-        {"name": "BARAKA", "status": "approved"},
-        {"name": "WAITING", "status": "pending"},
+        sender(1, name="BARAKA", status="approved"),
+        sender(1, name="WAITING", status="pending"),
     ]
     page = await owner.get(PAGE)
     assert page.status == 200

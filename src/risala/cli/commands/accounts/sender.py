@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,14 +10,12 @@ from risala.cli.commands.accounts.organizations import org_option, organization_
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records import senders
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.senders import MarkedSender, MarkedSenders
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
-REASONS: Final = ("name_in_use", "misleading", "regulations", "ownership")
-"""The codes of :data:`risala.engine.accounts.senders.REASONS`, repeated here so that ``--help``
-imports no engine."""
 
 
 @click.group()
@@ -43,18 +41,19 @@ def sender_request(options: Options, name: str, description: str, org: str | Non
     Example: risala sender request ACME --description "Receipts of the Acme shop" --org "My shop"
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "sender.request",
+    async def work(session: GatewaySession) -> Reply[MarkedSender]:
+        return await session.ask(
+            senders.REQUEST,
             organization_id=await organization_id(session, org),
             name=name,
             description=description,
         )
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"{output.clean(found['name'])} is {found['status']}: {found['id']}")
-        _look_twice(found)
+    if not output.show(options.json, found.json):
+        asked = found.value
+        output.said(f"{output.clean(asked.name)} is {asked.status}: {asked.id}")
+        _look_twice(asked)
 
 
 @sender.command("list")
@@ -69,67 +68,72 @@ def sender_list(options: Options, org: str | None) -> None:
       risala sender list --org "My shop"
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[MarkedSenders]:
         wanted = None if org is None else await organization_id(session, org)
-        return await session.perform("sender.list", organization_id=wanted)
+        return await session.ask(senders.LIST, organization_id=wanted)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Name", "Status", "Organization", "For", "Since", "Look twice"),
         (
             (
-                each["id"],
-                each["name"],
+                each.id,
+                each.name,
                 _status(each),
-                each["organizationId"],
-                each["description"],
-                output.moment(each["updatedAt"]),
-                _marks(each) if each["status"] == "pending" else "",
+                each.organization_id,
+                each.description,
+                output.at(each.updated_at),
+                _marks(each) if each.status == "pending" else "",
             )
-            for each in found["senders"]
+            for each in found.value.senders
         ),
         empty="Nobody has asked for a sender yet.",
     )
 
 
-def _status(each: Json) -> str:
-    if each["status"] == "pending" and each["cleared"]:
+def _status(each: MarkedSender) -> str:
+    if each.status == "pending" and each.cleared:
         return "pending, cleared"
-    return f"denied: {each['reason']}" if each["status"] == "denied" else str(each["status"])
+    return f"denied: {each.reason}" if each.status == "denied" else each.status
 
 
-def _marks(each: Json) -> str:
-    return " ".join(mark["text"] for mark in each["marks"])
+def _marks(each: MarkedSender) -> str:
+    return " ".join(mark.text for mark in each.marks)
 
 
-def _look_twice(found: Json) -> None:
+def _look_twice(found: MarkedSender) -> None:
     """Warn of objections to a name after the decision, which can still be changed."""
     if marks := _marks(found):
-        output.warned(f"Look twice at {output.clean(found['name'])}. {output.clean(marks)}")
+        output.warned(f"Look twice at {output.clean(found.name)}. {output.clean(marks)}")
 
 
-def _decide(options: Options, operation: str, given: str, **more: str) -> Json:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(operation, sender_id=await _sender_id(session, given), **more)
+def _decide(
+    ask: Ask[MarkedSender], options: Options, given: str, **more: str
+) -> MarkedSender | None:
+    """The sender as decided; None: it was shown as JSON."""
 
-    return options.run(work)
+    async def work(session: GatewaySession) -> Reply[MarkedSender]:
+        return await session.ask(ask, sender_id=await _sender_id(session, given), **more)
+
+    found = options.run(work)
+    return None if output.show(options.json, found.json) else found.value
 
 
 async def _sender_id(session: GatewaySession, given: str) -> str:
     """The id for an id, or for a name that only one organization has requested."""
     if given.startswith("snd_"):
         return given
-    found = await session.perform("sender.find", name=given)
-    if not found["count"]:
+    found = (await session.ask(senders.FIND, name=given)).value
+    if found.sender_id is not None:
+        return found.sender_id
+    if not found.count:
         raise CommandRefused(
             f"Nobody has asked for the sender {given!r}; see `risala sender list`."
         )
-    if found["count"] > 1:
-        several = output.counted(found["count"], "organization")
-        raise CommandRefused(f"{several} have asked for {given!r}; use the id of one.")
-    return str(found["senderId"])
+    several = output.counted(found.count, "organization")
+    raise CommandRefused(f"{several} have asked for {given!r}; use the id of one.")
 
 
 @sender.command("clear")
@@ -141,10 +145,10 @@ def sender_clear(options: Options, given: str) -> None:
     \b
     Example: risala sender clear ACME
     """
-    found = _decide(options, "sender.clear", given)
-    if not output.show(options.json, found):
-        name = output.clean(found["name"])
-        if found["status"] == "approved":
+    found = _decide(senders.CLEAR, options, given)
+    if found is not None:
+        name = output.clean(found.name)
+        if found.status == "approved":
             output.said(f"{name} is approved.")
         else:
             output.said(f"{name} is cleared; it is approved at 2,000 messages in seven days.")
@@ -160,15 +164,20 @@ def sender_waive(options: Options, given: str) -> None:
     \b
     Example: risala sender waive ACME
     """
-    found = _decide(options, "sender.waive", given)
-    if not output.show(options.json, found):
-        output.said(f"{output.clean(found['name'])} is approved.")
+    found = _decide(senders.WAIVE, options, given)
+    if found is not None:
+        output.said(f"{output.clean(found.name)} is approved.")
         _look_twice(found)
 
 
 @sender.command("deny")
 @click.argument("given", metavar="SENDER")
-@click.option("--reason", type=click.Choice(REASONS), required=True, help="Told to the customer.")
+@click.option(
+    "--reason",
+    type=click.Choice(tuple(senders.REASONS)),
+    required=True,
+    help="Told to the customer.",
+)
 @common
 def sender_deny(options: Options, given: str, reason: str) -> None:
     """Refuse SENDER (its id or name).
@@ -176,6 +185,6 @@ def sender_deny(options: Options, given: str, reason: str) -> None:
     \b
     Example: risala sender deny ACME --reason misleading
     """
-    found = _decide(options, "sender.deny", given, reason=reason)
-    if not output.show(options.json, found):
-        output.said(f"{output.clean(found['name'])} is denied: {found['reason']}")
+    found = _decide(senders.DENY, options, given, reason=reason)
+    if found is not None:
+        output.said(f"{output.clean(found.name)} is denied: {found.reason}")

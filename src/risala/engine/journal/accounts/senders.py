@@ -8,10 +8,10 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
-from risala.engine.model.commands import Sender
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.accounts import WEEK_HOURS, WEEKLY_MESSAGES
 from risala.engine.model.records.messages import Stamp
+from risala.engine.model.records.senders import Sender
 from risala.engine.rules.sender_marks import Owned
 from risala.sms.address import fold_sender
 
@@ -20,7 +20,7 @@ SENDERS_MAX: Final = 200
 """Of an organization, in whatever state: each is looked at by an operator, and a member could ask
 for any number of them."""
 
-SENDERS: Final = Rows(Sender, cleared=bool)
+SENDERS: Final = Rows.of_record(Sender)
 _OWNED: Final = Rows(Owned)
 # Looked at for every message; what is done by hand goes through the table.
 _BY_NAME: Final = f"SELECT {SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant

@@ -136,6 +136,7 @@ def seen(
 
 
 key: Final = partial(seen, accounts.key)
+sender: Final = partial(seen, senders.sender)
 
 
 def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
@@ -146,20 +147,6 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
     values = audit_image(found)
     values["last4"] = values.pop("last4")  # behind the addresses, as entries have always had it
     values["revoked"] = found.revoked_at is not None
-    return Seen(found.organization_id, values)
-
-
-def sender(conn: sqlite3.Connection, sender_id: str) -> Seen | None:
-    try:
-        found = senders.sender(conn, sender_id)
-    except NotFound:
-        return None
-    values = {
-        "name": found.name,
-        "status": found.status,
-        "cleared": found.cleared,
-        "reason": found.reason,
-    }
     return Seen(found.organization_id, values)
 
 

@@ -9,7 +9,6 @@ from risala.engine.journal.accounts.senders import SENDERS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.commands import Sender
 from risala.engine.model.records.accounts import (
     CLEARED,
     REQUESTED,
@@ -18,6 +17,7 @@ from risala.engine.model.records.accounts import (
     Undecided,
 )
 from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.senders import Sender
 
 _STATES: Final = {
     REQUESTED: "status = 'pending' AND cleared = 0",

@@ -17,7 +17,7 @@ from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import restore_hold, set_aside
 from risala.engine.model.records.messages import Change, DueRow, Place, Stamp, Unserved
-from risala.engine.model.records.restored import HeldMessage
+from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.sms.receipt import Receipt
 
 

@@ -9,10 +9,10 @@ from risala.engine.journal.accounts import senders
 from risala.engine.journal.pages import requests
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import Sender
 from risala.engine.model.records.accounts import SenderRequestFilter, Undecided
 from risala.engine.model.records.messages import Stamp
 from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.model.records.senders import Sender
 from risala.engine.rules.sender_marks import Owned
 
 

@@ -31,7 +31,6 @@ from risala.engine.model.wire import (
     ledger_wire,
     message_wire,
     organization_wire,
-    sender_wire,
 )
 
 Json = dict[str, Any]
@@ -259,7 +258,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
         "credentials": [
             to_json(each) for each in credentials.of_organization(conn, organization_id)
         ],
-        "senders": [sender_wire(each) for each in senders.senders(conn, organization_id)],
+        "senders": [to_json(each) for each in senders.senders(conn, organization_id)],
         "webhooks": [
             {
                 "id": each.id,

@@ -31,7 +31,7 @@ from risala.engine.model.commands import AuditReport, TimelineEntry
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
-from risala.engine.model.records.restored import HeldMessage
+from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 

@@ -15,7 +15,7 @@ from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.numbers import recipient_text
 from risala.engine.model.records.messages import HELD_DUE_AT, Change, Stamp
-from risala.engine.model.records.restored import HeldMessage
+from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.sms.cause import Cause
 
 SHOWN_MAX: Final = 10_000

@@ -15,7 +15,6 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import frozen_session
 from risala.engine.model import ids
-from risala.engine.model.commands import Sender
 from risala.engine.model.events import (
     BalanceEvent,
     Event,
@@ -29,6 +28,7 @@ from risala.engine.model.events import (
 from risala.engine.model.following import EventPosition, OutboxEvent
 from risala.engine.model.numbers import EVENT_TYPES, MODES
 from risala.engine.model.records.messages import NewMessage, Stamp
+from risala.engine.model.records.senders import Sender
 from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.records.messages import Change, Stamp
-from risala.engine.model.records.restored import HeldMessage
+from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.times import iso
 from risala.engine.operations.arguments import Json, NoArguments
 from risala.engine.operations.operation import Call, Operation

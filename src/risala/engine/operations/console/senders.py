@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
 import trio
 from pydantic import PlainValidator
 
-from risala.engine.accounts.senders import REASONS
-from risala.engine.model.commands import Sender
 from risala.engine.model.records.accounts import (
     REQUEST_STATES,
     REQUESTED,
     WEEK_HOURS,
     WEEKLY_MESSAGES,
     SenderRequestFilter,
-    Undecided,
 )
 from risala.engine.model.records.paging import Place, Steps
-from risala.engine.model.times import maybe_iso
-from risala.engine.model.wire import sender_wire
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.senders import (
+    REASONS,
+    REQUESTS,
+    DenialReason,
+    Mark,
+    Sender,
+    SenderRequest,
+    SenderRequestPage,
+)
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeText,
     MaybeWhole,
     one_of,
 )
 from risala.engine.operations.cursors import MaybeTimedPlace, written
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
-from risala.engine.rules.sender_marks import Mark
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
@@ -63,64 +65,20 @@ class ListSenderRequests(Arguments):
     limit: MaybeWhole = None
 
 
-@dataclass(frozen=True, slots=True)
-class SenderRequest:
-    """A request, with what its decision is made by."""
-
-    sender: Sender
-    marks: tuple[Mark, ...]
-    organization_name: str
-    volume: int
-    """Messages that the organization sent in the last seven days."""
-
-
-@dataclass(frozen=True, slots=True)
-class SenderRequestPage:
-    requests: tuple[SenderRequest, ...]
-    newer: Place | None
-    older: Place | None
-    undecided: Undecided
-
-
-def _page_wire(page: SenderRequestPage) -> Json:
-    return {
-        "senders": [
-            {
-                **sender_wire(each.sender),
-                "marks": [asdict(mark) for mark in each.marks],
-                "organizationName": each.organization_name,
-                "volume": each.volume,
-                "needed": WEEKLY_MESSAGES,
-            }
-            for each in page.requests
-        ],
-        "newer": written(page.newer),
-        "older": written(page.older),
-        "waiting": page.undecided.count,
-        "oldestAt": maybe_iso(page.undecided.oldest),
-        "reasons": [{"code": code, "text": sentence} for code, sentence in REASONS.items()],
-    }
-
-
 async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     given, senders = call.given, call.services.repositories.senders
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     wanted = SenderRequestFilter(given.status, given.search)
-    undecided = senders.undecided()
     if given.sender_id is not None:
-        one = await _marked(call, [senders.sender(given.sender_id)])
-        return SenderRequestPage(
-            tuple(_request_of(call, *each) for each in one), None, None, undecided
-        )
+        return _page(call, await _marked(call, [senders.sender(given.sender_id)]))
     if given.status != REQUESTED:
         steps = Steps(limit, _id_of(given.before), _id_of(given.after))
         found = senders.page(wanted, steps)
         marked = await _marked(call, found.found)
-        shown = tuple(_request_of(call, each, marks) for each, marks in marked)
-        return SenderRequestPage(shown, _cursor(found.newer), _cursor(found.older), undecided)
+        return _page(call, marked, _cursor(found.newer), _cursor(found.older))
     marked = await _marked(call, senders.requested(wanted))
     places = sorted((_rank(sender, marks), sender, marks) for sender, marks in marked)
-    return _cut(call, places, limit, undecided)
+    return _cut(call, places, limit)
 
 
 Marked = tuple[Sender, Sequence[Mark]]
@@ -144,7 +102,6 @@ def _cut(
     call: Call[ListSenderRequests],
     places: Sequence[tuple[Place, Sender, Sequence[Mark]]],
     limit: int,
-    undecided: Undecided,
 ) -> SenderRequestPage:
     """The page that was asked for of those that wait, all of which are here in their order."""
     given = call.given
@@ -156,18 +113,34 @@ def _cut(
     shown = places[first : first + limit]
     older = shown[-1][0] if first + limit < len(places) else None
     newer = shown[0][0] if shown and first > 0 else None
+    return _page(call, [(sender, marks) for _, sender, marks in shown], newer, older)
+
+
+def _page(
+    call: Call[Any],
+    shown: Sequence[Marked],
+    newer: Place | None = None,
+    older: Place | None = None,
+) -> SenderRequestPage:
+    undecided = call.services.repositories.senders.undecided()
     return SenderRequestPage(
-        tuple(_request_of(call, sender, marks) for _, sender, marks in shown),
-        newer,
-        older,
-        undecided,
+        tuple(_request_of(call, *each) for each in shown),
+        written(newer),
+        written(older),
+        undecided.count,
+        undecided.oldest,
+        tuple(DenialReason(code, sentence) for code, sentence in REASONS.items()),
     )
 
 
 def _request_of(call: Call[Any], sender: Sender, marks: Sequence[Mark]) -> SenderRequest:
-    name = call.services.repositories.organizations.name(sender.organization_id)
-    volume = call.services.senders.volume(sender.organization_id, WEEK_HOURS)
-    return SenderRequest(sender, tuple(marks), name, volume)
+    return SenderRequest(
+        **shallow(sender),
+        marks=tuple(marks),
+        organization_name=call.services.repositories.organizations.name(sender.organization_id),
+        volume=call.services.senders.volume(sender.organization_id, WEEK_HOURS),
+        needed=WEEKLY_MESSAGES,
+    )
 
 
 def _id_of(place: Place | None) -> Place | None:
@@ -179,13 +152,5 @@ def _cursor(found: Place | None) -> Place | None:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="sender.requests",
-        arguments=ListSenderRequests,
-        result=SenderRequestPage,
-        wire=_page_wire,
-        handler=_list,
-        roles=OPERATORS,
-        crosses=True,
-    ),
+    operation(REQUESTS, ListSenderRequests, _list, roles=OPERATORS, crosses=True),
 )

@@ -9,6 +9,7 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records import senders
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
@@ -65,11 +66,11 @@ def _moment(visit: PageRequest, typed: str) -> str:
 
 
 async def _values(visit: PageRequest) -> dict[str, object]:
-    senders = (await visit.perform_here("sender.list")).get("senders", [])
+    names = (await visit.ask_here(senders.LIST)).senders
     own = visit.organization.get("pricePerSegment")
     price = own or (await visit.perform("price")).get("perSegment", "0")
     is_test = visit.mode is Mode.TEST
-    approved = [each["name"] for each in senders if each["status"] == "approved"]
+    approved = [each.name for each in names if each.status == "approved"]
     # The first approved name is the default of a form that was just opened.
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {

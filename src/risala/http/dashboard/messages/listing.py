@@ -13,6 +13,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
+from risala.engine.model.records import senders
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
@@ -50,14 +51,14 @@ async def show(visit: PageRequest) -> TrioResponse:
         page = await visit.perform_here("message.list", mode=visit.mode.value, limit=PAGE, **asked)
     except Invalid:  # somebody typed it into the address: without filters there is a list
         return visit.go(visit.at("messages"))
-    senders = (await visit.perform_here("sender.list")).get("senders", [])
+    names = (await visit.ask_here(senders.LIST)).senders
     keys = (await visit.perform_here("key.list")).get("keys", [])
     shown = {**query, "mode": "test"} if visit.mode.value == "test" else query
     return await visit.page(
         "messages/list.html",
         query=query,
         states_shown=[(each, visit.words.among("state", STATES[each])) for each in STATES],
-        senders=[(each["name"], each["name"]) for each in senders],
+        senders=[(each.name, each.name) for each in names],
         keys=[(each["id"], each["name"] or f"…{each['last4']}") for each in keys],
         chips=chips_of(visit, query, asked, {each["id"]: each["name"] or "" for each in keys}),
         messages=page["messages"],

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records import senders
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
@@ -144,9 +145,9 @@ async def _values(
     visit: PageRequest, found: dict[str, Any], error: Refusal | None = None
 ) -> dict[str, Any]:
     """The values of the page: the stored ones, or those of a refused form."""
-    senders = (await visit.perform_here("sender.list"))["senders"]
+    names = (await visit.ask_here(senders.LIST)).senders
     settings = found["settings"]
-    approved = [each["name"] for each in senders if each["status"] == "approved"]
+    approved = [each.name for each in names if each.status == "approved"]
     stored = _stored(visit, found)
     given = SentForm() if error is None else visit.form
     size = found["sizes"]["default"]

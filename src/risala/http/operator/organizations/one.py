@@ -8,6 +8,7 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records import senders
 from risala.http.operator.organizations.listing import with_state
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -123,7 +124,7 @@ async def _values(
         "entries": (await visit.perform("ledger.list", limit=ROWS, **whose))["entries"],
         "members": (await visit.perform("member.list", **whose))["members"],
         "keys": (await visit.perform("key.list", **whose))["keys"],
-        "senders": (await visit.perform("sender.list", **whose))["senders"],
+        "senders": (await visit.ask(senders.LIST, **whose)).senders,
         "kinds": ENTRY_KINDS,
         "rows": ROWS,
         **edit(error, form, organization["version"], _stored(visit, organization)),
