@@ -35,10 +35,10 @@ from risala.engine.model.errors import Draining, EngineError, Overloaded, Unavai
 
 M = TypeVar("M")
 M_contra = TypeVar("M_contra", contravariant=True)
-"""What an actor's messages are: usually a union of frozen dataclasses."""
+"""The type of an actor's messages: usually a union of frozen dataclasses."""
 
 # The names of the actors of which each waits for the next, and the last for the running code. Used
-# by this room alone, to notice a circle.
+# only in this package, to notice a circle.
 WAITING: ContextVar[tuple[str, ...]] = ContextVar("risala_waiting_actors", default=())
 
 _log = structlog.get_logger()
@@ -61,10 +61,9 @@ class AskCycle(Exception):
 
 
 class Later:
-    """What ``receive`` returns when the answer takes time: a coroutine function and arguments.
+    """What ``receive`` returns if the answer takes time: a coroutine function and arguments.
 
-    The coroutine must not touch the actor's state without expecting that other messages changed
-    it in between.
+    Other messages may change the actor's state while the coroutine runs.
     """
 
     __slots__ = ("args", "async_fn")
@@ -75,7 +74,7 @@ class Later:
 
 
 class Actor(Generic[M]):
-    """Base of all actors; built by a factory, anew after each crash."""
+    """Base of all actors; built by a factory, and again after each crash."""
 
     async def started(self) -> None:
         """Load state, before the first message. A failure here is a crash."""
@@ -89,10 +88,10 @@ class Actor(Generic[M]):
 
 
 class Decider(Actor[M]):
-    """An actor that never waits: an ask of it, while it is idle, is decided without a task switch.
+    """An actor that never waits: while it is idle, an ask is decided without a task switch.
 
-    The four that own money, limits, sessions and the queue are of this kind. What takes time
-    (a commit) is a :class:`Later`, or the asker's own affair between two asks.
+    The four that own money, limits, sessions and the queue are of this kind. Slow work (a commit)
+    is a :class:`Later`, or is done by the asker between two asks.
     """
 
     def decide(self, message: M) -> object:
@@ -110,13 +109,13 @@ class ActorStatistics:
     mailbox_peak: int
     mailbox_max: int
     handled: int
-    """Messages that were taken, whatever came of them."""
+    """Messages that were taken, whatever the result."""
     restarts: int
 
 
 def log_refused_tell(message: object, error: EngineError) -> None:
-    """Log that a told message was refused, since nobody waits for its answer. A stop is no news,
-    and a crash is logged by the supervisor."""
+    """Log a refused ``tell``, since its sender waits for no answer. A stop is not logged, and the
+    supervisor logs a crash."""
     if not isinstance(error, Draining | ActorDown):
         _log.warning("told_message_refused", message=type(message).__name__, error=error)
 
@@ -152,7 +151,7 @@ class Envelope(Generic[M]):
 
 
 class DirectlyAsked(Protocol[M_contra]):
-    """A living decider, as its mailbox knows it."""
+    """A living decider, for its mailbox."""
 
     @property
     def idle(self) -> bool: ...
@@ -163,16 +162,16 @@ class DirectlyAsked(Protocol[M_contra]):
 
 
 class Mailbox(Generic[M]):
-    """The bounded queue before an actor; outlives the actors that crash behind it."""
+    """The bounded queue of an actor; survives the actors that crash behind it."""
 
     def __init__(self, name: str, mailbox_max: int) -> None:
         self.name = name
         self.handled = 0
         self.restarts = 0
         self.outstanding = 0
-        """Messages that came and are not handled to their end, those in the queue included."""
+        """Messages that came and are not finished, including those in the queue."""
         self.decider: DirectlyAsked[M] | None = None
-        """The living actor, where it is a decider; None else."""
+        """The living actor, if it is a decider; else None."""
         self._send, self.letters = trio.open_memory_channel[Envelope[M]](mailbox_max)
 
     async def put(self, envelope: Envelope[M]) -> None:
@@ -195,12 +194,12 @@ class Mailbox(Generic[M]):
         self.outstanding += 1
 
     def shut(self) -> None:
-        """Take no more messages; those in it can still be read."""
+        """Take no further messages; those in it can still be read."""
         self.decider = None
         self._send.close()
 
     def discard(self) -> None:
-        """Take no more messages, and refuse those in it."""
+        """Take no further messages, and refuse those in it."""
         self.shut()
         while True:
             try:
@@ -222,7 +221,7 @@ class Mailbox(Generic[M]):
 
 
 class Ref(Generic[M]):
-    """The only handle on an actor; stays good when the actor behind it is replaced."""
+    """The only handle on an actor; stays valid when the actor is replaced."""
 
     __slots__ = ("_mailbox",)
 
@@ -238,7 +237,7 @@ class Ref(Generic[M]):
 
     @property
     def decides_at_once(self) -> bool:
-        """Whether an ask at this moment has no checkpoint: an idle :class:`Decider` is asked."""
+        """Whether an ask now has no checkpoint: the actor is an idle :class:`Decider`."""
         decider = self._mailbox.decider
         return decider is not None and decider.idle
 
@@ -269,9 +268,9 @@ class Ref(Generic[M]):
             log_refused_tell(message, refusal)
 
     async def ask(self, message: M) -> Any:  # noqa: ANN401 -- the message decides what it answers
-        """Send a message and wait for its answer; bring ``trio.fail_after`` for a deadline.
+        """Send a message and wait for its answer; use ``trio.fail_after`` for a deadline.
 
-        Cancelled while waiting: the message is handled all the same and its answer dropped. An
+        If cancelled while waiting, the message is handled nevertheless and its answer dropped. An
         idle :class:`Decider` answers at once, without a checkpoint.
 
         Raises:
@@ -291,7 +290,7 @@ class Ref(Generic[M]):
     def ask_at_once(self, message: M) -> Any:  # noqa: ANN401 -- as ask
         """As :meth:`ask`, without a coroutine: while :attr:`decides_at_once`.
 
-        Where the answer takes time it is an :class:`Envelope`, whose reply is to be waited for.
+        If the answer takes time it is an :class:`Envelope`, whose reply the caller waits for.
 
         Raises:
             As :meth:`ask` does.

@@ -1,9 +1,8 @@
-"""The one way to wait for the nearest of many moments, all of which are rows in the journal.
+"""Waits for the nearest of many times, all of which are rows in the journal.
 
-A task that keeps deadlines does what is due, and then waits until one of four things: the nearest
-deadline comes, somebody sets a nearer one, somebody rings because something changed, or
-:data:`LOOK_S` has passed. The last is for the wall clock, which deadlines are of and which may be
-set at any time.
+A task that keeps deadlines does what is due, and then waits for one of four events: the nearest
+deadline comes, a nearer one is set, the alarm is rung because of a change, or :data:`LOOK_S` has
+passed. The last is needed because deadlines follow the wall clock, which may be set at any time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from risala.engine.actors.bell import Bell
 from risala.engine.model.clock import Clock
 
 LOOK_S: Final = 30.0
-"""Wakes at least this often: the clock on the wall may be set, and news may get lost."""
+"""Wakes at least this often: the wall clock may be set, and news may get lost."""
 
 
 class Alarm:
@@ -31,12 +30,12 @@ class Alarm:
         self._clock = clock
         self._look_s = look_s
         self._bell = Bell()
-        # While nobody waits, every deadline that is set rings: the next wait may be called with a
-        # later one.
+        # Without a waiting task every new deadline rings: the next wait may be called with a later
+        # one.
         self._at_ms = math.inf
 
     def ring(self) -> None:
-        """Something changed: end the wait, or where nobody waits, the next one."""
+        """Something changed: end the present wait, or the next one."""
         self._bell.ring()
 
     def expect(self, at_ms: int) -> None:
@@ -45,8 +44,8 @@ class Alarm:
             self._bell.ring()
 
     async def wait(self, next_ms: int | None) -> None:
-        """Wait until ``next_ms`` (UTC epoch milliseconds; None: no deadline is known), or until one
-        of the other things that end a wait."""
+        """Wait until ``next_ms`` (UTC epoch milliseconds; None: no deadline is known), or until
+        another event ends the wait."""
         now_ms = self._clock.now_ms()
         look_ms = now_ms + round(self._look_s * 1000)
         at_ms = look_ms if next_ms is None else min(next_ms, look_ms)

@@ -1,6 +1,6 @@
-"""A bell: whoever changed something rings it, and the task that waits for it looks what changed.
+"""A bell: code that changed something rings it, and the waiting task looks what changed.
 
-It says nothing but that it rang. It is made before either side, so that both can be built with it.
+It carries no data. It is made before either side, so that both can be built with it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ class Bell:
     def __init__(self) -> None:
         self._rung = trio.Event()
         self._has_rung = False
-        """As the event says, and asked without a call: it is rung several times a message."""
+        """The event's state, readable without a call: it is rung several times for each message."""
 
     def ring(self) -> None:
-        """Something changed. Where nobody waits, the next wait ends at once."""
+        """Something changed. Without a waiting task, the next wait ends at once."""
         if not self._has_rung:
             self._has_rung = True
             self._rung.set()

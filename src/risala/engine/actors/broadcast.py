@@ -1,4 +1,4 @@
-"""One speaker, many listeners, none of whom can hold the speaker up."""
+"""One publisher and many listeners, none of which can block the publisher."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Subscription(Generic[T]):
         while not self._values:
             self._arrived = trio.Event()
             await self._arrived.wait()
-        if self._lost:  # the oldest values were dropped: the gap is before those that are here
+        if self._lost:  # the oldest values were dropped: the gap is before the present ones
             lagged, self._lost = Lagged(self._lost), 0
             return lagged
         return self._values.popleft()
@@ -45,7 +45,7 @@ class Subscription(Generic[T]):
 
 
 class Broadcast(Generic[T]):
-    """Publishes to whoever listens at that moment; loop thread only."""
+    """Publishes to the present listeners; loop thread only."""
 
     def __init__(self) -> None:
         self._listeners: dict[object, Callable[[T], None]] = {}
@@ -55,8 +55,8 @@ class Broadcast(Generic[T]):
         return len(self._listeners)
 
     def publish(self, value: T) -> None:
-        """Hand a value to every listener; never blocks. Where a subscription is full, its oldest
-        value is dropped."""
+        """Give a value to every listener; never blocks. A full subscription drops its oldest
+        value."""
         for listener in self._listeners.values():
             listener(value)
 

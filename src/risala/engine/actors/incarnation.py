@@ -19,17 +19,16 @@ from risala.engine.actors.actor import (
 )
 from risala.engine.model.errors import EngineError
 
-# How long coroutines that were handed over by ``Later`` may still run after a crash of their actor:
-# their units are with the journal already, and the next actor must not load its state before they
-# commit.
+# How long coroutines from ``Later`` may still run after a crash of their actor: their units are
+# already with the journal, and the next actor must not load its state before they commit.
 LATER_GRACE_S: Final = 5.0
 
 
 class Incarnation(Generic[M]):
-    """Takes messages from the mailbox, one at a time, and hands a :class:`Decider` to whoever asks.
+    """Takes messages from the mailbox, one at a time; askers may use a :class:`Decider` directly.
 
-    While a decider is idle (alive, nothing in its mailbox, nothing in hand) an ask of it is decided
-    at once in the asker's task: the same order, the same supervision, no task switch.
+    While a decider is idle (alive, mailbox empty, no message in work) an ask is decided at once in
+    the asker's task: the same order, the same supervision, no task switch.
     """
 
     def __init__(self, actor: Actor[M], mailbox: Mailbox[M], later_max: int) -> None:
@@ -131,8 +130,8 @@ class Incarnation(Generic[M]):
             WAITING.reset(outside)
 
     async def _run_later(self, later: Later, envelope: Envelope[M]) -> None:
-        # The coroutine's context names this actor among those that wait: while all slots for laters
-        # are taken the actor waits for one of them, so that asking it from here might never end.
+        # The coroutine's context lists this actor among those that wait: if all slots for laters
+        # are taken, the actor waits for one of them, so an ask of it from here might never end.
         try:
             answer = await later.async_fn(*later.args)
         except EngineError as refusal:

@@ -1,4 +1,4 @@
-"""What must be written down, and is tried until it holds, however long the disk is ill."""
+"""Repeats a write until it succeeds, however long the disk fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 AGAIN_FIRST_S: Final = 0.2
 AGAIN_MAX_S: Final = 5.0
-"""Each pause is twice the one before: a hiccup costs little, and a dead disk is not hammered."""
+"""Each pause is twice the one before: a short fault costs little; a dead disk is not hammered."""
 
 log = structlog.get_logger(__name__)
 
@@ -22,17 +22,17 @@ log = structlog.get_logger(__name__)
 async def retry_until_committed(
     what: str, attempt: Callable[[], Awaitable[T]], *, again_max_s: float = AGAIN_MAX_S
 ) -> T:
-    """What an attempt comes to, once the storage takes it.
+    """The result of an attempt, once the storage accepts it.
 
-    After a commit of which nobody knows whether it holds it is attempted again: its unit must find
-    by the rows that it was done.
+    After a commit with an unknown outcome it is attempted again: its unit must see in the rows that
+    it was done.
 
     Args:
-        what: who is held up, for the log: ``<what>.storage``.
+        what: the name of the caller, for the log: ``<what>.storage``.
         again_max_s: the longest pause between two attempts.
 
     Raises:
-        Draining: the service stops; the next start finds by the rows what is left to do.
+        Draining: the service stops; the next start sees in the rows what is left to do.
     """
     wait_s = AGAIN_FIRST_S
     while True:

@@ -1,10 +1,9 @@
-"""The supervisor: starts actors and services, starts them again after a bug, stops them in order.
+"""The supervisor: starts actors and services, restarts them after a bug, stops them in order.
 
-A bug ends one actor and not the service: the bug is logged with its cause, and the actor is built
-anew from its factory after a wait that doubles with each crash. An actor that keeps crashing is not
-hidden: after ``restarts_max`` crashes within ``window_s`` the supervisor gives up and
-:meth:`Supervisor.run` raises :class:`SupervisionFailed`, so that the process ends and whoever
-watches the process notices.
+A bug ends one actor and not the service: the bug is logged with its cause, and the factory builds
+the actor again after a wait that doubles with each crash. After ``restarts_max`` crashes within
+``window_s`` the supervisor gives up and :meth:`Supervisor.run` raises :class:`SupervisionFailed`,
+so that the process ends and its monitor notices.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ M = TypeVar("M")
 _log = structlog.get_logger()
 
 STORAGE_RETRY_S: Final = 5.0
-"""A child that ended because the storage refused, or the machine lacked something, is started
-again this often, without end."""
+"""A child that ended because of the storage or a missing resource of the machine is restarted this
+often, without end."""
 
 
 class SupervisionFailed(Exception):
-    """Something crashed again and again; ``__cause__`` is its last bug."""
+    """Something crashed repeatedly; ``__cause__`` is its last bug."""
 
     def __init__(self, name: str, crashes: int, window_s: float) -> None:
         super().__init__(f"{name} crashed {crashes} times within {window_s:g} s")
@@ -50,22 +49,22 @@ class RestartPolicy:
     factor: float = 2.0
     wait_max_s: float = 30.0
     restarts_max: int | None = 8
-    """Restarts within the window; one crash more gives up. None: never (a carrier's driver, whose
-    bugs must not take the other carriers down)."""
+    """Restarts within the window; one more crash gives up. None: never (a carrier's driver, whose
+    bugs must not stop the other carriers)."""
     window_s: float = 300.0
-    """The span in which crashes are counted. With the other defaults nine crashes in a row take 25
-    s of waiting, well within it."""
+    """The period in which crashes are counted. With the other defaults nine crashes in a row take
+    25 s of waiting, well within it."""
 
 
 class _Backoff:
-    """Counts the crashes of a sliding window."""
+    """Counts the crashes in a sliding window."""
 
     def __init__(self, policy: RestartPolicy) -> None:
         self._policy = policy
         self._crashes_s: deque[float] = deque(maxlen=1000)
 
     def wait_s(self, now_s: float) -> float | None:
-        """How long to wait after a crash now; None to give up."""
+        """How long to wait after a crash now; None: give up."""
         policy = self._policy
         while self._crashes_s and self._crashes_s[0] <= now_s - policy.window_s:
             self._crashes_s.popleft()
@@ -82,7 +81,7 @@ class _Backoff:
 
 
 class _Child:
-    """Something supervised: how to run it once, how to end it in order."""
+    """A supervised child: how to run it once, and how to end it in order."""
 
     def __init__(self, name: str, policy: RestartPolicy) -> None:
         self.name = name
@@ -91,7 +90,7 @@ class _Child:
         self.stop_asked = trio.Event()
         self.ended = trio.Event()
         self.fault: Exception | None = None
-        """The bug of the very first start, which is raised to whoever started it."""
+        """The bug of the very first start, which is raised to its caller."""
 
     async def run_once(self) -> None:
         raise NotImplementedError
@@ -103,7 +102,7 @@ class _Child:
         """Count a restart."""
 
     def finish(self) -> None:
-        """Give up what outlives a crash, such as a mailbox: it will not be started again."""
+        """Drop what survives a crash, such as a mailbox: the child will not be restarted."""
 
 
 class _ActorChild(_Child):
@@ -214,15 +213,15 @@ class Supervisor:
         *,
         policy: RestartPolicy | None = None,
     ) -> None:
-        """Run a coroutine function for life (a lane, a driver): returning is a crash as well.
+        """Run a coroutine function until stopped (a lane, a driver): a return is a crash too.
 
-        An ordered stop cancels it and waits for what it does then under its own shield.
+        An ordered stop cancels it and waits for its shielded clean-up.
         """
         await self._adopt(_ServiceChild(name, async_fn, policy or self._policy))
 
     async def end(self, name: str) -> None:
-        """Stop one child in order and forget it, so that its name is free again; where there is
-        none of this name, nothing is done."""
+        """Stop one child in order and forget it, so that its name is free again; does nothing if
+        the name is unknown."""
         child = self._children.get(name)
         if child is None:
             return
@@ -234,8 +233,8 @@ class Supervisor:
     async def stop(self) -> None:
         """Stop all children, the youngest first, then end :meth:`run`.
 
-        An actor handles what its mailbox holds, waits for its laters and takes leave by
-        ``stopping``. When the caller's deadline passes, whatever is left is cancelled.
+        An actor handles what its mailbox has, waits for its laters and calls ``stopping``. When the
+        caller's deadline passes, the rest is cancelled.
         """
         self._stopping = True
         try:
@@ -260,8 +259,8 @@ class Supervisor:
         if child.name in self._children:
             raise ValueError(f"{child.name} is supervised already")
         self._children[child.name] = child
-        # A task inherits the context variables of whoever spawns it. Those of a request (its id in
-        # the log) must not live on here, so the supervisor's own context is used.
+        # A task inherits the context variables of its spawner. Those of a request (its id in the
+        # log) must not persist here, so the supervisor's own context is used.
         spawn = partial(self._nursery.start_soon, self._supervise, child, name=child.name)
         self._context.run(spawn)
         await child.started.wait()
@@ -290,10 +289,10 @@ class Supervisor:
             child.ended.set()
 
     async def _wait_to_restart(self, child: _Child, backoff: _Backoff, fault: Exception) -> bool:
-        """Wait as the policy says after a crash; False where the child is not started again."""
+        """Wait after a crash according to the policy; False if the child is not restarted."""
         if (cause := _passing(fault)) is not None:
-            # The machine's fault and not the child's bug: it does not count, since to end the
-            # process would take away the place where the fault is shown.
+            # A fault of the machine and not the child's bug: it does not count, since ending the
+            # process would remove the place where the fault is shown.
             _log.warning(f"waits_for_{cause}", name=child.name, again_in_s=STORAGE_RETRY_S)
             return await self._wait(child, STORAGE_RETRY_S)
         wait_s = backoff.wait_s(trio.current_time())
@@ -316,8 +315,8 @@ class Supervisor:
 
 
 def _passing(fault: Exception) -> str | None:
-    """What the machine does not give at the moment (storage, memory, threads, descriptors), where a
-    fault is nothing but that, however many nurseries wrapped it; None: it is a bug."""
+    """The machine's temporary lack (storage, memory, threads, descriptors), if the fault is only
+    that, inside any number of nurseries; None: it is a bug."""
     if isinstance(fault, ExceptionGroup):
         causes = [_passing(each) for each in fault.exceptions]
         return None if None in causes else causes[0]
@@ -325,7 +324,7 @@ def _passing(fault: Exception) -> str | None:
 
 
 async def _run_once(child: _Child) -> Exception | None:
-    """Run a child until it ends: the bug that ended it, or None where it ended in order. A
+    """Run a child until it ends: the bug that ended it, or None if it ended in order. A
     cancellation is passed on."""
     try:
         await child.run_once()

@@ -1,9 +1,8 @@
-"""Reads what a bank writes to an operator's SIM, and credits what fits in every respect.
+"""Reads a bank's texts to an operator's SIM, and credits what fits in every respect.
 
-One task reads the texts in the order in which they came, since the balance that each tells goes on
-from the one before it. Each is a row before it is read, so that what a crash cuts off is read by
-the next start; what was read is decided by
-transactions that look at the rows again.
+One task reads the texts in the order in which they came, since the balance in each continues the
+one before it. Each is stored before it is read, so that the next start reads what a crash cut off;
+transactions that read the rows again decide the result.
 """
 
 from __future__ import annotations
@@ -36,30 +35,30 @@ log = structlog.get_logger(__name__)
 
 READ_AT_ONCE: Final = 50
 LOOKED_AGAIN_MAX: Final = 200
-"""Texts without their payment that are looked at again when a payment changed: the newest ones. The
+"""Texts without their payment that are checked again when a payment changed: the newest ones. The
 operator sees all of them."""
 _BELIEVED: Final = (TextKind.CREDIT, TextKind.DEBIT, TextKind.NOTICE)
 _HOPELESS: Final = (TextKind.FOREIGN_SENDER, TextKind.FOREIGN_CENTRE, TextKind.NO_PATTERN)
-"""From what says the least to what says the most of whose text it is."""
+"""From the weakest to the strongest evidence of a text's origin."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineStatus:
-    """How a method's texts stand."""
+    """The state of a method's texts."""
 
     method: str
     carrier: str
     caps: CreditCaps | None
-    """None: nothing is credited by itself."""
+    """None: nothing is credited automatically."""
     credited: int
     """Minor units that texts alone have credited in the last 24 hours."""
     balance: int | None
-    """What its account has, as far as the texts were followed; None: nobody has said yet."""
+    """Its account's balance, as far as the texts were followed; None: not known yet."""
     balance_at: int | None
     balance_said_by: str | None
-    """Who said it; None: a text."""
+    """Who entered it; None: a text."""
     continues: bool | None
-    """Whether the last text went on from there; None: none came."""
+    """Whether the last text continued it; None: none came."""
     open: int
     """Texts that wait for the operator."""
     last_at: int | None
@@ -76,7 +75,7 @@ class BankSmsReader:
     # -- for life
 
     async def run(self) -> None:
-        """Read each text, for life."""
+        """Read each text, until cancelled."""
         while True:
             await retry_until_committed("payments' texts", self._listen)
             await self._have.lines.texts.wait()
@@ -101,8 +100,8 @@ class BankSmsReader:
         log.info("payment.text", method=read.method, state=read.state.value, why=read.why)
 
     def _heard(self, stored: BankText) -> Read | None:
-        """What the methods that listen to its carrier make of a text: the one that believes it,
-        else the one that knows it best."""
+        """The methods' reading of a text, of those that use its carrier: of the one that believes
+        it, else of the one that knows it best."""
         message = Inbound(
             sender=stored.sender,
             recipient=None,
@@ -122,7 +121,7 @@ class BankSmsReader:
         return best
 
     async def _settle(self, stored: BankText) -> None:
-        """Credit what a text tells of, if it fits."""
+        """Credit a text's payment, if it fits."""
         assert stored.method is not None, "what waits was read"
         method = self._have.lines.listeners.get(stored.method)
         caps = None if method is None else method.caps
@@ -145,10 +144,10 @@ class BankSmsReader:
         if why != stored.why:
             await self._texts.put_off(stored.id, why)
 
-    # -- the operator's
+    # -- operators
 
     def status(self) -> tuple[LineStatus, ...]:
-        """How the texts of each method stand."""
+        """The state of each method's texts."""
         return tuple(
             self._status_of(name, method) for name, method in self._have.lines.listeners.items()
         )
@@ -171,20 +170,20 @@ class BankSmsReader:
         )
 
     async def reconcile(self, method: str, balance: int, who: str, by: AuditEntry) -> None:
-        """An operator says what a method's account has now: texts go on from there.
+        """An operator enters a method's present account balance: texts continue from there.
 
         Raises:
-            NotFound: no such method hears texts.
+            NotFound: no such method reads texts.
         """
         if method not in self._have.lines.listeners:
             raise NotFound("No such payment method hears texts of its bank.")
         await self._texts.set_balance(method, balance, self._have.now_ms(), who, by=by)
 
     async def dismiss(self, text_id: str, who: str, by: AuditEntry) -> BankText:
-        """An operator says that nothing is to be done about a text.
+        """An operator closes a text without action.
 
         Raises:
-            NotFound: there is no such text.
+            NotFound: the text does not exist.
             Conflict: it is credited.
         """
         return await self._texts.dismiss(text_id, who, self._have.now_ms(), by=by)
@@ -193,8 +192,8 @@ class BankSmsReader:
 def _asked(
     name: str, method: HearsTexts, message: Inbound, currency: str
 ) -> tuple[TextReading, str | None]:
-    """What a method reads, with the reference as it is compared; a bug of a plugin is no bug of
-    ours."""
+    """A method's reading, with the reference in comparable form; a plugin's bug must not stop
+    us."""
     try:
         found = method.heard(message)
         key = None if found.settled is None else comparable(found.settled.reference)

@@ -1,4 +1,4 @@
-"""What providers say by themselves: signed callbacks, each believed by its signature alone."""
+"""Providers' signed callbacks; only the signature makes a callback trusted."""
 
 from __future__ import annotations
 
@@ -27,12 +27,10 @@ class Callbacks:
         self._cashier = cashier
 
     async def take(self, name: str, callback: PaymentCallback) -> int:
-        """Take a provider's callback; how many payments it told of.
-
-        Returns once all of it is on disk.
+        """Take a provider's callback; returns how many payments it was about, once all is on disk.
 
         Raises:
-            NotFound: there is no such method, or it is called by nobody; or no payment fits.
+            NotFound: the method does not exist, or has no callbacks; or no payment fits.
             ForgedCallbackError: it is not the provider's.
             Unavailable: it could not be stored; the provider calls again.
         """
@@ -44,7 +42,7 @@ class Callbacks:
         except ForgedCallbackError:
             raise
         except Exception as error:
-            # A bug of a plugin, or a provider that says what it never said before.
+            # A plugin's bug, or a provider's new kind of message.
             log.exception("payment.callback_bug", method=name)
             raise ForgedCallbackError("a callback could not be read") from error
         for report in reports:
@@ -61,10 +59,10 @@ class Callbacks:
         await self._cashier.apply(found, report.result)
 
     def _reported(self, name: str, report: PaymentReport) -> StoredPayment | None:
-        """The payment that a provider tells of; None: it is credited, and this tells so again.
+        """The payment in a provider's report; None: it is already credited, and this is a repeat.
 
         Raises:
-            NotFound: none fits, or several.
+            NotFound: no payment fits, or several.
         """
         if report.payment_id is not None:
             found = self._have.payments.payment(report.payment_id)
@@ -81,10 +79,10 @@ class Callbacks:
         raise NotFound("There is no such payment.")
 
     async def play(self, payment_id: str, card: str) -> StoredPayment:
-        """Pay at the checkout that is only played: its provider's callback comes at once.
+        """Pay at the simulated checkout: its provider's callback comes at once.
 
         Raises:
-            NotFound: there is no such payment, or its checkout is not ours.
+            NotFound: the payment does not exist, or its checkout is not ours.
             Invalid: it is no card of the sandbox.
         """
         found = self.playable(payment_id)
@@ -101,7 +99,7 @@ class Callbacks:
         """A payment whose checkout is a page of ours.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no such payment has this id.
         """
         found = self._have.payments.payment(payment_id)
         if not isinstance(self._have.methods.get(found.method), Played):

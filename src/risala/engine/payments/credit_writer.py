@@ -1,8 +1,8 @@
 """The credit writer takes a payment one step further, and credits what came, once.
 
-What a method says, or an operator, or a signed callback, goes through one transaction that credits
-the ledger and writes the payment down together. So whatever is repeated, reordered or killed
-credits once.
+The answer of a method, an operator or a signed callback goes through one transaction that credits
+the ledger and stores the payment together. So repetition, another order or a crash still credits
+once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Step = Callable[[Payment], Awaitable[Progress]]
 
 
 class MethodSilent(Unavailable):
-    """A method did not answer, or not as it must: nothing is known, nothing was written."""
+    """A method gave no answer, or an invalid one: nothing is known, nothing was written."""
 
 
 class CreditWriter:
@@ -57,7 +57,7 @@ class CreditWriter:
 
     @asynccontextmanager
     async def turn(self, payment_id: str) -> AsyncIterator[None]:
-        """One step of a payment after the other."""
+        """The steps of one payment run one after the other."""
         lock = self._turns.setdefault(payment_id, trio.Lock())
         try:
             async with lock:
@@ -67,21 +67,21 @@ class CreditWriter:
                 self._turns.pop(payment_id, None)
 
     def method(self, found: StoredPayment) -> PaymentMethod:
-        """Raises ``Unavailable``: it is offered no more, or this is a command beside no service."""
+        """Raises ``Unavailable``: it is no longer offered, or no service runs."""
         method = self._have.methods.get(found.method)
         if method is None:
             raise Unavailable("The payment's method is not offered here.")
         return method
 
     def handed(self, found: StoredPayment) -> Payment:
-        """A payment as its method is handed it."""
+        """A payment in the form for its method."""
         return to_method(found, self._have.public_url)
 
     async def step(self, found: StoredPayment, ask: Step, *, polls: int = 0) -> StoredPayment:
-        """One step of a method, and what follows from it.
+        """One step of a method, and its consequences.
 
         Args:
-            polls: how often its provider was asked, with this time.
+            polls: how often its provider was asked, including this time.
 
         Raises:
             Unavailable: the method cannot be asked, or the disk did not take it.
@@ -98,7 +98,7 @@ class CreditWriter:
             log.warning("payment.method", method=found.method, reason=str(error))
             raise MethodSilent(_NO_ANSWER) from error
         except Exception as error:
-            # A bug of a plugin is no bug of ours: the payment stays as it was, and others go on.
+            # A plugin's bug: the payment stays as it was, and others go on.
             log.exception("payment.method_bug", method=found.method)
             raise MethodSilent(_NO_ANSWER) from error
         return progress
@@ -106,7 +106,7 @@ class CreditWriter:
     async def apply(
         self, found: StoredPayment, progress: Progress, *, polls: int = 0
     ) -> StoredPayment:
-        """Write down what a method or its provider said.
+        """Store the answer of a method or its provider.
 
         Raises:
             Unavailable: the disk did not take it.
@@ -122,18 +122,18 @@ class CreditWriter:
         return self.watch(await stored.change(found.id, change))
 
     async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
-        """Credit what a provider says was paid, where it is what was asked for.
+        """Credit what a provider reports as paid, if it is the requested amount.
 
-        Another sum or currency waits for the operator: a provider's word repeats what anybody
-        with access to its account may have changed, and only the stored payment is ours.
+        Another sum or currency waits for the operator: anybody with access to the provider's
+        account may have changed it, and only the stored payment is ours.
         """
         asked = (found.amount, found.currency)
         if (settled.amount, settled.currency) == asked:
             try:
                 await self.credit(found, settled, None, None)
             except (Conflict, Invalid) as error:
-                # Its reference was credited to another, or is none: only a person can say what is
-                # wrong here.
+                # Its reference was credited to another, or is invalid: only a person can judge
+                # this.
                 log.error("payment.conflict", payment_id=found.id, reason=str(error))
             else:
                 return self._have.payments.payment(found.id)
@@ -188,7 +188,7 @@ class CreditWriter:
         return entry
 
     def watch(self, found: StoredPayment) -> StoredPayment:
-        """Wake who asks providers where this payment is the next."""
+        """Wake the polls of providers, in case this payment is the next."""
         if found.poll_at is not None:
             self._have.polls.expect(found.poll_at)
         return found

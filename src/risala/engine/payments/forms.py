@@ -1,4 +1,4 @@
-"""What customers enter: checked against what their method asks."""
+"""Customers' entries, checked against the fields of their method."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.sms.address import normalise_number
 
 
 class Entry(Protocol):
-    """A field, as methods ask for it, and as it is stored."""
+    """A field in the form of methods, and in the stored form."""
 
     @property
     def name(self) -> str: ...
@@ -24,10 +24,10 @@ class Entry(Protocol):
 
 
 def entered_of(asks: Sequence[Entry], given: Mapping[str, str]) -> dict[str, str]:
-    """What was entered, each on one line.
+    """The entries, each on one line.
 
     Raises:
-        Invalid: something is missing, too long, or asked by nobody.
+        Invalid: a field is missing, too long, or unknown.
     """
     found = {name: " ".join(text.split()) for name, text in given.items()}
     faults = [
@@ -47,7 +47,7 @@ def entered_of(asks: Sequence[Entry], given: Mapping[str, str]) -> dict[str, str
 
 
 def reference_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> tuple[str, str | None]:
-    """The field that has the transaction's reference, and what it has; None where none asks."""
+    """The field with the transaction's reference, and its value; None if no field asks for one."""
     for each in asks:
         if each.is_reference:
             return each.name, entered[each.name]
@@ -55,10 +55,10 @@ def reference_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> tuple[str
 
 
 def payer_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
-    """The payer's number that was entered; None where nobody asks for it.
+    """The entered number of the payer; None if no field asks for it.
 
     Raises:
-        Invalid: it is none.
+        Invalid: it is no number.
     """
     for each in asks:
         if each.is_payer:
@@ -67,7 +67,7 @@ def payer_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
 
 
 def payer_number(path: str, text: str) -> str:
-    """A number as people write it, as ``+222XXXXXXXX``.
+    """A number in people's spelling, as ``+222XXXXXXXX``.
 
     Raises:
         Invalid: it is no mobile number of this country.
@@ -79,10 +79,10 @@ def payer_number(path: str, text: str) -> str:
 
 
 def key_of(name: str, reference: str) -> str:
-    """A reference as it is compared.
+    """A reference in comparable form.
 
     Args:
-        name: of the field that it was entered in.
+        name: the name of its field.
 
     Raises:
         Invalid: it has neither letters nor digits, or too many.

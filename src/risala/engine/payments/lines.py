@@ -1,4 +1,4 @@
-"""Which carriers are for banks' texts alone, and which methods read them."""
+"""Which carriers are only for banks' texts, and which methods read them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class BankLines:
         }
         """The methods whose bank writes to a SIM, by name."""
         self.texts = Bell()
-        """Wakes who reads the texts: one came, or a payment changed that one may be about."""
+        """Wakes the reader of the texts: one came, or a payment changed that one may be about."""
 
     def hearing(self, carrier: str) -> Callable[[], None] | None:
-        """Whom to tell of a carrier's texts, which are for payments alone; None: they are not."""
+        """What to call for a carrier's texts if they are for payments alone; else None."""
         mine = any(method.carrier == carrier for method in self.listeners.values())
         return self.texts.ring if mine else None

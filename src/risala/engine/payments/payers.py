@@ -1,7 +1,7 @@
-"""Whose number paid: a code is sent to it, and who has the code may claim what it paid.
+"""The payer's number: a code is sent to it, and the person with the code may claim its payment.
 
-A transaction's reference is no secret: it stands in the receipts of both sides. Without this, who
-reads one first may claim somebody else's payment.
+A transaction's reference is no secret: it is in the receipts of both sides. Without this check, the
+first reader of a receipt could claim another's payment.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from risala.engine.payments.sources import CodeStatus, PaymentSources
 log = structlog.get_logger(__name__)
 
 CODES_MAX: Final = 3
-"""Codes of one payment: they cost money, and come to somebody who may not have asked for them."""
+"""Codes of one payment: they cost money, and may reach a person who did not ask for them."""
 
 
 class PayerState(StrEnum):
-    """How far a customer has shown that the payer's number is theirs."""
+    """Whether a customer has proved that the payer's number is theirs."""
 
     NONE = "none"
-    """Nobody asks: the method does not, or no organization of the operator's sends codes."""
+    """Not needed: the method does not ask, or no organization of the operator sends codes."""
     UNSENT = "unsent"
-    """A code could not be sent, or the last one is over."""
+    """A code could not be sent, or the last one has expired."""
     SENT = "sent"
     CHECKED = "checked"
 
@@ -41,7 +41,7 @@ class PayerStatus:
     number: str | None
     state: PayerState
     codes_left: int
-    """How many more codes may be sent."""
+    """How many further codes may be sent."""
 
 
 class Payers:
@@ -50,7 +50,7 @@ class Payers:
         self._cashier = cashier
 
     def is_owed(self, found: StoredPayment) -> bool:
-        """Whether the customer was asked for the payer's number, and has not shown that it is
+        """Whether the customer was asked for the payer's number, and has not yet proved that it is
         theirs."""
         return self.status(found).state in (PayerState.UNSENT, PayerState.SENT)
 
@@ -69,8 +69,8 @@ class Payers:
         return PayerState.SENT if pending else PayerState.UNSENT
 
     async def begin(self, claimed: StoredPayment) -> StoredPayment:
-        """Send the first code, where the claim tells a number. A claim holds also where it cannot
-        be sent: the customer may ask again."""
+        """Send the first code, if the claim has a number. A claim is valid even if it cannot be
+        sent: the customer may ask again."""
         if claimed.payer_number is None or not self._have.codes.are_sent:
             return claimed
         try:
@@ -80,11 +80,11 @@ class Payers:
             return self._have.payments.payment(claimed.id)
 
     async def send(self, payment_id: str, number: str | None, by: AuditEntry) -> StoredPayment:
-        """Send another code, to another number where it was mistyped.
+        """Send another code, to another number if it was mistyped.
 
         Raises:
-            NotFound: there is no such payment.
-            Conflict: nothing is asked of it, or it had its codes.
+            NotFound: the payment does not exist.
+            Conflict: it needs no code, or all its codes were sent.
             Invalid: it is no number.
             RateLimited: the number got enough codes.
             Unavailable: no code can be sent now.
@@ -101,7 +101,7 @@ class Payers:
     async def _send(
         self, found: StoredPayment, number: str, by: AuditEntry | None
     ) -> StoredPayment:
-        # Counted first: a crash in between costs a code, never one too many.
+        # Counted first: a crash in between loses a code, but never sends one too many.
         change: PaymentChange = {
             "payer_number": number,
             "payer_codes": found.payer_codes + 1,
@@ -115,10 +115,10 @@ class Payers:
         """Judge a code that the customer typed.
 
         Raises:
-            NotFound: there is no such payment.
+            NotFound: the payment does not exist.
             Conflict: no code is awaited.
             Invalid: it is not the code.
-            Unavailable: not now.
+            Unavailable: not possible now.
         """
         async with self._cashier.turn(payment_id):
             found = self._have.payments.payment(payment_id)
@@ -134,7 +134,7 @@ class Payers:
         return checked
 
     def _was_approved(self, session_id: str) -> bool:
-        """Whether it was the code, and a crash came before that was noted here."""
+        """Whether it was the code, in case a crash came before that was stored here."""
         return self._have.codes.status(session_id) is CodeStatus.APPROVED
 
     def _refuse_over(self, found: StoredPayment) -> None:

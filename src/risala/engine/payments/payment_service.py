@@ -1,7 +1,7 @@
 """The payment service begins, claims, confirms and refuses payments.
 
-Each step is stored before it is shown. A method is only asked what it knows; the credit writer
-(:mod:`risala.engine.payments.credit_writer`) writes down what it says, and credits what came, once.
+Each step is stored before it is shown. Methods only answer; the credit writer
+(:mod:`risala.engine.payments.credit_writer`) stores the answers, and credits what came, once.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from risala.plugins.payment import (
 log = structlog.get_logger(__name__)
 
 UNANSWERED_MS: Final = 86_400_000
-"""How long a method may take to answer the first step, before the payment is over."""
+"""How long a method may take to answer the first step, before the payment ends."""
 BEGUN_AT_ONCE: Final = 100
-"""Payments that are read at once when a start looks for those that a crash has cut off."""
+"""Payments that are read together when a start looks for those that a crash has cut off."""
 OPERATOR: Final = "operator"
 """The cause of a refusal by an operator."""
 UNCHECKED: Final = (
@@ -53,7 +53,7 @@ class PaymentService:
         self.payers = Payers(sources, self._cashier)
         self.ear = BankSmsReader(sources, self._cashier)
 
-    # -- looks
+    # -- reading
 
     @property
     def offers(self) -> Mapping[str, PaymentOffer]:
@@ -69,7 +69,7 @@ class PaymentService:
         return self._have.payments.payment(payment_id)
 
     def payer(self, found: StoredPayment) -> PayerStatus:
-        """Whether the payer's number is known, and shown to be the customer's."""
+        """Whether the payer's number is known, and proved to be the customer's."""
         return self.payers.status(found)
 
     def now_ms(self) -> int:
@@ -81,9 +81,8 @@ class PaymentService:
         """A payment that is not stored yet.
 
         Raises:
-            Invalid: there is no such method, it does not take this amount, or wants something
-                entered first.
-            NotFound: there is no such organization.
+            Invalid: the method does not exist, does not take this amount, or needs an entry first.
+            NotFound: the organization does not exist.
         """
         method = self._have.methods.get(wish.method)
         if method is None:
@@ -124,7 +123,7 @@ class PaymentService:
         )
 
     async def begin(self, drafted: StoredPayment, by: AuditEntry) -> StoredPayment:
-        """Store a payment, then ask its method. Where that cannot answer the payment stays begun.
+        """Store a payment, then ask its method. If that cannot answer, the payment stays begun.
 
         Raises:
             Conflict: too many are under way.
@@ -137,10 +136,10 @@ class PaymentService:
             return self.payment(stored.id)
 
     async def go_on(self, payment_id: str) -> StoredPayment:
-        """Ask the method for the first step, where it has not answered yet.
+        """Ask the method for the first step, if it has not answered yet.
 
         Raises:
-            NotFound: there is no such payment.
+            NotFound: the payment does not exist.
             Unavailable: the method cannot be asked.
         """
         async with self._cashier.turn(payment_id):
@@ -152,13 +151,13 @@ class PaymentService:
     async def claim(
         self, payment_id: str, entered: Mapping[str, str], by: AuditEntry
     ) -> StoredPayment:
-        """The customer has paid, and enters what the method asks.
+        """The customer has paid, and enters the method's fields.
 
         Raises:
-            NotFound: there is no such payment.
-            Conflict: nothing is asked any more.
+            NotFound: the payment does not exist.
+            Conflict: no entry is expected any longer.
             Invalid: something is missing, or its reference was credited or waits already.
-            Unavailable: the method cannot be asked; what was entered is kept.
+            Unavailable: the method cannot be asked; the entries are kept.
         """
         async with self._cashier.turn(payment_id):
             found, now_ms = self.payment(payment_id), self._have.now_ms()
@@ -206,17 +205,17 @@ class PaymentService:
         *,
         unchecked: bool = False,
     ) -> StoredPayment:
-        """An operator says that the money is there: it is credited, once.
+        """An operator confirms that the money came: it is credited, once.
 
         Args:
             reference: the transaction's own; None: the one that the customer entered.
             amount: what really came; None: what the customer wanted to pay.
-            unchecked: also where the customer was asked to show that the payer's number is
-                theirs, and has not.
+            unchecked: even if the customer was asked to prove that the payer's number is theirs,
+                and has not.
 
         Raises:
-            NotFound: there is no such payment.
-            Invalid: nobody has said the reference.
+            NotFound: the payment does not exist.
+            Invalid: the reference is missing.
             Conflict: the reference was credited already; or the payer's number is not checked.
         """
         found = self.payment(payment_id)
@@ -237,10 +236,10 @@ class PaymentService:
         return self.payment(payment_id)
 
     async def refuse(self, payment_id: str, reason: str, who: str, by: AuditEntry) -> StoredPayment:
-        """An operator says that no money came.
+        """An operator reports that no money came.
 
         Raises:
-            NotFound: there is no such payment.
+            NotFound: the payment does not exist.
             Conflict: it is credited.
         """
         why, at = {"en": reason}, self._have.now_ms()
@@ -264,7 +263,7 @@ class PaymentService:
         """See :meth:`Callbacks.playable`."""
         return self._callbacks.playable(payment_id)
 
-    # -- for life
+    # -- service
 
     async def run(self) -> None:
         """Ask again about payments that a crash has cut off before their method answered."""

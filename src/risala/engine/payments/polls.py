@@ -1,4 +1,4 @@
-"""Asking providers how payments stand that nobody calls back about."""
+"""Asks providers for the state of payments without callbacks."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Polls:
         self._cashier = cashier
 
     async def run(self) -> None:
-        """Ask about each payment when its time has come, for life."""
+        """Ask about each payment when its time has come, until cancelled."""
         while True:
             next_ms = await retry_until_committed("payments' polls", self._poll_due)
             await self._have.polls.wait(next_ms)
 
     async def _poll_due(self) -> int | None:
-        """Ask about all that are due; when the next one is.
+        """Ask about all that are due; returns when the next one is.
 
         Raises:
             Unavailable: the disk does not take the answers.
@@ -58,11 +58,11 @@ class Polls:
             failed.append(error)
 
     async def now(self, payment_id: str, by: AuditEntry) -> StoredPayment:
-        """Ask about one at once, at an operator's wish, which is signed for beforehand.
+        """Ask about one at once, for an operator, whose request is already in the audit trail.
 
         Raises:
-            NotFound: there is no such payment.
-            Conflict: it is decided, or its method asks nobody.
+            NotFound: the payment does not exist.
+            Conflict: it is decided, or its method has no polls.
             Unavailable: its provider does not answer.
         """
         async with self._cashier.turn(payment_id):
@@ -74,7 +74,7 @@ class Polls:
             return await self._cashier.step(found, method.poll, polls=found.polls)
 
     async def _poll(self, found: StoredPayment) -> None:
-        """Ask about one, and say when to ask again."""
+        """Ask about one, and return when to ask again."""
         method: object = self._have.methods.get(found.method)
         polls = found.polls + 1
         if not isinstance(method, Polled):
@@ -85,7 +85,7 @@ class Polls:
         except MethodSilent:
             after = await self._put_off(found, polls)
         if after.is_open and after.poll_at is None and after.expires_at is None:
-            # Nobody will ever tell: the operator sees it.
+            # No answer will ever come: the operator sees it.
             await self._have.payments.change(found.id, {"by_operator": True})
 
     async def _put_off(self, found: StoredPayment, polls: int) -> StoredPayment:

@@ -20,7 +20,7 @@ from risala.plugins.payment import PaymentMethod
 
 
 class CodeStatus(StrEnum):
-    """How a code stands that was sent to a payer's number."""
+    """The state of a code that was sent to a payer's number."""
 
     PENDING = "pending"
     APPROVED = "approved"
@@ -29,11 +29,11 @@ class CodeStatus(StrEnum):
 
 
 class PayerCodes(Protocol):
-    """Sends codes to payers and judges what is typed: our own verification, for ourselves."""
+    """Sends codes to payers and checks the typed ones: our own verification, used by ourselves."""
 
     @property
     def are_sent(self) -> bool:
-        """False where the settings name no organization that sends and pays them."""
+        """False if the settings name no organization that sends and pays for them."""
 
     async def send(self, number: str, language: str) -> str:
         """Send a code; the session's id.
@@ -47,7 +47,7 @@ class PayerCodes(Protocol):
         """Whether it is the code."""
 
     def status(self, session_id: str) -> CodeStatus:
-        """How a session stands."""
+        """The state of a session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,11 @@ class PaymentSources:
     """By the names of their tables."""
     codes: PayerCodes
     public_url: str
-    """Where people find the pages."""
+    """The base URL of the pages."""
     owed: Callable[[], None]
-    """Told that a mail is owed."""
+    """Called when a mail is owed."""
     polls: Alarm
-    """Wakes who asks providers; told of each new poll."""
+    """Wakes the polls; called for each new poll."""
     lines: BankLines
 
     def now_ms(self) -> int:

@@ -1,4 +1,4 @@
-"""Between what is stored of a payment and what its method is handed and answers."""
+"""Converts between the stored payment and its method's input and answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 def to_method(found: StoredPayment, public_url: str) -> Payment:
-    """A payment as its method is handed it."""
+    """A payment in the form for its method."""
     return Payment(
         payment_id=found.id,
         organization_id=found.organization_id,
@@ -46,11 +46,11 @@ def of_progress(
     polls: int,
     asks_payer: bool,
 ) -> PaymentChange:
-    """What of a payment changes by what its method answered.
+    """The changes to a payment from its method's answer.
 
     Args:
         polls: how often its provider was asked.
-        asks_payer: whether payers' numbers are asked for: somebody sends codes to them.
+        asks_payer: whether payers' numbers are asked for, because codes can be sent to them.
     """
     change: PaymentChange = {
         "state": PaymentState.WAITING,
@@ -83,7 +83,7 @@ def _polled(
 
 
 def _link(found: StoredPayment, url: str | None, offer: PaymentOffer) -> str | None:
-    """Where the customer pays: nothing that a page could not safely link to."""
+    """Where the customer pays: only a link that is safe on a page."""
     if url is None or url.startswith("https://"):
         return url
     if offer.only_in_demo and url.startswith("/pay/"):

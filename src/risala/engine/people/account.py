@@ -1,4 +1,4 @@
-"""What users do to their own account: name, language, devices, e-mail address."""
+"""Users' changes to their own account: name, language, devices, e-mail address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAME_MAX = 100
 
 @dataclass(frozen=True, slots=True)
 class ChangeAnswer:
-    """What became of a change of address so far."""
+    """The state of a change of address."""
 
     user: User
     change: EmailChange | None
@@ -49,11 +49,11 @@ class OwnAccount:
     async def change(
         self, user_id: str, name: str | None, language: Language | None, by: AuditEntry
     ) -> User:
-        """Set what is given.
+        """Set the given fields.
 
         Raises:
             Invalid: the name is too long.
-            Conflict: somebody changed it meanwhile.
+            Conflict: another change came meanwhile.
         """
         values: UserFields = {}
         if name is not None:
@@ -69,13 +69,13 @@ class OwnAccount:
     # -- devices
 
     def devices(self, user_id: str) -> Sequence[Device]:
-        """Where they are signed in, the newest first."""
+        """The user's sessions, the newest first."""
         return self._have.web_sessions.of_user(user_id, self._have.now_ms())
 
     async def sign_out(
         self, user_id: str, session_id: str | None, but: str | None, by: AuditEntry
     ) -> int:
-        """End one session, or all but one; how many there were."""
+        """End one session, or all except one; returns how many there were."""
         left = [each.id for each in self.devices(user_id)]
         try:
             end = self._have.web_sessions.end
@@ -95,10 +95,10 @@ class OwnAccount:
         return self._have.users.pending_email_change(user_id, self._have.now_ms())
 
     async def change_email(self, user_id: str, email: str, by: AuditEntry) -> EmailChange:
-        """Mail a code to the address that they have, and one to that which they want.
+        """Mail a code to the present address, and one to the new one.
 
         Raises:
-            Invalid: it is no address, or the one that they have.
+            Invalid: it is no address, or the present one.
             RateLimited: too many codes for one of the two, or in all.
         """
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
@@ -106,11 +106,11 @@ class OwnAccount:
         if address == user.email:
             raise Invalid("email", "same_email", "This is the address that you have.")
         uses = (
-            # A pool of its own: who is signed in is not held up by who stands at the door.
+            # A separate pool: signed-in users are not blocked by visitors of the sign-in page.
             (PeopleUse.CODE_ADDRESS, ("change", address)),
             (PeopleUse.CODE_ADDRESS, ("change", user.email)),
             (PeopleUse.CODE_ALL, "change"),
-            (PeopleUse.CODE_UNKNOWN, "change"),  # nobody has the new address, or it is refused
+            (PeopleUse.CODE_UNKNOWN, "change"),  # no user has the new address, or it is refused
         )
         await have.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS
@@ -125,7 +125,7 @@ class OwnAccount:
         """Judge one code or both; with the second of them the address is changed.
 
         Raises:
-            Conflict: the codes are over, or somebody else has the address.
+            Conflict: the codes have expired, or another user has the address.
         """
         have, now_ms = self._have, self._have.now_ms()
         judge = partial(self._judged, old_code=old_code, new_code=new_code)

@@ -1,7 +1,7 @@
 """Alerts in words, in the reader's language: for mails, pages, calls and the command line.
 
-The words stand in ``alert_words/*.toml``, one file a language, each with the same kinds and the
-same holes. A hole has the name of a fact, or is ``subject``.
+The words are in ``alert_words/*.toml``, one file for each language, each with the same kinds and
+the same placeholders. A placeholder has the name of a fact, or is ``subject``.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from risala.engine.rules.alerts.alert import Alert, AlertKind, Fact
 
 Catalogue = Mapping[str, Mapping[str, str]]
 NEVER: Final = "backup_never"
-"""The words for an installation that was never backed up."""
+"""The words for an installation without any backup."""
 _NETWORKS: Final = (AlertKind.DELIVERY_LOW, AlertKind.APPROVAL_LOW)
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 _DAY_S: Final = 86_400
 _SHOWN_FROM: Final = 2
-"""A time is told in the largest unit of which there are at least two."""
+"""A time is written in the largest unit of which there are at least two."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlertWords:
     title: str
-    """Half a line: what is wrong."""
+    """Half a line: the problem."""
     text: str
     """A sentence or two: with its figures, and what to do."""
     lasted: str
-    """How long it was, or empty while it goes on."""
+    """How long it lasted, or empty while it lasts."""
 
 
 @cache
@@ -46,7 +46,7 @@ def catalogue(language: Language) -> Catalogue:
 
 
 def alert_words(alert: Alert, language: Language) -> AlertWords:
-    """What an alert says; nothing that others wrote can break a line of it."""
+    """The words of an alert; others' texts in it cannot break a line."""
     words, facts = catalogue(language), alert.facts
     subject = alert.subject.capitalize() if alert.kind in _NETWORKS else alert.subject
     said = {name: _spoken(name, value, words) for name, value in facts.items()}
@@ -60,7 +60,7 @@ def alert_words(alert: Alert, language: Language) -> AlertWords:
 
 
 class _Holes(dict[str, str]):
-    """A fact that an older version did not write down is a dash."""
+    """A fact that an older version did not store is a dash."""
 
     def __missing__(self, name: str) -> str:
         return "–"

@@ -1,4 +1,4 @@
-"""The end of a user: name and address leave, and whatever lets them in."""
+"""Deletes a user: name and address, and everything that lets them sign in."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class Ending:
         self._sessions = sessions
 
     def owned_alone(self, user_id: str) -> list[str]:
-        """Organizations that would be left without an owner, by their ids."""
+        """The ids of organizations that would be left without an owner."""
         return self._have.users.owned_alone(user_id)
 
     async def delete(self, user_id: str, by: AuditEntry) -> None:
-        """Forget a user; whatever they are signed in to ends at once.
+        """Delete a user; all their sessions end at once.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no user has this id.
             Conflict: an organization would be left without an owner.
         """
         try:

@@ -1,7 +1,7 @@
-"""What mails say, in the reader's language: put together when they leave, codes among it.
+"""The texts of mails, in the reader's language: composed when they leave, with codes.
 
-The words stand in ``letters/*.toml``, one file a language, each with the same kinds and the same
-holes.
+The words are in ``letters/*.toml``, one file for each language, each with the same kinds and the
+same placeholders.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from risala.plugins.mail import Mail
 Words = Mapping[str, Any]
 Values = dict[str, str]
 _OURS: Final = {"title", "what"}
-"""Sentences of a catalogue, in which what others wrote stands on one line already."""
+"""Sentences of a catalogue, with others' texts already on one line."""
 
 
 @cache
@@ -77,7 +77,7 @@ class Letters:
         }
 
     def write(self, owed: OwedMail) -> Mail | None:
-        """The mail in words; None: what it was about is over."""
+        """The mail in words; None: its subject has ended."""
         words = words_in(owed.language)
         try:
             values = self._values_of[owed.kind](owed, words)
@@ -170,7 +170,7 @@ class Letters:
 
 
 def _named(organization: Organization) -> str:
-    """A name from before names were looked at may hold a link: then the id stands for it."""
+    """A name from before names were checked may contain a link: then the id replaces it."""
     return organization.id if name_fault(organization.name) else organization.name
 
 

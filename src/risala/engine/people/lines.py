@@ -1,4 +1,4 @@
-"""What others wrote, as it may stand in our own sentences."""
+"""Others' texts in a form that is safe in our own sentences."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import unicodedata
 from typing import Final
 
 _CONTROL: Final = "C"
-"""Of control and format characters, and what is no character at all."""
+"""The categories of control and format characters, and of non-characters."""
 
 
 def one_line(text: str) -> str:
-    """What others wrote, with nothing in it that breaks a line or turns the reading direction."""
+    """A text of others without anything that breaks a line or turns the reading direction."""
     return "".join(
         " " if each.isspace() else each
         for each in text

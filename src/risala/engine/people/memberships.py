@@ -1,4 +1,4 @@
-"""Who belongs to which organization: invited, accepted, given another role, removed."""
+"""Members of organizations: invited, accepted, given another role, removed."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class Memberships:
         self._have = sources
         self._sessions = sessions
 
-    # -- looked at
+    # -- reading
 
     def members(self, organization_id: str) -> Sequence[MemberView]:
-        """All members, the first first.
+        """All members, the oldest membership first.
 
         Raises:
-            NotFound: there is no such organization.
+            NotFound: the organization does not exist.
         """
         return [self._view(each) for each in self._have.members.of_organization(organization_id)]
 
     def member(self, organization_id: str, user_id: str) -> MemberView:
-        """Raises ``NotFound`` where they are none."""
+        """Raises ``NotFound`` if they are no member."""
         return self._view(self._have.members.member(organization_id, user_id))
 
     def _view(self, membership: Membership) -> MemberView:
@@ -54,16 +54,16 @@ class Memberships:
         return [self._sessions.organization(each) for each in found]
 
     def invitations(self, organization_id: str) -> Sequence[Invitation]:
-        """Those that nobody has answered yet."""
+        """Those without an answer yet."""
         return self._have.members.invitations_of(organization_id, self._have.now_ms())
 
     def invitations_to(self, email: str) -> Sequence[Invitation]:
         return self._have.members.invitations_to(email, self._have.now_ms())
 
-    # -- an organization of one's own
+    # -- a user's own organization
 
     async def found(self, user_id: str, name: str, by: AuditEntry) -> Organization:
-        """Make an organization whose owner the user is.
+        """Make an organization with the user as its owner.
 
         Raises:
             Invalid: the name is empty or too long.
@@ -81,17 +81,17 @@ class Memberships:
         self, organization_id: str, email: str, role: Role, who: str, actor_id: str | None,
         by: AuditEntry,
     ) -> Invitation:  # fmt: skip
-        """Invite whoever reads an address; again sends it again.
+        """Invite the reader of an address; a repeated call sends the invitation again.
 
         Args:
-            actor_id: the owner who asks; None: the operator.
+            actor_id: the owner who invites; None: the operator.
 
         Raises:
             Invalid: it is no address.
-            RateLimited: the organization, the actor or all together invited too many within an
-                hour or a day, or this address was invited too often.
-            Conflict: they are a member already, or there are too many.
-            Forbidden: the actor is no owner any more.
+            RateLimited: the organization, the actor or all together invited too many within an hour
+                or a day, or this address was invited too often.
+            Conflict: they are already a member, or there are too many.
+            Forbidden: the actor is no longer an owner.
         """
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
         have.accounts.organization(organization_id)
@@ -119,11 +119,11 @@ class Memberships:
     async def uninvite(
         self, organization_id: str, invitation_id: str, actor_id: str | None, by: AuditEntry
     ) -> Invitation:
-        """Take an invitation back.
+        """Withdraw an invitation.
 
         Raises:
-            NotFound: there is none of this organization's.
-            Forbidden: the actor is no owner any more.
+            NotFound: the organization has no such invitation.
+            Forbidden: the actor is no longer an owner.
         """
         now_ms = self._have.now_ms()
         uninvite = self._have.members.uninvite
@@ -135,8 +135,8 @@ class Memberships:
         """Become a member by an invitation to one's own address.
 
         Raises:
-            NotFound: there is none to them.
-            Conflict: they are a member already, or there are too many.
+            NotFound: they have no such invitation.
+            Conflict: they are already a member, or there are too many.
         """
         now_ms = self._have.now_ms()
         with self._changing(user_id):
@@ -144,19 +144,19 @@ class Memberships:
         return self._sessions.organization(new)
 
     async def decline(self, user_id: str, invitation_id: str, by: AuditEntry) -> Invitation:
-        """Raises ``NotFound`` where there is none to them."""
+        """Raises ``NotFound`` if they have no such invitation."""
         now_ms = self._have.now_ms()
         return await self._have.members.decline(user_id, invitation_id, now_ms, by=by)
 
     # -- members
 
     async def add(self, organization_id: str, email: str, role: Role, by: AuditEntry) -> MemberView:
-        """Make somebody a member by the operator's word, and a user where there is none.
+        """Make a person a member on the operator's behalf, and a user if they are none yet.
 
         Raises:
             Invalid: it is no address.
-            NotFound: there is no such organization.
-            Conflict: they are a member already, or there are too many.
+            NotFound: the organization does not exist.
+            Conflict: they are already a member, or there are too many.
         """
         have, now_ms = self._have, self._have.now_ms()
         address, new_id = address_of(email), have.ids.new("usr")
@@ -168,12 +168,12 @@ class Memberships:
     async def set_role(
         self, organization_id: str, user_id: str, role: Role, actor_id: str | None, by: AuditEntry
     ) -> MemberView:
-        """Give a member another role; their cookies are renewed, what they follow ends.
+        """Give a member another role; their cookies are renewed, and what they follow ends.
 
         Raises:
             NotFound: they are no member.
-            Conflict: there would be no owner left, or somebody changed it meanwhile.
-            Forbidden: the actor is no owner any more.
+            Conflict: no owner would be left, or another change came meanwhile.
+            Forbidden: the actor is no longer an owner.
         """
         given = (organization_id, user_id, role, actor_id, self._have.now_ms())
         with self._changing(user_id, organization_id):
@@ -187,8 +187,8 @@ class Memberships:
 
         Raises:
             NotFound: they are no member.
-            Conflict: there would be no owner left, or somebody changed it meanwhile.
-            Forbidden: the actor is no owner any more.
+            Conflict: no owner would be left, or another change came meanwhile.
+            Forbidden: the actor is no longer an owner.
         """
         gone = self.member(organization_id, user_id)
         with self._changing(user_id, organization_id):
@@ -199,18 +199,18 @@ class Memberships:
         """End one's own membership.
 
         Raises:
-            NotFound: it is not theirs.
-            Conflict: there would be no owner left.
+            NotFound: they are no member there.
+            Conflict: no owner would be left.
         """
         with self._changing(user_id, organization_id):
             await self._have.members.leave(organization_id, user_id, by=by)
 
     @contextmanager
     def _changing(self, user_id: str, left: str | None = None) -> Iterator[None]:
-        """Inside the block is written what changes what a user may do.
+        """A block for writes that change what a user may do.
 
         Args:
-            left: the organization in which they may not go on as before.
+            left: the organization in which they lose their former rights.
         """
         try:
             yield

@@ -1,4 +1,4 @@
-"""People: the one thing that pages and operations ask about who is there and who may come in."""
+"""People: the interface of pages and operations to users, sessions and sign-in."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ class People:
         self.ending = Ending(sources, self.sessions)
 
     def mail_is_owed(self) -> None:
-        """Told by others, that the mail which they owe may leave."""
+        """Called by others when they have queued a mail."""
         self._have.owed()
 
     @property
     def public_url(self) -> str:
-        """Where people find the pages: no slash at its end."""
+        """The base URL of the pages, without a slash at its end."""
         return self._have.public_url
 
     @property
     def has_mailer(self) -> bool:
-        """Whether codes can be mailed at all; without it the operator hands out links."""
+        """Whether codes can be mailed; without a mailer the operator hands out links."""
         return self._have.has_mailer
 
     # -- tokens of browsers
@@ -59,7 +59,7 @@ class People:
         return new_token()
 
     def form_token(self, cookie: str) -> str:
-        """What the forms of the page carry that belongs to a cookie: the CSRF token."""
+        """The CSRF token that belongs to a cookie, for the forms of a page."""
         return self._have.derived.form_token(cookie)
 
     def is_form_token(self, cookie: str, given: str) -> bool:
@@ -85,7 +85,7 @@ class People:
         return await self._sign_in.finish(browser, code, kind)
 
     def peek_link(self, token: str) -> LinkView | None:
-        """What a link is good for; consumes nothing."""
+        """The purpose of a link; does not use it up."""
         return self._sign_in.peek_link(token)
 
     async def use_link(
@@ -97,11 +97,11 @@ class People:
     # -- signed in
 
     def session(self, token: str, kind: SessionKind) -> WebSession | None:
-        """Who carries this cookie; None: nobody who is signed in. Counts as a use."""
+        """The session of a cookie; None: not signed in. Counts as a use."""
         return self.sessions.find(token, kind)
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        """Another cookie for the same session; the old one holds a moment longer."""
+        """Another cookie for the same session; the old one is valid a moment longer."""
         return await self.sessions.rotate(token, kind)
 
     async def sign_out(self, token: str, kind: SessionKind) -> None:
@@ -109,29 +109,29 @@ class People:
         await self.sessions.sign_out(token, kind)
 
     def caller(self, session: WebSession, organization_id: str) -> Caller:
-        """The member that a page acts as. Raises ``NotFound`` where they are none."""
+        """The member that a page acts as. Raises ``NotFound`` if they are none."""
         return self.sessions.caller(session, organization_id)
 
     def user_caller(self, session: WebSession) -> Caller:
-        """Whom the pages of one's own account act as."""
+        """The caller for the pages of one's own account."""
         return self.sessions.user_caller(session)
 
     def operator_caller(self, session: WebSession) -> Caller:
-        """Whom the console acts as. Raises ``Forbidden``."""
+        """The caller for the console. Raises ``Forbidden``."""
         return self.sessions.operator_caller(session)
 
     def watching(
         self, session: WebSession, organization_id: str | None = None
     ) -> AbstractContextManager[trio.Event]:
-        """Inside the block: an event that is set when the session may not look on any more."""
+        """Inside the block: an event that is set when the session may no longer watch."""
         return self.sessions.watching(session, organization_id)
 
     def organization_deleted(self, organization_id: str, users: Iterable[str]) -> None:
-        """It is no more: whoever was a member has to be read anew, and what they follow ends."""
+        """It was deleted: its members are read again, and what they follow ends."""
         for user_id in users:
             self.sessions.forget(user_id)
         self.organization_changed(organization_id)
 
     def organization_changed(self, organization_id: str) -> None:
-        """It was suspended, or may go on: what its members follow ends, and begins anew."""
+        """It was suspended or resumed: what its members follow ends, and begins again."""
         self.sessions.tell_ended(AccessEnded(organization_id=organization_id))

@@ -1,8 +1,8 @@
-"""The post: hands the mails that are owed to the mailer, until each is settled.
+"""The post: hands owed mails to the mailer, until each is settled.
 
-A row stays due until it is written down what became of it: who is killed between the mailer's
-"taken" and that, sends the mail again after the next start. At least once, then, and hardly ever
-twice.
+A row stays due until its result is stored: if the process is killed after the mailer accepted a
+mail and before that, the mail is sent again after the next start. So mails are sent at least once,
+and hardly ever twice.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from risala.plugins.mail import Mail, Mailer, MailNotSentError
 log = structlog.get_logger(__name__)
 
 AT_ONCE: Final = 4
-"""Mails with the mailer at one moment: one that the server dawdles over holds up few others."""
+"""Mails with the mailer at one time: a slow mail delays few others."""
 SEND_S: Final = 120.0
-"""A mailer that has not answered by then has failed; SMTP's own steps are shorter."""
+"""A mailer without an answer by then has failed; SMTP's own steps are shorter."""
 WAIT_S: Final = 15
-"""After a first failure; each wait is twice the one before: someone may be waiting for a code."""
+"""After a first failure; each wait is twice the one before: a person may be waiting for a code."""
 TRIES_MAX: Final = 14
-"""Three days of trying; what has no use any more ends sooner."""
+"""Three days of trying; mails that are no longer useful end sooner."""
 WAIT_MAX_S: Final = 6 * 3600
 TIDY_EVERY_S: Final = 3600.0
 
 
 class Post:
-    """A service; without a mailer it says so in the log, once for each mail."""
+    """A service; without a mailer it logs each mail once as unsent."""
 
     def __init__(
         self,
@@ -59,14 +59,14 @@ class Post:
         self._alarm.ring()
 
     async def run(self) -> None:
-        """Send for life."""
+        """Send until cancelled."""
         self._in_flight.clear()
         async with trio.open_nursery() as crew:
             while True:
                 await self._alarm.wait(self._hand_out(crew))
 
     def _hand_out(self, crew: trio.Nursery) -> int | None:
-        """Start what is due; when to look again."""
+        """Start what is due; returns when to look again."""
         now_ms = self._clock.now_ms()
         for owed in self._mails.due(AT_ONCE + len(self._in_flight)):
             if owed.seq in self._in_flight:
@@ -74,7 +74,7 @@ class Post:
             if owed.due_at > now_ms:
                 return owed.due_at
             if len(self._in_flight) >= AT_ONCE:
-                return None  # the one that ends rings
+                return None  # the next one that ends rings
             self._in_flight.add(owed.seq)
             crew.start_soon(self._deliver, owed)
         return None
@@ -97,13 +97,13 @@ class Post:
             self._alarm.ring()
 
     async def _attempt(self, owed: OwedMail) -> MailOutcome | None:
-        """What became of a mail; None: it is to be tried again."""
+        """The result of a mail; None: try again later."""
         if self._clock.now_ms() >= owed.useless_at:
             return MailOutcome.OVER
         mail = self._letters.write(owed)
         if mail is None:
             return MailOutcome.OVER
-        said = {"kind": owed.kind.value, "mail": owed.seq}  # never to whom, never what
+        said = {"kind": owed.kind.value, "mail": owed.seq}  # without recipient and content
         if self._mailer is None:
             log.warning("people.mail.unsent", reason="no mailer is set", **said)
             return MailOutcome.NO_MAILER
@@ -129,12 +129,12 @@ class Post:
 
 
 def wait_ms(tries: int) -> int:
-    """After so many failures before this one."""
+    """The wait after this many earlier failures."""
     return int(min(WAIT_S * 2**tries, WAIT_MAX_S)) * 1000
 
 
 async def keep_tidy(repositories: Repositories, clock: Clock) -> None:
-    """Forget what time has ended, for life: requests, links, sessions, mails of last week."""
+    """Delete expired requests, links, sessions, and mails of last week, until cancelled."""
     while True:
         now_ms = clock.now_ms()
         try:

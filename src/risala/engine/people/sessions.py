@@ -29,9 +29,9 @@ from risala.engine.rules.people.lifetimes import is_over
 log = structlog.get_logger(__name__)
 
 CACHED_MAX: Final = 10_000
-"""About 20 MB; more people than this at once cost each of their pages three indexed reads."""
+"""About 20 MB; with more people, each page of theirs costs three indexed reads."""
 TOUCH_EVERY_S: Final = 60.0
-"""When sessions were last used is written down this often, for all of them in one unit."""
+"""When sessions were last used is stored this often, for all of them in one unit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class WebSessions:
         self._used: dict[str, int] = {}
 
     def find(self, token: str, kind: SessionKind) -> WebSession | None:
-        """Who carries this token; None: nobody who is signed in. Counts as a use."""
+        """The session of a token; None: not signed in. Counts as a use."""
         if not is_token(token):
             return None
         now_ms, hashed = self._have.now_ms(), digest(token)
@@ -74,7 +74,7 @@ class WebSessions:
         user_id = row.device.user_id
         memberships = tuple(have.members.of_user(user_id))
         known = _Known(row.device, have.users.user(user_id), memberships, row.stale)
-        if not row.is_previous:  # the old token of a rotation holds for a moment only
+        if not row.is_previous:  # the old token of a rotation is valid only for a moment
             self._known[hashed] = known
             if len(self._known) > CACHED_MAX:
                 self._known.popitem(last=False)
@@ -91,13 +91,13 @@ class WebSessions:
         )
 
     def view(self, device: Device) -> WebSession:
-        """Of a session that was just stored."""
+        """The view of a session that was just stored."""
         memberships = tuple(self._have.members.of_user(device.user_id))
         user = self._have.users.user(device.user_id)
         known = _Known(device, user, memberships, stale=False)
         return self._view(known)
 
-    # -- who may no longer
+    # -- lost access
 
     def forget(self, user_id: str) -> None:
         """Something about a user was written."""
@@ -105,14 +105,14 @@ class WebSessions:
             del self._known[hashed]
 
     def tell_ended(self, ended: AccessEnded) -> None:
-        """Have those end what they show who follow it for somebody."""
+        """Notify followers who lost access, so that they end."""
         self._have.ended.publish(ended)
 
     @contextmanager
     def watching(
         self, session: WebSession, organization_id: str | None = None
     ) -> Iterator[trio.Event]:
-        """Inside the block: an event that is set when the session may not look on any more."""
+        """Inside the block: an event that is set when the session may no longer watch."""
         over = trio.Event()
 
         def hear(ended: AccessEnded) -> None:
@@ -125,13 +125,13 @@ class WebSessions:
         with self._have.ended.hear(hear):
             yield over
 
-    # -- what pages act as
+    # -- callers of pages
 
     def caller(self, session: WebSession, organization_id: str) -> Caller:
         """A member in one of their organizations.
 
         Raises:
-            NotFound: it is not theirs.
+            NotFound: they are no member of it.
         """
         for place in session.places:
             if place.organization_id == organization_id:
@@ -144,15 +144,15 @@ class WebSessions:
         return Caller(session.user.email, face, Role.USER, None, session.user.id)
 
     def operator_caller(self, session: WebSession) -> Caller:
-        """Raises ``Forbidden`` where the session is no operator's."""
+        """Raises ``Forbidden`` if the session is not an operator's."""
         if session.kind is not SessionKind.OPERATOR or not session.user.operator:
             raise Forbidden("This is for operators.")
         return Caller(session.user.email, CallerKind.CONSOLE, Role.OPERATOR, None, session.user.id)
 
-    # -- what is written
+    # -- writes
 
     async def rotate(self, token: str, kind: SessionKind) -> str | None:
-        """Another token for the same session; None: there is none, or it was just rotated."""
+        """Another token for the same session; None: no session has it, or it was just rotated."""
         found = self.find(token, kind)
         if found is None:
             return None
@@ -165,7 +165,7 @@ class WebSessions:
         return new if rotated else None
 
     async def sign_out(self, token: str, kind: SessionKind) -> None:
-        """End the session of a token, wherever it is shown."""
+        """End the session of a token, and what it shows."""
         found = self.find(token, kind)
         if found is not None:
             user_id, session_id = found.user.id, found.id
@@ -176,13 +176,13 @@ class WebSessions:
                 self.tell_ended(AccessEnded(user_id, session_id=session_id))
 
     async def keep_touching(self) -> None:
-        """Write down when sessions were last used, for life."""
+        """Store when sessions were last used, until cancelled."""
         while True:
             await trio.sleep(TOUCH_EVERY_S)
             await self.flush_touched()
 
     async def flush_touched(self) -> None:
-        """Losing the last minute is no loss."""
+        """Losing the last minute does no harm."""
         if not self._used:
             return
         used, self._used = self._used, {}

@@ -1,8 +1,8 @@
-"""Signing in and up: by a code to an e-mail address, or by a link that the operator hands over.
+"""Signing in and up: with a code to an e-mail address, or with a link from the operator.
 
-Whether an address is known is told to nobody who cannot read its mail: the answer is the same, and
-so is the work (a row for the request, a row for the mail, which is sent or is not). What only an
-unknown address can meet (sign-up is closed, too many sign-ups) is said after the code was right.
+A person who cannot read an address's mail does not learn whether it is known: the answer and the
+work are the same (a row for the request, a row for the mail, which is sent or not). Errors of
+unknown addresses (sign-up is closed, too many sign-ups) come after the right code.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from risala.engine.rules.people.lifetimes import (
 )
 
 AGENT_MAX: Final = 200
-"""Characters of a browser's name for itself: enough to know it again in a list of devices."""
+"""Characters of a browser's name: enough to recognise it in a list of devices."""
 GUESS_MAX: Final = 64
-"""Characters of what is typed for a code that are looked at."""
+"""Characters of a typed code that are read."""
 
 
 def address_of(text: str, path: str = "email") -> str:
     """An e-mail address in its one form.
 
     Raises:
-        Invalid: it is none.
+        Invalid: it is no address.
     """
     found = normalised(text)
     if found is None:
@@ -70,12 +70,12 @@ class SignIn:
     async def begin(
         self, browser: Browser, email: str, kind: SessionKind = SessionKind.CUSTOMER
     ) -> CodeAsked:
-        """Mail a code to an address, if it is one that may sign in; the answer does not tell.
+        """Mail a code to an address that may sign in; the answer does not reveal whether it may.
 
         Raises:
             Invalid: it is no address.
-            RateLimited: too many were asked for, whosever the address is.
-            Unavailable: not now; nothing was stored.
+            RateLimited: too many were requested, for any address.
+            Unavailable: not possible now; nothing was stored.
         """
         have, hashed = self._have, digest(browser.token)
         address, now_ms = address_of(email), have.now_ms()
@@ -99,7 +99,7 @@ class SignIn:
         return _asked(asked)
 
     def pending(self, token: str) -> CodeAsked | None:
-        """What a browser waits for."""
+        """The request that a browser waits for."""
         found = self._have.sign_in.request_of(digest(token))
         if found is None or is_over(found, self._have.now_ms()):
             return None
@@ -112,8 +112,8 @@ class SignIn:
 
         Raises:
             RateLimited: too many guesses from this address, or too many sign-ups.
-            Forbidden: the code was right, and still nobody may come in by it.
-            Unavailable: not now; nothing was counted.
+            Forbidden: the code was right, but its owner may not sign in.
+            Unavailable: not possible now; nothing was counted.
         """
         have, hashed = self._have, digest(browser.token)
         waiting = have.sign_in.request_of(hashed)
@@ -139,7 +139,7 @@ class SignIn:
     # -- by a link
 
     def peek_link(self, token: str) -> LinkView | None:
-        """What a link is good for; None: it was used, is too old, or is none."""
+        """The purpose of a link; None: it was used, is too old, or does not exist."""
         if not is_token(token):
             return None
         return self._have.sign_in.peek_link(digest(token), self._have.now_ms())
@@ -147,15 +147,15 @@ class SignIn:
     async def use_link(
         self, token: str, browser: Browser, kind: SessionKind = SessionKind.CUSTOMER
     ) -> SignedIn | None:
-        """Sign in by a link, which ends by that.
+        """Sign in with a link, which is used up by that.
 
         Args:
-            kind: whose pages it was opened on, where nobody knows what the link was for.
+            kind: the pages it was opened on, in case the link's purpose is unknown.
 
         Raises:
             RateLimited: too many were tried from this address.
-            Forbidden: whoever it was made for is no operator any more.
-            Unavailable: not now; the link holds.
+            Forbidden: the link was for an operator who is none now.
+            Unavailable: not possible now; the link stays valid.
         """
         have = self._have
         view = self.peek_link(token)
@@ -204,7 +204,7 @@ class SignIn:
 
 
 def code_basis(found: CodeRequest) -> str:
-    """What a code is derived from: this request of this browser, and nothing else."""
+    """The input of a code's derivation: this request of this browser, and nothing else."""
     return f"{found.id} {found.browser.hex()}"
 
 
@@ -219,5 +219,5 @@ def _asked(found: CodeRequest) -> CodeAsked:
 
 
 def _cleaned(text: str) -> str:
-    """What a browser says of itself, as one line."""
+    """A browser's ``User-Agent`` as one line."""
     return "".join(each if each.isprintable() else " " for each in text).strip()

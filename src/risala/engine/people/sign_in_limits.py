@@ -1,7 +1,7 @@
-"""What sign-in counts, and against whom: a stranger neither guesses a code nor shuts anybody out.
+"""Sign-in limits: a stranger can neither guess a code nor lock another person out.
 
-The dashboard and the console have pools of their own. A browser that somebody signed in on with an
-address has a share of its own for that address, whatever strangers do with theirs.
+The dashboard and the console have separate pools. A browser with an earlier sign-in for an address
+has a separate share for that address, independent of strangers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Uses = tuple[tuple[PeopleUse, object], ...]
 _SHARED: Final = frozenset({"network", "address", "all"})
 """Limits that strangers share, so that one of them can use up what others need."""
 NOTED_MAX: Final = 1000
-"""Limits of users that are remembered as written down in this minute; of more, a second row."""
+"""Limits of users that are remembered as noted in this minute; beyond that, a second row."""
 _OF_ADDRESS: Final = frozenset({"address", "browser"})
 """Limits of one e-mail address."""
 
@@ -37,14 +37,14 @@ class SignInLimits:
         self._noted: dict[tuple[SessionKind, str, str], int] = {}
 
     def known_browser(self, browser: Browser, kind: SessionKind, email: str) -> str | None:
-        """Which known browser of an address it is; None: none."""
+        """The known browser of an address; None: unknown."""
         return self._have.derived.browser_number(browser.known_as, kind, email)
 
     async def take_code(self, browser: Browser, kind: SessionKind, email: str) -> bool:
-        """Count that a code is asked for; whether it may be mailed to an address without a user.
+        """Count a request for a code; returns whether it may be mailed to an unknown address.
 
         Raises:
-            RateLimited: too many were asked for, whosever the address is.
+            RateLimited: too many were requested, for any address.
         """
         number = self.known_browser(browser, kind, email)
         if number is not None:
@@ -64,11 +64,11 @@ class SignInLimits:
         try:
             await self._take(((PeopleUse.CODE_UNKNOWN, None),), browser, kind)
         except RateLimited:
-            return False  # the answer stays the same: it would tell who has a user here
+            return False  # the answer stays the same: it would reveal who is a user here
         return True
 
     async def take_guess(self, browser: Browser, kind: SessionKind, email: str | None) -> None:
-        """Count that a code or a link is tried.
+        """Count the try of a code or a link.
 
         Raises:
             RateLimited: too many were tried.
@@ -93,7 +93,7 @@ class SignInLimits:
             raise
 
     async def note_link(self, browser: Browser, kind: SessionKind) -> None:
-        """Write down that a link let nobody in."""
+        """Store that a link failed."""
         await self._note(FailureReason.LINK, "link", browser, kind, "")
 
     async def _note(
@@ -114,7 +114,7 @@ class SignInLimits:
 
 
 def say(failure: SignInFailure) -> None:
-    """Log what is written down; without the e-mail address, which anybody may have typed."""
+    """Log what is stored, without the e-mail address, which may be a stranger's."""
     log.warning(
         "sign_in.failed",
         site=SITES[failure.kind],

@@ -1,4 +1,4 @@
-"""What those who look after people stand on."""
+"""What the parts of people management need from the engine."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class PeopleSources:
     limits: Ref[LimitsMessage]
     derived: Derived
     ended: Broadcast[AccessEnded]
-    """Told of who may no longer see what they look at."""
+    """Notified of people who may no longer see what they watch."""
     owed: Callable[[], None]
-    """Told that a mail is owed."""
+    """Called when a mail is owed."""
     public_url: str
-    """Where people find the pages."""
+    """The base URL of the pages."""
     console_url: str
-    """Where operators find theirs."""
+    """The base URL of the console."""
     has_mailer: bool
 
     def now_ms(self) -> int:

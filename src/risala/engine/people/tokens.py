@@ -1,6 +1,6 @@
-"""Tokens that browsers carry, and what is derived from them: hashes, form tokens, codes.
+"""Tokens of browsers, and what is derived from them: hashes, form tokens, codes.
 
-A token is 256 random bits and stands nowhere but in its cookie or link; the journal has its hash.
+A token is 256 random bits and exists only in its cookie or link; the journal has its hash.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from risala.engine.rules.people.lifetimes import KNOWN_BROWSER_MS
 
 TOKEN_BYTES: Final = 32
 TOKEN_CHARACTERS: Final = 43
-"""Of a token as text; anything else is none, and not worth hashing."""
+"""The length of a token as text; any other text is no token, and is not hashed."""
 ADDRESS_HASH_DIGITS: Final = 32
-"""Hexadecimal digits, so 128 bits: no two of all addresses that there are share one."""
+"""Hexadecimal digits, so 128 bits: no two existing addresses share one."""
 KNOWN_BROWSER_CHARACTERS_MAX: Final = 120
-"""Of the cookie of a known browser: 16 and 64 hexadecimal digits, and a time."""
+"""For the cookie of a known browser: 16 and 64 hexadecimal digits, and a time."""
 
 
 def new_token() -> str:
@@ -34,12 +34,12 @@ def is_token(text: str) -> bool:
 
 
 def digest(token: str) -> bytes:
-    """What the journal knows of a token: nothing to guess, so a plain hash is the right one."""
+    """A token's form in the journal: a token cannot be guessed, so a plain hash is right."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 class Derived:
-    """What the server key makes of them, in domains of their own."""
+    """Derives values with the server key, each kind in its own domain."""
 
     def __init__(self, ring: Ring, now_ms: Callable[[], int]) -> None:
         self._ring = ring
@@ -51,12 +51,12 @@ class Derived:
         return "<Derived ***>"
 
     def form_token(self, cookie: str) -> str:
-        """What a form of the page that belongs to this cookie carries."""
+        """The token in the forms of a page that belongs to this cookie."""
         return _form_token(self._ring().newest, cookie)
 
     def is_form_token(self, cookie: str, given: str) -> bool:
-        """Compared in constant time; also by a key of before, as long as that holds: the page may
-        have been drawn by it."""
+        """Compared in constant time; a former key is accepted as long as it is valid: the page may
+        be older than the present key."""
         said = given.encode("utf-8", "surrogatepass")
         fits = [
             hmac.compare_digest(_form_token(key, cookie).encode(), said)
@@ -65,19 +65,19 @@ class Derived:
         return any(fits)
 
     def hashed_address(self, email: str) -> str:
-        """What stands for an e-mail address that no user has: the same one each time, and nothing
-        that it could be read from."""
+        """The replacement for an e-mail address that no user has: always the same, and it does not
+        reveal the address."""
         found = hmac.new(key_for(self._ring().newest, "typed addresses"), email.encode(), "sha256")
         return f"#{found.hexdigest()[:ADDRESS_HASH_DIGITS]}"
 
     def known_browser(self, kind: SessionKind, email: str, now_ms: int) -> str:
-        """The value of the cookie by which a browser is known that signed in with an address."""
+        """The value of the cookie for a browser that signed in with an address."""
         number, until = secrets.token_hex(8), now_ms + KNOWN_BROWSER_MS
         mark = _browser_mark(self._ring().newest, f"{kind} {email} {number} {until}")
         return f"{number}.{until}.{mark}"
 
     def browser_number(self, cookie: str, kind: SessionKind, email: str) -> str | None:
-        """Which known browser of this address it is; None: it never signed in with it, or did long
+        """The number of this address's known browser; None: it never signed in with it, or long
         ago."""
         if len(cookie) > KNOWN_BROWSER_CHARACTERS_MAX or cookie.count(".") != 2:
             return None
@@ -87,7 +87,7 @@ class Derived:
             return None
         said = f"{kind} {email} {number} {until}"
         given = mark.encode("utf-8", "surrogatepass")
-        # By a key of before as well, as long as that holds.
+        # A former key is accepted too, as long as it is valid.
         fits = [
             hmac.compare_digest(_browser_mark(key, said).encode(), given)
             for key in self._ring().holding(now_ms)

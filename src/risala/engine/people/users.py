@@ -1,4 +1,4 @@
-"""What the operator does to users: makes them, helps who lost access, signs them out."""
+"""The operator's actions on users: makes them, helps those without access, signs them out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from risala.engine.rules.people.lifetimes import LINK_MS
 
 @dataclass(frozen=True, slots=True)
 class MadeLink:
-    """A link that signs in whoever follows it; its token exists only here."""
+    """A link that signs its user in; its token exists only here."""
 
     user: User
     kind: SessionKind
@@ -30,7 +30,7 @@ class MadeLink:
 
 @dataclass(frozen=True, slots=True)
 class UserChange:
-    """What is None stays."""
+    """None: unchanged."""
 
     email: str | None = None
     name: str | None = None
@@ -44,11 +44,11 @@ class Users:
         self._sessions = sessions
 
     def find(self, email: str) -> User:
-        """Whose address this is.
+        """The user with this address.
 
         Raises:
-            Invalid: it is none.
-            NotFound: nobody's.
+            Invalid: it is no address.
+            NotFound: no user has it.
         """
         address = address_of(email)
         found = self._have.users.by_email(address)
@@ -62,11 +62,11 @@ class Users:
     async def create(
         self, email: str, name: str, language: Language, by: AuditEntry, *, operator: bool
     ) -> User:
-        """Make a user, who can sign in then whether sign-up is open or not.
+        """Make a user, who can then sign in whether sign-up is open or not.
 
         Raises:
             Invalid: it is no address, or the name is too long.
-            Conflict: somebody has the address.
+            Conflict: another user has the address.
         """
         now_ms = self._have.now_ms()
         new = User(
@@ -82,11 +82,12 @@ class Users:
         return await self._have.users.add(new, by=by)
 
     async def change(self, user_id: str, change: UserChange, by: AuditEntry) -> User:
-        """Change what is given. Who gets another address or is no operator any more is signed out.
+        """Change the given fields. A new address, or the end of the operator's role, signs the user
+        out.
 
         Raises:
-            Invalid: what is given is no address, or no name.
-            Conflict: somebody has the address, or changed the user meanwhile.
+            Invalid: the address or the name is invalid.
+            Conflict: another user has the address, or another change came meanwhile.
         """
         values: UserFields = {}
         if change.email is not None:
@@ -111,7 +112,7 @@ class Users:
         """A link that signs the user in once; the one before it ends.
 
         Raises:
-            Conflict: an operator's link for who is none.
+            Conflict: an operator's link for a user who is no operator.
         """
         if kind is SessionKind.OPERATOR and not user.operator:
             raise Conflict(f"{user.email} is no operator.")
