@@ -20,9 +20,8 @@ class PortLinkError(Exception):
 class PtyStream(trio.abc.Stream):
     """The modem's end of a pseudo-terminal.
 
-    The other end is held open here too, because a serial port stays when clients come and go:
-    without that, each client that closes it would hang up the line (EIO), and the next could not
-    open it.
+    The other end is held open here too, because a serial port outlasts its clients: without that,
+    each client that closes it would hang up the line (EIO), and the next could not open it.
     """
 
     def __init__(self) -> None:

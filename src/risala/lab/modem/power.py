@@ -110,7 +110,7 @@ class Power:
     # -- hanging -----------------------------------------------------------------------------------
 
     def hang(self, for_s: float | None = None, until: Until = Until.NOTHING) -> None:
-        """Neither receive nor output until the time is over, ``until`` is typed, or :meth:`wake`."""
+        """No input or output until the time is over, ``until`` is typed, or :meth:`wake`."""
         self._hang, self._heard = until, b""
         if for_s is not None:
             self.own_after(for_s, self.wake)
