@@ -43,7 +43,7 @@ from risala.drivers.smpp.tls import ALERT, TlsError
 from risala.plugins.contract import Health, HealthState
 
 _UNBIND_S: Final = 2.0
-"""How long a stop waits for the carrier to say goodbye."""
+"""How long a stop waits for the carrier to unbind."""
 _LOOK_S: Final = 0.05
 """How often a link that is to be bound again is looked at for answers that are still to come."""
 _STABLE_S: Final = 10.0
@@ -94,7 +94,7 @@ class Channel:
     Args:
         on_change: called after :attr:`link` or :attr:`health` changed.
         trace: takes a line for each step of the channel's life.
-        wire: hears of what goes over it.
+        wire: called with its traffic.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class Channel:
         self.has_ended = False
         """Set once the connection ended, on a channel that serves one connection only."""
         self.system_id = ""
-        """What the SMSC calls itself."""
+        """The SMSC's own name."""
         self.sc_interface_version: int | None = None
         """The SMPP version that the SMSC named at the last bind (``sc_interface_version``)."""
         self._settings = settings
@@ -156,11 +156,11 @@ class Channel:
         self._hurry.set()
 
     def bind_again(self) -> None:
-        """Unbind once what was asked is answered, and bind again."""
+        """Unbind once all requests are answered, and bind again."""
         self._renew.set()
 
     async def use(self, stream: trio.abc.Stream, first: First | None = None) -> Health:
-        """Bind on this stream and stay until the link ends; the health to tell then.
+        """Bind on this stream and stay until the link ends; returns the health to report then.
 
         Args:
             first: waited for on the link before the bind (the carrier's ``outbind``).
@@ -201,7 +201,7 @@ class Channel:
         return Health(HealthState.DOWN, f"The link to {self.peer} ended: {link.reason}.")
 
     async def _wait_over(self, link: Link) -> None:
-        """Return when nothing more can be asked on the link, or when it is to be bound again."""
+        """Return when the link takes no more requests, or when it is to be bound again."""
         async with trio.open_nursery() as nursery:
 
             async def until(wait: Callable[[], Awaitable[None]]) -> None:
@@ -212,8 +212,8 @@ class Channel:
             nursery.start_soon(until, self._renew.wait)
 
     async def _let_go(self, link: Link) -> None:
-        """End a link of our own will: nothing more is asked on it, and what was asked has the time
-        of an answer."""
+        """End a working link: no new requests are sent, and pending ones have the time of an
+        answer."""
         self.link = None
         self.set_health(Health(HealthState.DOWN, f"Binding again at {self.peer}."))
         with trio.move_on_after(self._settings.submit_timeout_s):
@@ -224,7 +224,7 @@ class Channel:
         link.end("it is bound again")
 
     def _tls_fault(self, link: Link) -> TlsError | None:
-        """The fault of TLS that explains why a link broke; None where TLS does not.
+        """The fault of TLS that explains why a link broke; None if TLS does not.
 
         Two faults show only once octets went over the link: under TLS 1.3 the server rejects our
         certificate after the handshake; and a TLS port answers plain octets with an alert, which is
@@ -235,8 +235,8 @@ class Channel:
         return broken_tls(self.peer, link.broken_by, self._settings)
 
     async def _connect_once(self) -> tuple[Health, float | None]:
-        """Connect, bind and serve once. The health to tell afterwards, and how long to wait before
-        the next try (None: as the backoff says)."""
+        """Connect, bind and serve once. Returns the health to report afterwards, and how long to
+        wait before the next try (None: by the backoff)."""
         try:
             return await self.use(await open_stream(self._settings)), None
         except BindRefusedError as refused:

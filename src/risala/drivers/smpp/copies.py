@@ -1,9 +1,8 @@
 """Messages from phones that come again because they were not answered in time.
 
-SMPP gives them no name, so a copy cannot be told from a person who writes the same words again.
-But where the disk is so slow that the carrier's patience is over, we know: the first one still
-waits for its answer. What says the same to the octet is its copy then, is not stored, and gets its
-answer.
+SMPP gives them no id, so a copy looks like a person's second message with the same words. But if
+the disk is so slow that the carrier's patience is over, we know: the first one still waits for its
+answer. An identical message is its copy then, is not stored, and gets its answer.
 """
 
 from __future__ import annotations
@@ -18,23 +17,23 @@ from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm, unnumbered_respo
 
 ESME_RX_T_APPN: Final = 0x64
 AGAIN_S: Final = 2.0
-"""Seconds after which the same may be a copy: no carrier's patience is known to be shorter
-(Osmocom's MSC has 5 s). What comes sooner is somebody's second message."""
+"""Seconds after which the same may be a copy: no known carrier's patience is shorter (Osmocom's MSC
+has 5 s). An earlier one is a second message."""
 CROSSING_S: Final = 5.0
 """Seconds after a late answer in which the same is still a copy: it left the carrier before the
 answer reached it."""
 WAITING_MAX: Final = 1000
-"""Messages that wait and are known again: as many as the inbox takes. Further ones it refuses."""
+"""Waiting messages with recognised copies: as many as the inbox takes; it refuses more."""
 LATE_MAX: Final = 1000
 """Late answers that are remembered for that."""
 
 COPIES_MAX: Final = 10
-"""Copies of one message that get an answer, the latest: on the earlier ones the carrier has given
+"""The latest copies of one message, which get an answer: on earlier ones the carrier has given
 up."""
 
 
 def unheard(_: Unanswered, __: int) -> None:
-    """For what comes without a look for copies."""
+    """For messages that are not checked for copies."""
 
 
 @dataclass(slots=True, eq=False)
@@ -45,7 +44,7 @@ class Unanswered:
     request: DeliverSm | DataSm
     came_s: float = 0.0
     copies: deque[Unanswered] = field(default_factory=lambda: deque(maxlen=COPIES_MAX))
-    """What came again meanwhile, perhaps on another link: it gets the same answer."""
+    """Copies that came meanwhile, perhaps on another link: they get the same answer."""
     answered: Callable[[Unanswered, int], None] = unheard
 
     def answer(self, command_status: int = 0) -> None:
@@ -60,7 +59,7 @@ class Unanswered:
 
 
 class MessageCopies:
-    """Knows the messages that wait for their answer, and those whose answer was late."""
+    """Remembers the messages that wait for their answer, and those whose answer was late."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
@@ -68,7 +67,7 @@ class MessageCopies:
         self._late: OrderedDict[DeliverSm | DataSm, float] = OrderedDict()
 
     def first(self, link: Link, request: DeliverSm | DataSm) -> Unanswered | None:
-        """A message that is to be stored; None: it is a copy, and has its answer or will get it."""
+        """A message to store; None: it is a copy, and has its answer or will get it."""
         now_s, content = self._now_s(), replace(request, sequence_number=0)
         answered_s = self._late.pop(content, None)
         if answered_s is not None and now_s - answered_s <= CROSSING_S:

@@ -1,4 +1,4 @@
-"""The SMPP driver: the links of one account at one SMSC, and what passes over them."""
+"""The SMPP driver: the links of one account at one SMSC, and their traffic."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _wall_ms() -> int:
 
 
 class _Waiting:
-    """Somebody who waits for the outcome of a submit."""
+    """The caller that waits for the outcome of a submit."""
 
     def __init__(self) -> None:
         self.answered = trio.Event()
@@ -98,7 +98,7 @@ class SmppDriver:
         self.settings = settings
         self.capabilities = Capabilities(
             alphanumeric_sender=True,
-            # In transaction mode the answer tells what receipts tell elsewhere.
+            # In transaction mode the answer has the content of a receipt.
             receipts=asks_for_receipts(settings) or settings.transaction_mode,
             inbound=True,
             query=settings.query,
@@ -118,7 +118,7 @@ class SmppDriver:
         self._guests: list[Channel] = []
         """Channels on connections that the carrier opened (outbind), while they last."""
         self._senders: list[Channel] = []
-        """Those of both that can send, once they are bound."""
+        """The channels of both kinds that can send, once they are bound."""
         self._inbox: SmppInbox | None = None
         self._context: DriverContext | None = None
         self._habits = Habits(settings, self._learnt)
@@ -171,7 +171,7 @@ class SmppDriver:
         except NotSentError as fault:
             answered(Unsent(str(fault)))
         except ValueError:
-            # FieldError, UnsendableError and their like. Their own words go no further: they may
+            # FieldError, UnsendableError and the like. Their own texts are not passed on: they may
             # quote the message's text.
             answered(Refused(Scope.CARRIER, "", cause=Cause.NOT_ENCODABLE))
 
@@ -188,9 +188,9 @@ class SmppDriver:
         answered(outcome)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        """Ask by ``query_sm`` (SMPP 3.4 §4.8); None where the setting ``query`` is off.
+        """Ask by ``query_sm`` (SMPP 3.4 §4.8); None if the setting ``query`` is off.
 
-        The SMSC answers only where the source address is that of the submit (§4.8.1).
+        The SMSC answers only if the source address is that of the submit (§4.8.1).
         """
         link = self._sending_link()
         if link is None or not self.settings.query:
@@ -208,8 +208,8 @@ class SmppDriver:
         return other_forms(carrier_id, self.settings.message_id_form)
 
     def _sending_link(self) -> Link | None:
-        """The bound link that can send and has the fewest requests unanswered; None where there is
-        none."""
+        """The bound link that can send and has the fewest requests unanswered; None without such a
+        link."""
         found: Link | None = None
         for channel in self._senders:
             link = channel.link
@@ -234,10 +234,10 @@ class SmppDriver:
             self._quiet.accepted(trio.current_time())
             load = self._habits.load_percent(response.tlvs) if response.tlvs else None
             return _accepted(response.message_id, "ESME_ROK", load)
-        # generic_nack with command_status 0: the carrier did not take it, and does not say why.
+        # generic_nack with command_status 0: the carrier did not take it, and gives no reason.
         return Refused(Scope.CARRIER, "generic_nack", cause=Cause.UNSUPPORTED)
 
-    # -- what the operator may ask -----------------------------------------------------------
+    # -- commands of the operator ------------------------------------------------------------
 
     commands = (DriverCommand("bind", "Connect and bind now, where it waits for its time."),)
 
@@ -276,7 +276,8 @@ class SmppDriver:
             self._channel(kind) for _ in range(settings.links) for kind in _KINDS[settings.bind]
         ]
         self._senders = [channel for channel in self._channels if channel.sends]
-        # Told at the start only: afterwards the latest failure says more, until a bind succeeds.
+        # Reported at the start only: later the latest failure is more useful, until a bind
+        # succeeds.
         waiting = Health(HealthState.DOWN, "Waiting for the carrier's outbind.")
         context.health(self._channels[0].health if self._channels else waiting)
         async with trio.open_nursery() as nursery:
@@ -323,8 +324,8 @@ class SmppDriver:
         return channel
 
     def _tell_health(self, changed: Channel) -> None:
-        """Tell the engine that the carrier is up while any channel can send; else the health of the
-        channel that changed last."""
+        """Report to the engine that the carrier is up while any channel can send; else the health
+        of the channel that changed last."""
         assert self._context is not None
         if changed.link is not None:
             self._habits.bound(changed.sc_interface_version)
@@ -360,7 +361,7 @@ class SmppDriver:
         if self._told_by is not None:
             self._tell_health(self._told_by)
 
-    # -- what the links tell (LinkHandler) ---------------------------------------------------
+    # -- events of the links (LinkHandler) ---------------------------------------------------
 
     def on_request(self, link: Link, request: Pdu) -> None:
         assert self._inbox is not None

@@ -1,4 +1,4 @@
-"""What the answers and receipts of one carrier have taught us of its habits. Pure."""
+"""The habits of one carrier, learnt from its answers and receipts. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RECEIPTS_ASKED: Final = 0x03
 """Bits of ``registered_delivery`` that ask the SMSC for receipts (§5.2.17)."""
 _CONGESTED_PERCENT: Final = 90
 _RELIEVED_PERCENT: Final = 80
-"""An SMSC's ``congestion_state`` below which we say that it is relieved. From 90 on it nears
+"""An SMSC's ``congestion_state`` below which it is reported as relieved. From 90 on it nears
 congestion, and 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
 _UNANSWERED: Final = "The message left, but no answer came back."
 _NO_IDS: Final = (
@@ -32,7 +32,7 @@ _SAME_IDS: Final = (
     " user_message_reference."
 )
 _SAME_IDS_MIN: Final = 3
-"""Messages in a row with one id before that is said: some carriers count from 0 at each bind."""
+"""Messages in a row with one id before a report: some carriers count from 0 at each bind."""
 
 
 def asks_for_receipts(settings: SmppSettings) -> bool:
@@ -40,11 +40,11 @@ def asks_for_receipts(settings: SmppSettings) -> bool:
 
 
 class Habits:
-    """What was learnt of one carrier.
+    """The habits of one carrier.
 
     Args:
-        on_news: called with a sentence when something was found out; :attr:`hint` and
-            :attr:`details` tell of it by then.
+        on_news: called with a sentence after each discovery; :attr:`hint` and :attr:`details`
+            already contain it.
     """
 
     def __init__(self, settings: SmppSettings, on_news: Callable[[str], None]) -> None:
@@ -100,8 +100,8 @@ class Habits:
             self._on_news(_SAME_IDS)
 
     def load_percent(self, tlvs: tuple[Tlv, ...]) -> int | None:
-        """How busy the carrier says it is, in percent, by the ``congestion_state`` of an answer
-        (SMPP 5.0 §4.8.4.18); None where it says nothing."""
+        """The carrier's load in percent, by the ``congestion_state`` of an answer (SMPP 5.0
+        §4.8.4.18); None if it is missing."""
         told = find(tlvs, CONGESTION_STATE)
         if told is None or len(told.value) != 1:
             return None
@@ -136,8 +136,8 @@ class Habits:
         self._watching(lambda: self.references.tried_without(is_taken=is_taken))
 
     def uncertain(self, raw: str, cause: Cause) -> Uncertain:
-        """The outcome of a submit without an answer; its text says whether a receipt can still tell
-        what became of it."""
+        """The outcome of a submit without an answer; its text says whether a receipt can still
+        bring the result."""
         match self.references.state:
             case Repeating.REPEATED | Repeating.CUT:
                 return Uncertain(

@@ -1,9 +1,9 @@
-"""What a carrier brings: receipts and people's messages, made durable before they are answered.
+"""Inbound traffic of a carrier: receipts and people's messages, stored before they are answered.
 
 The task that reads a link must not wait for the disk. So it hands receipts, which come by the
-hundred, to the engine without waiting, and answers each once the engine says that it is stored; the
-rest it puts into a bounded queue, which a few workers empty. When too many wait the carrier is told
-to try again later, and does. :mod:`risala.drivers.smpp.parts` joins messages that come in parts.
+hundred, to the engine without waiting, and answers each once the engine has stored it; the rest it
+puts into a bounded queue, which a few workers empty. When too many wait the carrier is asked to try
+again later, and does. :mod:`risala.drivers.smpp.parts` joins messages that come in parts.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _QUEUE_MAX: Final = 1000
 _WORKERS: Final = 8
 """Messages and late answers on their way to the disk at once: they share its syncs."""
 _ALERTS_MAX: Final = 100
-"""Alerts on their way into timelines. What comes beyond it is in no timeline: nobody waits for it,
-and it must not take the place of messages."""
+"""Alerts on their way into timelines. Further ones are dropped: nobody waits for them, and they
+must not take the place of messages."""
 _MESSAGES: Final = (DeliverSm, DataSm)
 
 
@@ -49,7 +49,7 @@ class SmppInbox:
     """Takes what the links read, and hands it to the engine.
 
     Args:
-        look_at: called with each receipt; gives it back as it is to be used.
+        look_at: called with each receipt; returns it in the form to use.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class SmppInbox:
                 self._put_by(delivery)
         elif isinstance(request, AlertNotification):
             self._alert(request)
-        # An alert asks for no answer, and outbind neither; nothing else may come to an ESME.
+        # Alerts and outbinds need no answer; nothing else may come to an ESME.
 
     def _alert(self, alert: AlertNotification) -> None:
         self._trace(self._notable.of_alert(alert, trio.current_time()))

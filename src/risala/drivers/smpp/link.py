@@ -30,8 +30,8 @@ from risala.drivers.smpp.wiretap import pdu_text
 
 _READ_OCTETS: Final = 64 * 1024
 _UNWRITTEN_MAX: Final = 256 * 1024
-"""Octets that may wait for the writer before we stop reading: a peer that asks and never reads
-must not fill our memory."""
+"""Octets that may wait for the writer before we stop reading: a peer that sends requests and never
+reads must not fill our memory."""
 FAREWELL_S: Final = 1.0
 """How long an unbind, of either side, waits for the answers that are still to come."""
 PEER_CLOSED: Final = "the peer closed the connection"
@@ -46,16 +46,16 @@ class NotSentError(LinkError):
 
 
 class NoAnswerError(LinkError):
-    """The request may have left, and no answer came in time or before the link ended."""
+    """The request may have left, but no answer came in time or before the link ended."""
 
 
 Settle = Callable[[Pdu | LinkError], None]
 Wire = Callable[..., None]
-"""Hears of what goes over the wire: see :meth:`risala.plugins.contract.DriverContext.traffic`."""
+"""Called with the traffic: see :meth:`risala.plugins.contract.DriverContext.traffic`."""
 
 
 def unwatched(*_: object) -> None:
-    """For a link at whose traffic nobody looks."""
+    """For a link without a traffic view."""
 
 
 async def nothing_owed() -> None:
@@ -63,7 +63,7 @@ async def nothing_owed() -> None:
 
 
 class LinkHandler(Protocol):
-    """Hears what the peer says. Its methods are plain functions, because the task that reads the
+    """Handles the peer's PDUs. Its methods are plain functions, because the task that reads the
     link must not wait."""
 
     def on_request(self, link: Link, request: Pdu) -> None:
@@ -74,7 +74,7 @@ class LinkHandler(Protocol):
         was cancelled)."""
 
     def on_trouble(self, link: Link, text: str) -> None:
-        """The peer broke the protocol, or answered what nobody asked."""
+        """The peer broke the protocol, or sent an answer without a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Link:
         until_answered: Callable[[], Awaitable[None]] = nothing_owed,
         until_room: Callable[[], Awaitable[None]] = nothing_owed,
     ) -> None:
-        """``until_answered`` returns once the handler has answered all that the peer asked,
+        """``until_answered`` returns once the handler has answered all requests of the peer,
         ``until_room`` once it can take more: nothing is read meanwhile."""
         self.session = session
         self._until_answered = until_answered
@@ -121,7 +121,7 @@ class Link:
         self.reason: str | None = None
         """Why the link ended; None while it lives."""
         self.broken_by: BaseException | None = None
-        """The exception by which the stream broke; None where it did not."""
+        """The exception by which the stream broke; None if it did not."""
         self._stream = stream
         self._handler = handler
         self._limits = limits
@@ -140,16 +140,16 @@ class Link:
         """The peer's ``unbind``, which is answered once our own requests are."""
         self._leaving = trio.Event()
         self._all_answered = trio.Event()
-        """Set when no request of ours waits for its answer any more."""
+        """Set when no request of ours waits for its answer."""
         self._read_at = self._answered_at = -math.inf
         """When octets came last, and when an answer was among them, on Trio's clock."""
-        # Shielded: the task that runs the link still says unbind when it is cancelled itself.
+        # Shielded: the task that runs the link still sends unbind when it is cancelled itself.
         self._scope = trio.CancelScope(shield=True)
 
     # -- requests and answers ----------------------------------------------------------------
 
     async def request(self, request: Pdu, token: object = None) -> Pdu:
-        """Ask when the window has room, and wait for the answer.
+        """Send a request when the window has room, and wait for the answer.
 
         Args:
             token: handed to :meth:`LinkHandler.on_late` with an answer that comes after this call
@@ -191,10 +191,10 @@ class Link:
     def post(
         self, request: Pdu, settle: Settle, token: object = None, timeout_s: float = 0.0
     ) -> _Slot:
-        """Ask without waiting; ``settle`` is called exactly once, never from within this call.
+        """Send a request without waiting; ``settle`` is called exactly once, after this call.
 
         Args:
-            timeout_s: seconds for the answer where they are others than those of the link.
+            timeout_s: seconds for the answer, if different from those of the link.
 
         Raises:
             NotSentError: the link has ended, or is not bound for such a request.
@@ -250,7 +250,7 @@ class Link:
         await self._ended.wait()
 
     async def wait_leaving(self) -> None:
-        """Return when nothing more can be asked: the peer unbinds, or the link has ended."""
+        """Return when no more requests can be sent: the peer unbinds, or the link has ended."""
         await self._leaving.wait()
 
     async def unbind(self) -> None:
@@ -358,7 +358,7 @@ class Link:
                 slot.settle(NoAnswerError(f"no answer within {slot.timeout_s:g} s"))
             if not self._slots:
                 self._all_answered.set()
-            # What is asked meanwhile expires no sooner than the shortest timeout from now.
+            # Requests sent meanwhile expire no sooner than the shortest timeout from now.
             soonest = now + self._limits.response_timeout_s
             firsts = {one.timeout_s: one for one in reversed(self._slots.values())}
             await trio.sleep_until(min([soonest, *(one.deadline for one in firsts.values())]))

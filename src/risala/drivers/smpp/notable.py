@@ -1,7 +1,6 @@
-"""What a carrier tells beyond what we use: its own parameters in receipts, and alerts. Pure.
+"""Unused data of a carrier: its own parameters in receipts, and alerts. Pure.
 
-For the operator's eyes, in the trace of the link, which is short: each new value once, and not
-without end.
+For the operator, in the trace of the link, which is short: each new value once, up to a limit.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ another value in each receipt."""
 ALERTS_MAX: Final = 10
 """Alerts that are shown in each minute."""
 _SHOWN_OCTETS_MAX: Final = 20
-"""A longer value is told by its length: it may be the message's text."""
+"""Of a longer value only the length is shown: it may be the message's text."""
 _ALERT_SPAN_S: Final = 60.0
 _READ: Final = frozenset(
     {
@@ -49,7 +48,7 @@ _AVAILABILITY: Final = {
 
 
 class Notable:
-    """What was shown already of one carrier's parameters and alerts."""
+    """The parameters and alerts of one carrier that were already shown."""
 
     def __init__(self) -> None:
         self._shown: set[Tlv] = set()
@@ -57,8 +56,7 @@ class Notable:
         self._alerts_since_s = 0.0
 
     def of_receipt(self, pdu: DeliverSm | DataSm, carrier_id: str) -> str | None:
-        """A line for the trace where a receipt has parameters with values not seen before; else
-        None."""
+        """A line for the trace if a receipt has parameters with new values; else None."""
         new = [tlv for tlv in pdu.tlvs if tlv.tag not in _READ and tlv not in self._shown]
         new = new[: VALUES_MAX - len(self._shown)]
         if not new:
@@ -70,8 +68,8 @@ class Notable:
         return f"The receipt of {carrier_id} says more: {told}.{last}"
 
     def of_alert(self, alert: AlertNotification, now_s: float) -> str | None:
-        """A line for the trace about an ``alert_notification`` (SMPP 3.4 §4.12); None where there
-        were too many in the last minute."""
+        """A line for the trace about an ``alert_notification`` (SMPP 3.4 §4.12); None after too
+        many in the last minute."""
         if now_s - self._alerts_since_s >= _ALERT_SPAN_S:
             self._alerts, self._alerts_since_s = 0, now_s
         self._alerts += 1
@@ -84,15 +82,15 @@ class Notable:
 
 
 def reachable_phone(alert: AlertNotification) -> str | None:
-    """The number of a phone that can be reached again, as the carrier writes it; None where an
-    ``alert_notification`` says something else."""
+    """The number of a phone that can be reached again, as the carrier writes it; None for other
+    contents of an ``alert_notification``."""
     if _availability(alert) != _AVAILABLE or not alert.source_addr:
         return None
     return readable_address(alert.source_addr_ton, alert.source_addr)
 
 
 def _availability(alert: AlertNotification) -> int:
-    """Where it is not said, the phone can be reached: that is what an alert is for."""
+    """By default the phone can be reached: that is the purpose of an alert."""
     status = find(alert.tlvs, MS_AVAILABILITY_STATUS)
     return status.number if status else _AVAILABLE
 
@@ -111,6 +109,6 @@ def _value(tlv: Tlv, text: str) -> str:
 
 
 def _quoted_text(text: str) -> str:
-    """What follows ``text:`` in a receipt: the beginning of the message's text."""
+    """The text after ``text:`` in a receipt: the beginning of the message."""
     at = text.lower().find("text:")
     return text[at + len("text:") :] if at >= 0 else ""

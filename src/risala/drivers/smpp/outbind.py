@@ -1,4 +1,4 @@
-"""Carriers that connect to us: they say ``outbind``, and we bind on their connection (§4.1.7)."""
+"""Carriers that connect to us: they send ``outbind``, and we bind on their connection (§4.1.7)."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from risala.drivers.smpp.tls import TlsError
 from risala.plugins.contract import Health, HealthState
 
 _CONNECTIONS_MAX: Final = 8
-"""Connections that may be open at once: one carrier connects here, and it needs one."""
+"""Connections that may be open at once: one carrier connects here, and it needs only one."""
 _OUTBIND_S: Final = 10.0
-"""A connection on which nobody has said outbind by then is closed."""
+"""A connection without an outbind by then is closed."""
 _LISTEN_RETRY_S: Final = 10.0
 
 NewChannel = Callable[[LinkHandler], Channel]
 
 
 class _OutbindError(LinkError):
-    """No outbind came that we may answer by a bind."""
+    """No outbind came that allows us to bind."""
 
 
 class _Greeter:
@@ -38,10 +38,10 @@ class _Greeter:
         self._has_heard = trio.Event()
 
     async def wait(self, link: Link) -> None:
-        """Return once the carrier has said outbind.
+        """Return once the carrier has sent outbind.
 
         Raises:
-            _OutbindError: it did not in time, or somebody else did.
+            _OutbindError: it did not in time, or another party did.
         """
         with trio.move_on_after(_OUTBIND_S):
             await self._has_heard.wait()
@@ -71,7 +71,7 @@ class OutbindListener:
     """Waits for the carrier's connections.
 
     Args:
-        new_channel: makes a channel whose link tells the handler that it is given.
+        new_channel: makes a channel whose link notifies the given handler.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Notices that a carrier brings nothing any more, though its links answer. Pure.
+"""Notices that a carrier sends nothing, though its links answer. Pure.
 
 Some SMSCs forget that a bind receives: it answers ``enquire_link`` and submits, and no receipt or
 message comes over it until it is bound again.
@@ -11,11 +11,11 @@ from typing import Final
 _LONGER_MAX: Final = 6
 """How often the wait doubles: 64 times the first one, which is more than a day by default."""
 _TOLD_FROM: Final = 2
-"""Binds in vain before the operator is told: one phone that is off is no reason to look."""
+"""Binds in vain before the operator is warned: one phone that is off is no reason to look."""
 
 
 class QuietWatch:
-    """Tells when the receiving links of a carrier are to be bound again.
+    """Decides when the receiving links of a carrier are to be bound again.
 
     Args:
         after_s: seconds without receipt or message while receipts are awaited; 0: never.
@@ -33,7 +33,7 @@ class QuietWatch:
             self._since_s = now_s
 
     def came(self) -> bool:
-        """A receipt or message came; True where the operator had been told of the quiet."""
+        """A receipt or message came; True if the operator had been warned of the silence."""
         was_told = bool(self.attention)
         self._since_s, self._in_vain = None, 0
         return was_told

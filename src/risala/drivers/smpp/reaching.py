@@ -1,4 +1,4 @@
-"""A connection to the carrier, over TCP or TLS, or one sentence that says why there is none."""
+"""A connection to the carrier, over TCP or TLS, or one sentence with the reason against it."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class UnreachableError(Exception):
 
 
 async def open_stream(settings: SmppSettings) -> trio.abc.Stream:
-    """Connect, and shake hands where TLS is asked for.
+    """Connect, and shake hands if TLS is requested.
 
     Raises:
-        UnreachableError: there is no TCP connection.
+        UnreachableError: no TCP connection could be made.
         TlsError: TLS failed on it, or the certificate is not the carrier's.
     """
     peer = f"{settings.host}:{settings.port}"
@@ -60,7 +60,7 @@ async def open_stream(settings: SmppSettings) -> trio.abc.Stream:
 
 
 def broken_tls(peer: str, fault: BaseException | None, settings: SmppSettings) -> TlsError | None:
-    """What TLS has to say of a connection that broke; None where TLS was not the reason."""
+    """TLS's reason for a broken connection; None if TLS was not the reason."""
     for one in _causes(fault):
         # OpenSSL reports a connection that merely ended as an error too; that is no fault of TLS.
         if isinstance(one, ssl.SSLError) and not isinstance(one, ssl.SSLEOFError):
@@ -94,7 +94,7 @@ def _why(peer: str, fault: OSError, settings: SmppSettings) -> str:
 
 
 def _causes(fault: BaseException | None) -> Iterator[BaseException]:
-    """A fault and what is behind it: Trio tries several addresses and groups their faults."""
+    """A fault and its causes: Trio tries several addresses and groups their faults."""
     if fault is None:
         return
     yield fault

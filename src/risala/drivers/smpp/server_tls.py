@@ -1,4 +1,4 @@
-"""TLS at the SMSC's end of a connection: for what ESMEs connect to."""
+"""TLS at the SMSC's end of a connection: for ESMEs that connect to it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ class TlsFilesError(Exception):
 
 
 class HandshakeError(Exception):
-    """The TLS handshake with a client failed; ``str()`` is OpenSSL's word for it."""
+    """The TLS handshake with a client failed; ``str()`` is OpenSSL's reason."""
 
 
 def server_context(
     cert_file: Path, key_file: Path | None = None, client_ca_file: Path | None = None
 ) -> ssl.SSLContext:
-    """Who the server says it is, and whose clients it lets in.
+    """The server's certificate, and the clients that it accepts.
 
     Args:
-        cert_file: a certificate, maybe with its chain, and with its key where ``key_file`` is None.
-        client_ca_file: let in only clients with a certificate that one of these signed.
+        cert_file: a certificate, maybe with its chain, and with its key if ``key_file`` is None.
+        client_ca_file: accept only clients with a certificate that one of these signed.
 
     Raises:
         TlsFilesError: a file cannot be used.
@@ -83,6 +83,6 @@ async def _say_why(
             with trio.move_on_after(patience_s):
                 await stream.send_all(alert)
     except (trio.BrokenResourceError, trio.ClosedResourceError):
-        pass  # nobody is there to hear it
+        pass  # the client is gone
     finally:
         await trio.aclose_forcefully(stream)

@@ -1,4 +1,4 @@
-"""What ``[carriers.smpp]`` may say. Units are in the names; unknown keys are faults."""
+"""The settings of ``[carriers.smpp]``. Units are in the names; unknown keys are faults."""
 
 from __future__ import annotations
 

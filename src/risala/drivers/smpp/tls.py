@@ -1,4 +1,4 @@
-"""TLS to the carrier, and why there is none, in the operator's words."""
+"""TLS to the carrier, and its failures, in the operator's words."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TlsError(Exception):
 
 
 def client_context(settings: SmppSettings) -> ssl.SSLContext:
-    """What we trust and which certificate we show. The files are read at each call, so that renewed
+    """The trusted certificates and our own. The files are read at each call, so that renewed
     certificates take effect at the next connection.
 
     Raises:
@@ -57,7 +57,7 @@ def client_context(settings: SmppSettings) -> ssl.SSLContext:
 
 
 def why(peer: str, fault: ssl.SSLError, settings: SmppSettings) -> TlsError:
-    """What a fault of TLS, during the handshake or after it, means in the operator's words."""
+    """The meaning of a fault of TLS, during the handshake or after it, in the operator's words."""
     if isinstance(fault, ssl.SSLCertVerificationError):
         return _distrust(peer, fault, settings)
     reason = fault.reason or "no reason was given"
@@ -121,7 +121,7 @@ _NOT_TLS: Final = frozenset(
         *("RECORD_LAYER_FAILURE", "BAD_RECORD_TYPE", "UNEXPECTED_MESSAGE", "HTTPS_PROXY_REQUEST"),
     }
 )
-"""OpenSSL's words for octets that are no TLS at all."""
+"""OpenSSL's reasons for octets that are no TLS at all."""
 _OLD: Final = frozenset(
     {"UNSUPPORTED_PROTOCOL", "NO_PROTOCOLS_AVAILABLE", "WRONG_SSL_VERSION", "VERSION_TOO_LOW"}
 )
@@ -132,8 +132,7 @@ _ABOUT_CERTIFICATE: Final = frozenset(
         *("ACCESS_DENIED", "DECRYPT_ERROR"),
     }
 )
-"""Alerts (RFC 8446 §6.2) by which a server says that it wants a certificate of ours, or does not
-accept the one that we showed."""
+"""Alerts (RFC 8446 §6.2) of a server that requires a certificate of ours, or rejects ours."""
 
 _EXPIRED, _NOT_YET, _REVOKED, _PURPOSE = 10, 9, 23, 26
 _SELF_SIGNED = 18
@@ -189,8 +188,8 @@ def _words(reason: str) -> str:
 
 
 def _is_locked(path: Path | None) -> bool:
-    """Whether a file holds a key under a password: of a wrong password OpenSSL itself says nothing
-    but "PEM lib"."""
+    """Whether a file holds a key under a password: for a wrong password OpenSSL itself reports only
+    "PEM lib"."""
     try:
         return path is not None and b"ENCRYPTED" in path.read_bytes()
     except OSError:

@@ -1,6 +1,6 @@
-"""PDUs in words, for an operator who looks at the wire: no password, no text, no whole number.
+"""PDUs in words, for an operator's traffic view: no password, no text, no whole number.
 
-What may be told is listed here, field by field; whatever is not listed is left out.
+The shown fields are listed here, one by one; all others are left out.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""What an SMSC checks before it takes a message: the standard's own limits (SMPP 3.4 §5.2). Pure.
+"""An SMSC's checks of a message: the standard's own limits (SMPP 3.4 §5.2). Pure.
 
 Carriers are lenient in some of these and strict in others. The simulator is strict in all
-(:func:`fault_of`), so that whoever tests a client with it hears of every fault. The server for
-customers cuts texts by itself, and asks only whether a request's form is right
-(:func:`form_fault`).
+(:func:`fault_of`), so that a client tested with it learns of every fault. The server for customers
+cuts texts itself, and checks only the form of a request (:func:`form_fault`).
 """
 
 from __future__ import annotations
@@ -55,8 +54,8 @@ _REGISTERED_MASK: Final = 0x1F
 _OCTETS_MAX: Final = 140
 _SEPTETS_MAX: Final = 160
 _IN_OCTETS: Final = frozenset({0x02, 0x04, 0x08})
-"""Values of ``data_coding`` whose user data goes over the air octet by octet; that of all others is
-packed into septets."""
+"""Values of ``data_coding`` whose user data is sent octet by octet; that of all others is packed
+into septets."""
 _SAR: Final = (SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM)
 
 
@@ -158,7 +157,7 @@ def _user_data(request: Taken) -> int:
 
 
 def submit_of(request: SubmitMulti, to: Destination) -> SubmitSm:
-    """The ``submit_sm`` that a ``submit_multi`` is for one of its destinations (§4.5)."""
+    """The ``submit_sm`` for one of the destinations of a ``submit_multi`` (§4.5)."""
     shared = {name: getattr(request, name) for name in _SHARED}
     return SubmitSm(
         **shared,

@@ -1,6 +1,6 @@
 """Octets to PDUs and back, without any I/O.
 
-Lengths are looked at before memory is taken: what a peer declares never decides what we allocate.
+Lengths are checked before memory is allocated: a peer's declared length never decides how much.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _HOT_DECODE: Final = {
 
 
 def encode(pdu: Pdu, sequence_number: int | None = None) -> bytes:
-    """One PDU as it goes on the wire; its own ``sequence_number`` unless another is given.
+    """One PDU as octets; with its own ``sequence_number`` unless another is given.
 
     Raises:
         FieldError: a value does not fit its field.
@@ -88,9 +88,9 @@ def encode_body(pdu: Pdu) -> bytes:
 def decode(octets: bytes) -> Pdu:
     """One whole PDU.
 
-    A response may lack its body: error answers come so (§4.1.2, §4.4.2), and some carriers leave
-    it out of good ones too. One whose body is a single string may lack that string's NUL: what it
-    answers is told by its header, and a carrier that forgets an octet has accepted all the same.
+    A response may lack its body: error answers come so (§4.1.2, §4.4.2), and some carriers leave it
+    out of good ones too. One whose body is a single string may lack that string's NUL: the header
+    has the result, and a carrier that forgets an octet has still accepted.
 
     Raises:
         PduFault: the octets are no PDU.
@@ -101,7 +101,7 @@ def decode(octets: bytes) -> Pdu:
         return hot(kind, octets, command_status, sequence_number)
     except (KeyError, ValueError, IndexError):
         # A PDU of another kind, one without a body, or a malformed one: the general way reads the
-        # first two, and tells what is wrong with the last.
+        # first two, and reports the fault of the last.
         return decode_any(octets)
 
 
@@ -124,7 +124,7 @@ def decode_any(octets: bytes) -> Pdu:
         values, at = decode_fields(kind.layout, octets, HEADER_OCTETS, length)
     except PduFault as fault:
         if command_id & RESPONSE_BIT and command_status:
-            # A response that refuses is taken as such even where its body cannot be read.
+            # A refusal is accepted as a response even if its body cannot be read.
             return kind(command_status=command_status, sequence_number=sequence_number)
         if command_id & RESPONSE_BIT and kind.layout == _ONE_STRING:
             values = [octets[HEADER_OCTETS:].decode("latin-1")]

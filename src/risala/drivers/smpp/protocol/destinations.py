@@ -39,7 +39,7 @@ class Unsuccessful(NamedTuple):
 
 
 class ListFault(Exception):
-    """The octets are no such list; ``command_status`` is what to answer with."""
+    """The octets are no such list; ``command_status`` is the status to answer."""
 
     def __init__(self, reason: str, command_status: int = ESME_RINVCMDLEN) -> None:
         super().__init__(reason)

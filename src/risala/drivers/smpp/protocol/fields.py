@@ -1,4 +1,4 @@
-"""The fields that SMPP bodies are made of (SMPP 3.4 §3.1), and what is wrong when they do not fit.
+"""The fields of SMPP bodies (SMPP 3.4 §3.1), and the errors if they do not fit.
 
 A body's layout is a tuple of steps, in the order of the PDU's fields: a :class:`struct.Struct` for
 a run of integers, :data:`C_OCTETS` for one C-Octet String, :data:`SHORT_MESSAGE` for an octet of
@@ -42,8 +42,8 @@ INT8_4: Final = Struct(">BBBB")
 class PduFault(Exception):
     """Octets that are no PDU; the peer's fault.
 
-    ``command_status`` is what to answer with (§3.2: 0x02 bad length, 0x03 unknown command). It
-    goes in a ``generic_nack``, or in the response where ``command_id`` is a request we know.
+    ``command_status`` is the status to answer (§3.2: 0x02 bad length, 0x03 unknown command). It is
+    sent in a ``generic_nack``, or in the response if ``command_id`` is a known request.
     """
 
     def __init__(

@@ -1,10 +1,10 @@
-"""The bodies that traffic is made of, written out by hand.
+"""The bodies of the most frequent PDUs, encoded and decoded by hand.
 
-``submit_sm``, ``deliver_sm`` and their responses are nearly all that ever passes, and in one
+``submit_sm``, ``deliver_sm`` and their responses are nearly all of the traffic, and in one
 direction nearly all of their fields are the same from one to the next. So the octets of those
-fields are kept, and only addresses and text are encoded anew. A test proves that this way and the
-general one (by layout, :mod:`.fields`) agree. A PDU that does not fit here is left to the general
-way, which tells why it does not.
+fields are kept, and only addresses and text are encoded each time. A test proves that this way and
+the general one (by layout, :mod:`.fields`) agree. A PDU that does not fit here is left to the
+general way, which reports the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from risala.drivers.smpp.protocol.tlv import decode_tlvs
 
 KEPT_MAX: Final = 1024
 """Sets of equal fields that are kept for each direction (under 2 MiB); when there are more, all are
-forgotten. A peer that varies its fields to fill our memory only slows its own traffic."""
+dropped. A peer that varies its fields to fill our memory only slows its own traffic."""
 
 _HEADER_OCTETS: Final = 16
 _new: Final = object.__new__
@@ -36,10 +36,10 @@ _SAME: Final = attrgetter(
 _HEAD: Final = b"%b\0%c%c%b\0%c%c"
 _TAIL: Final = b"\0%c%c%c%b\0%b\0%c%c%c%c"
 _encoded: Final[dict[tuple[Any, ...], tuple[bytes, bytes]]] = {}
-"""Octets by the fields that they were made of: those before ``destination_addr``, and those from
-behind it up to ``sm_length``."""
+"""Octets by their fields: those before ``destination_addr``, and those after it up to
+``sm_length``."""
 
-# Five groups: all before source_addr, source_addr, what is between the addresses,
+# Five groups: all before source_addr, source_addr, the part between the addresses,
 # destination_addr, and the rest up to sm_length. Matched on Latin-1 text, in which each octet is
 # the character of its number.
 _match: Final = re.compile(
@@ -53,7 +53,7 @@ def encode_short_message(pdu: Pdu) -> bytes:
     """The octets of the mandatory part of a ``submit_sm`` or ``deliver_sm``.
 
     Raises:
-        ValueError, OverflowError, TypeError: a field does not fit; the general way tells which.
+        ValueError, OverflowError, TypeError: a field does not fit; the general way reports which.
     """
     same = _SAME(pdu)
     try:
@@ -86,7 +86,7 @@ def decode_short_message(
     """A ``submit_sm`` or ``deliver_sm`` from the octets of the whole PDU.
 
     Raises:
-        ValueError, IndexError: they do not fit; the general way tells why.
+        ValueError, IndexError: they do not fit; the general way reports why.
     """
     matched = _match(octets.decode("latin-1"), _HEADER_OCTETS)
     if matched is None:

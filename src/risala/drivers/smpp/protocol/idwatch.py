@@ -1,7 +1,7 @@
 """Notices that receipts write message ids in another form than the answers. Pure.
 
-Nothing else tells an operator why all messages stay ``sent``: a receipt whose id is unknown may
-simply belong to somebody else.
+An operator has no other sign why all messages stay ``sent``: a receipt with an unknown id may
+simply belong to another customer of the carrier.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from risala.drivers.smpp.protocol.receipt import IdForm, other_forms
 IDS_MAX: Final = 2000
 """Answers whose ids are remembered: receipts mostly come within seconds."""
 RECEIPTS_MIN: Final = 5
-"""Receipts in a row, none of which has an id as an answer gave it, before another form is
-suggested: one short number may be another's hexadecimal by chance."""
+"""Receipts in a row without any id known from an answer, before another form is suggested: one
+short number may be another's hexadecimal by chance."""
 
 
 class IdWatch:
@@ -34,8 +34,8 @@ class IdWatch:
             self._answered.popitem(last=False)
 
     def better_form(self, receipt_id: str) -> IdForm | None:
-        """Learn from a receipt's id. The form in which receipts would match the answers, once that
-        is certain enough; else None."""
+        """Learn from a receipt's id. Returns the form in which receipts would match the answers,
+        once that is certain enough; else None."""
         if self._knows(receipt_id, self._form):
             self._in_a_row = 0
             return None

@@ -1,5 +1,5 @@
-"""Messages from phones as ``deliver_sm`` and ``data_sm``: what an SMSC hands an ESME (SMPP 3.4
-§4.6, §4.7). Pure."""
+"""Messages from phones as ``deliver_sm`` and ``data_sm``, from an SMSC to an ESME (SMPP 3.4 §4.6,
+§4.7). Pure."""
 
 from __future__ import annotations
 

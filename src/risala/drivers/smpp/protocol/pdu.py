@@ -31,7 +31,7 @@ _ADDRESS: Final[Layout] = (INT8_2, _C)
 
 @dataclass(frozen=True, kw_only=True)
 class Pdu:
-    """What all PDUs have in common: header, and optional parameters (§3.2)."""
+    """The common part of all PDUs: header, and optional parameters (§3.2)."""
 
     command_id: ClassVar[int]
     layout: ClassVar[Layout] = ()
@@ -63,8 +63,8 @@ _set_dict: Final = Pdu.__dict__["__dict__"].__set__
 def varied(pdu: _AnyPdu, **fields: object) -> _AnyPdu:
     """The same with other values in these fields.
 
-    As :func:`dataclasses.replace`, whose time goes into setting the fields of a frozen value one by
-    one: a tenth of it, for what is made again and again from one pattern.
+    As :func:`dataclasses.replace`, which spends its time on setting the fields of a frozen value
+    one by one: ten times faster, for values made again and again from one pattern.
     """
     made = _new(type(pdu))
     _set_dict(made, pdu.__dict__ | fields)
@@ -73,7 +73,7 @@ def varied(pdu: _AnyPdu, **fields: object) -> _AnyPdu:
 
 @dataclass(frozen=True)
 class Bind(Pdu):
-    """An ESME introduces itself: what the three kinds of bind have in common (§4.1)."""
+    """An ESME introduces itself: the common part of the three kinds of bind (§4.1)."""
 
     layout: ClassVar[Layout] = (_C, _C, _C, INT8_3, _C)
 
@@ -294,7 +294,7 @@ class DataSmResp(MessageIdResp):
 
 @dataclass(frozen=True)
 class QuerySm(Pdu):
-    """Asks what became of a message; the source is that of its submit (§4.8.1)."""
+    """Asks for the state of a message; the source is that of its submit (§4.8.1)."""
 
     command_id = 0x00000003
     layout: ClassVar[Layout] = (_C, *_ADDRESS)
@@ -410,12 +410,12 @@ NAMES: Final[dict[int, str]] = {number: _snake(kind.__name__) for number, kind i
 
 
 def response_to(request: Pdu, command_status: int = 0) -> Pdu:
-    """An empty response of the kind that ``request`` asks for; ``generic_nack`` where none is."""
+    """An empty response of the kind that ``request`` needs; ``generic_nack`` if it has none."""
     response = unnumbered_response(request.command_id, command_status)
     return varied(response, sequence_number=request.sequence_number)
 
 
 @lru_cache(maxsize=256)
 def unnumbered_response(command_id: int, command_status: int) -> Pdu:
-    """As :func:`response_to` any request with this ``command_id``, for whoever numbers it."""
+    """As :func:`response_to` any request with this ``command_id``; the caller sets the number."""
     return PDUS.get(command_id | RESPONSE_BIT, GenericNack)(command_status=command_status)

@@ -32,12 +32,12 @@ _receipt: Final = quickly(Receipt)
 _ESM_KIND: Final = 0x3C
 _ESM_DELIVERY_ACK: Final = 0x08
 _RECEIPT_TEXT_MAX: Final = 1024
-"""Characters of a receipt that are looked at: real ones have under 200."""
+"""Characters of a receipt that are read: real ones have under 200."""
 _WORD_MAX: Final = 20
 _ID_MAX: Final = 255
 """Characters of an id; the standard has 64."""
 TOLD_MAX: Final = 1024
-"""States and errors of which is kept what they say (under 2 MiB): carriers have some dozens."""
+"""States and errors whose meaning is cached (under 2 MiB): carriers have some dozens."""
 _ONE_WORD: Final = frozenset({"id", "stat", "err"})
 
 _keys: Final = re.compile(
@@ -92,7 +92,7 @@ STATE_WORDS: Final = {
 _NO_FAULT: Final = frozenset(
     state for state in ReceiptState if state is ReceiptState.DELIVERED or not state.is_final
 )
-"""States for which nobody asks why."""
+"""States that need no cause."""
 STATE_NUMBERS: Final = {state: n for n, state in _BY_NUMBER.items() if 1 <= n <= 8}
 
 
@@ -107,7 +107,7 @@ NETWORK_CAUSES: Final = {
     27: Cause.ABSENT,  # absentSubscriber
 }
 """Errors of the mobile network itself (MAP, 3GPP TS 29.002 §17.5), which most carriers pass on as
-``err``. Those that say no more than "undelivered" are left out."""
+``err``. Those that mean no more than "undelivered" are left out."""
 _GSM: Final = 3
 """The network type of a ``network_error_code`` (§5.3.2.31) that has the numbers of
 :data:`NETWORK_CAUSES`."""
@@ -122,14 +122,14 @@ class IdForm(StrEnum):
 
 
 def is_receipt(pdu: DeliverSm | DataSm) -> bool:
-    """True for what tells the state of a message, false for what a person wrote (§5.2.12)."""
+    """True for the state of a message, false for a person's message (§5.2.12)."""
     kind = pdu.esm_class & _ESM_KIND
     if kind in (ESM_RECEIPT, ESM_INTERMEDIATE):
         return True
     if kind not in (0, _ESM_DELIVERY_ACK):
         return False
-    # Some carriers do not mark receipts, or mark them as a phone's acknowledgement: their content
-    # tells them from what a person wrote.
+    # Some carriers do not mark receipts, or mark them as a phone's acknowledgement: only their
+    # content distinguishes them from a person's message.
     if find(pdu.tlvs, RECEIPTED_MESSAGE_ID) and find(pdu.tlvs, MESSAGE_STATE):
         return True
     # ``id:`` alone would not be enough: a person could write that.
@@ -141,12 +141,12 @@ def parse_receipt(
     form: IdForm = IdForm.SAME,
     causes: Mapping[str, Cause] | None = None,
 ) -> Receipt | None:
-    """The receipt in a PDU; None where it names no message.
+    """The receipt in a PDU; None if it names no message.
 
-    ``causes`` is what this carrier means by its own ``err`` codes.
+    ``causes`` is this carrier's meaning of its own ``err`` codes.
 
-    Optional parameters win over the text, which carriers cut and reorder. A state word that
-    nobody knows is taken as not final: the message then waits for a clearer one.
+    Optional parameters have priority over the text, which carriers cut and reorder. An unknown
+    state word is taken as not final: the message then waits for a clearer one.
     """
     fields = _fields(plain_text(pdu))
     tlvs = {tlv.tag: tlv for tlv in reversed(pdu.tlvs)} if pdu.tlvs else {}  # the first one counts
@@ -187,7 +187,7 @@ def _meaning(
 def _cause(
     state: ReceiptState, error: str, network: Tlv | None, causes: Mapping[str, Cause]
 ) -> Cause | None:
-    """What an error tells beyond the state: the carrier's own table first, then the network's."""
+    """The cause in an error, if more precise: by the carrier's own table, then the network's."""
     if error in causes:
         return causes[error]
     if state is not ReceiptState.UNDELIVERABLE:
@@ -200,7 +200,7 @@ def _cause(
 
 
 def other_forms(carrier_id: str, form: IdForm) -> tuple[str, ...]:
-    """How the submit's answer may have written the id that a receipt has as ``carrier_id``."""
+    """The possible forms of the submit's id for the id ``carrier_id`` of a receipt."""
     forms = [carrier_id.lower(), carrier_id.upper(), carrier_id.lstrip("0")]
     if form is IdForm.RESP_HEX_RECEIPT_DEC and _is_decimal(carrier_id):
         value = int(carrier_id)
@@ -239,12 +239,11 @@ def format_receipt_text(
 
 
 def _fields(text: str) -> dict[str, str]:
-    """Fields of the text form by lower-case key without spaces (``id``, ``donedate``), as far as
-    there are any.
+    """Fields of the text form by lower-case key without spaces (``id``, ``donedate``), if any.
 
-    Of a field that comes several times before ``text:`` the first counts. Behind ``text:`` stands
-    the beginning of the customer's message, which may say anything: a field counts there only where
-    it is missing before, and then the last one, since a carrier's own fields follow the message.
+    Of a repeated field before ``text:`` the first counts. After ``text:`` comes the beginning of
+    the customer's message, which may contain anything: a field counts there only if it is missing
+    before, and then the last one, since a carrier's own fields follow the message.
     """
     text = text[:_RECEIPT_TEXT_MAX]
     usual = _usual(text)
@@ -268,7 +267,7 @@ def _searched(text: str) -> dict[str, str]:
             continue
         value = text[match.end() : end].strip(" \t\r\n\0\"'")
         if key in _ONE_WORD:
-            # Only the first word of an id: what follows it may be the beginning of the message.
+            # Only the first word of an id: the next one may be the beginning of the message.
             value = next(iter(value.split()), "").rstrip("\"'")[:_ID_MAX]
         if in_text:
             after[key] = value
@@ -303,7 +302,7 @@ def _number(address: str) -> str | None:
 
 
 def query_receipt(response: QuerySmResp, carrier_id: str) -> Receipt:
-    """A ``query_sm_resp`` as a receipt (§4.8.2), for the id that was asked about."""
+    """A ``query_sm_resp`` as a receipt (§4.8.2), for the queried id."""
     state = _BY_NUMBER.get(response.message_state, ReceiptState.ENROUTE)
     raw = f"query_sm message_state:{response.message_state} error_code:{response.error_code}"
     return Receipt(carrier_id=carrier_id, state=state, raw=raw)

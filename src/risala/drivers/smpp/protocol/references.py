@@ -1,9 +1,9 @@
 """Whether a carrier repeats ``user_message_reference`` in its receipts: found out, then used. Pure.
 
-Where a carrier repeats it, a receipt tells what became of a submit whose answer, and with it the
-carrier's id, never came. The bind does not tell whether it does (only that an SMSC of SMPP 3.3
-knows no optional parameters), so the first submits carry a reference, and the first receipts show
-whether it comes back.
+If a carrier repeats it, a receipt shows the result of a submit whose answer, and with it the
+carrier's id, never came. The bind does not show whether it does (only that an SMSC of SMPP 3.3 has
+no optional parameters), so the first submits carry a reference, and the first receipts show whether
+it comes back.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WATCHED_MAX: Final = 2000
 """Answers whose receipts are waited for: receipts mostly come within seconds."""
 RECEIPTS_MIN: Final = 20
 """Receipts without the reference, and none with it, before the carrier is taken not to repeat it:
-behind one SMSC there are networks of different habits. One receipt with the right reference, out of
+behind one SMSC are networks with different habits. One receipt with the right reference, out of
 65,535 numbers, is proof enough that it does."""
 CUT_MIN: Final = 3
 """Receipts with the low octet of their submit's reference before the carrier is taken to cut it:
@@ -35,7 +35,7 @@ ESME_RINVOPTPARAMVAL: statuses of carriers that do not take the parameter."""
 
 
 class Wanted(StrEnum):
-    """The words for ``user_message_reference`` in the settings, beside true and false."""
+    """The words for ``user_message_reference`` in the settings, in addition to true and false."""
 
     AUTO = "auto"
     OCTET = "octet"
@@ -75,7 +75,7 @@ class ReferenceWatch:
     """Finds out whether one carrier repeats references.
 
     Args:
-        wanted: the setting; True and False stand whatever is seen, ``auto`` is found out.
+        wanted: the setting; True and False are fixed, ``auto`` is found out.
         has_receipts: whether submits ask for receipts at all.
     """
 
@@ -111,15 +111,15 @@ class ReferenceWatch:
         )
 
     def tried_without(self, *, is_taken: bool) -> None:
-        """Learn what became of a submit without a reference that had been refused with one."""
+        """Learn from the result of a submit without a reference that had been refused with one."""
         if not is_taken:
             self._is_innocent = True  # it was refused for another reason: try no second time
         elif self.state is Repeating.UNKNOWN:
             self._settle(Repeating.REFUSED)
 
     def bound(self, sc_interface_version: int | None) -> None:
-        """Learn from a bind which SMPP version the SMSC speaks; None: it does not say, as many that
-        speak 3.4 do not."""
+        """Learn from a bind the SMPP version of the SMSC; None: unknown, as with many that use
+        3.4."""
         if not self._is_auto or sc_interface_version is None:
             return
         is_old = sc_interface_version < FIRST_WITH_PARAMETERS
@@ -139,11 +139,11 @@ class ReferenceWatch:
         _keep(self._answered, name, reference)
 
     def shared(self, carrier_id: str) -> None:
-        """Learn that several messages have this id: its receipts tell nothing of references."""
+        """Learn that several messages have this id: its receipts prove nothing about references."""
         self._answered.pop(plain_id(carrier_id), None)
 
     def receipt(self, receipt: Receipt) -> None:
-        """Learn from a receipt for one of the submits that carried a reference; others tell
+        """Learn from a receipt for one of the submits that carried a reference; others prove
         nothing."""
         if self.state is not Repeating.UNKNOWN:
             return

@@ -1,7 +1,7 @@
 """One SMPP session as a pure state machine, for both roles (SMPP 3.4 §2.2 to §2.8).
 
-Octets in, events out; PDUs in, octets out. What may be sent in which state stands in the table
-:data:`MAY_SEND`; the session's role only says which of its rows are ours and which the peer's.
+Octets in, events out; PDUs in, octets out. The table :data:`MAY_SEND` lists what may be sent in
+which state; the session's role only decides which of its rows are ours and which the peer's.
 
 ::
 
@@ -106,7 +106,7 @@ MAY_SEND: Final[dict[tuple[SmppRole, int], frozenset[BindState]]] = {
         )
     },
 }
-"""Requests, by who sends them and the states in which they may (§2.3, table 2-1)."""
+"""Requests, by sender and the states in which they are allowed (§2.3, table 2-1)."""
 
 _BOUND_AS: Final = {
     BindTransmitter.command_id: BindState.BOUND_TX,
@@ -127,7 +127,7 @@ _SENDABLE: Final = {
 
 
 class LocalProtocolError(Exception):
-    """A request or response that may not be sent in this state: a bug of ours; nothing was sent."""
+    """A request or response that is not allowed in this state: a bug of ours; nothing was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Answered:
     """The peer answered a request of ours."""
 
     token: Any
-    """What :meth:`SmppSession.send` was given with the request."""
+    """The token that :meth:`SmppSession.send` got with the request."""
     response: Pdu
 
 
@@ -156,7 +156,7 @@ class AnsweredLate:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredNothing:
-    """A response with a sequence number that waits for none: unknown, answered before, or of
+    """A response whose sequence number matches no pending request: unknown, answered before, or of
     another kind than its request."""
 
     response: Pdu
@@ -180,8 +180,8 @@ class SmppSession:
     """One end of a session; either end uses this class.
 
     Args:
-        role: which side we are.
-        octets_max: the longest PDU that is taken, in octets.
+        role: our side.
+        octets_max: the longest accepted PDU, in octets.
         sequence: the sequence number before that of the first request.
     """
 
@@ -195,7 +195,7 @@ class SmppSession:
         self._reader = PduReader(octets_max)
         self._sequence = sequence
         self._binding_as = BindState.OPEN
-        """As what the latest bind is to be bound."""
+        """The requested kind of the latest bind."""
         self._outstanding: dict[int, tuple[int, object]] = {}
         self._late: OrderedDict[int, tuple[int, object]] = OrderedDict()
 
@@ -216,7 +216,7 @@ class SmppSession:
         """The octets of a request, under a fresh sequence number.
 
         Raises:
-            LocalProtocolError: such a request may not be sent in this state.
+            LocalProtocolError: such a request is not allowed in this state.
             FieldError: a value does not fit its field.
         """
         return self.send_numbered(request, token)[1]
@@ -235,8 +235,8 @@ class SmppSession:
         return sequence, octets
 
     def respond(self, request: Pdu, response: Pdu) -> bytes:
-        """The octets of our answer to a request that :class:`Requested` brought, under the
-        request's number, whatever stands in the answer.
+        """The octets of our answer to a request from :class:`Requested`, always under the
+        request's number.
 
         Raises:
             LocalProtocolError: a bind answered twice, or any answer after the end.
@@ -264,7 +264,7 @@ class SmppSession:
     # -- in ----------------------------------------------------------------------------------
 
     def receive(self, octets: bytes) -> list[Event]:
-        """The events of these octets. Never raises, whatever a peer may send."""
+        """The events of these octets. Never raises, for any octets of a peer."""
         events: list[Event] = []
         for pdu in self._reader.feed(octets):
             if self.state is BindState.CLOSED:
@@ -306,8 +306,8 @@ class SmppSession:
             if entry is None:
                 return AnsweredNothing(pdu)
         expected, token = entry
-        # Osmocom's MSC answers bind_receiver by bind_transmitter_resp: the sequence number tells
-        # which bind it means, and our request what we are bound as.
+        # Osmocom's MSC answers bind_receiver by bind_transmitter_resp: the sequence number
+        # identifies the bind, and our request decides the kind of bind.
         is_bind = expected in _BIND_ANSWERS and pdu.command_id in _BIND_ANSWERS
         if not is_bind and pdu.command_id not in (expected, GenericNack.command_id):
             return AnsweredNothing(pdu)
@@ -336,7 +336,7 @@ class SmppSession:
     # -- state -------------------------------------------------------------------------------
 
     def _follow(self, command_id: int) -> None:
-        """Change the state as one of :data:`_TURNING` does, whichever side sent it."""
+        """Change the state according to :data:`_TURNING`, for a PDU of either side."""
         if command_id in _BOUND_AS:
             self.state = BindState.BINDING
             self._binding_as = _BOUND_AS[command_id]
@@ -357,7 +357,7 @@ class SmppSession:
 
 
 def _refusal(command_id: int, sequence_number: int, command_status: int) -> bytes:
-    """The answer to a bad request: its own response where we know it, else ``generic_nack``.
+    """The answer to a bad request: its own response if we know it, else ``generic_nack``.
 
     Never a response to a response: two peers would answer each other's faults for ever.
     """

@@ -1,7 +1,7 @@
-"""Every ``command_status``: its name, a sentence for people, and what it makes of a submit.
+"""Every ``command_status``: its name, a sentence for people, and its effect on a submit.
 
-SMPP 3.4 §5.1.3 and 5.0 §4.7.6. ``FINAL`` fails the customer's message for good, so it is given only
-to statuses that any carrier would answer for this recipient.
+SMPP 3.4 §5.1.3 and 5.0 §4.7.6. ``FINAL`` fails the customer's message for good, so only statuses
+that any carrier would answer for this recipient have it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from risala.sms.outcome import Outcome, Refused, Scope, Throttled
 
 
 class StatusVerdict(StrEnum):
-    """What a refused submit comes to; the words for ``status_verdicts`` in the configuration."""
+    """The effect of a refusal; the words for ``status_verdicts`` in the configuration."""
 
     THROTTLED = "throttled"
     """Slow down: the message keeps its place."""
@@ -30,7 +30,7 @@ class StatusVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandStatus:
-    """One value of ``command_status`` (§5.1.3), and what it means for a submit."""
+    """One value of ``command_status`` (§5.1.3), and its effect on a submit."""
 
     value: int
     name: str
@@ -140,17 +140,17 @@ _CAUSES: Final = {
 }
 """Causes by status; those that are missing are about the form of a request: ``UNSUPPORTED``.
 
-Only ``ESME_RSYSERR`` says that the carrier has a fault. Where a status says no more than that the
-carrier did not take the message, the cause says no more either: ``REJECTED``."""
+Only ``ESME_RSYSERR`` means that the carrier has a fault. If a status means only that the carrier
+did not take the message, so does the cause: ``REJECTED``."""
 _SAYS_IT_ALL: Final = (
     Cause.SENDER_REFUSED,
     Cause.RECIPIENT_REFUSED,
     Cause.THROTTLED,
     Cause.CARRIER_FAULT,
 )
-"""Causes whose own sentence says as much as the status's, which therefore is not kept."""
+"""Causes whose own sentence is as precise as the status's, which therefore is not kept."""
 _SAYS_NO_MORE: Final = (0x45, 0x65, 0x66, 0xFF)
-"""Statuses whose sentence says no more than that of ``REJECTED``."""
+"""Statuses whose sentence is no more precise than that of ``REJECTED``."""
 
 _OF_PHONE: Final = {
     0x0B: (Scope.FINAL, Cause.UNKNOWN_NUMBER),
@@ -176,7 +176,7 @@ _VENDOR_TEXT: Final = "The carrier refused with a code of its own; its manual te
 
 
 def status_of(command_status: int) -> CommandStatus:
-    """The row for any value, also for those that the standard leaves to vendors or reserves.
+    """The row for any value, including those that the standard leaves to vendors or reserves.
 
     By default a vendor's code means that another carrier may take the message, and a reserved one
     that it may be tried again.
@@ -200,11 +200,11 @@ def refusal(
     *,
     is_transaction: bool = False,
 ) -> Outcome:
-    """What a submit answered by this status, which is not 0, came to.
+    """The outcome of a submit answered by this status, which is not 0.
 
     Args:
-        verdicts: what this carrier means by its codes, where it differs from the standard.
-        causes: why this carrier refuses by its codes, where that differs from the standard.
+        verdicts: this carrier's meaning of its codes, if it differs from the standard.
+        causes: this carrier's causes by its codes, if they differ from the standard.
         is_transaction: the submit asked for the phone's answer (``esm_class`` 2).
     """
     row = status_of(command_status)
@@ -227,7 +227,7 @@ BIND_ADVICE: Final[dict[int, str]] = {
     0x0E: "The carrier says that the password is wrong. Correct it in this carrier's settings.",
     0x0F: "The carrier does not know this system_id. Correct it in this carrier's settings.",
 }
-"""Refused binds that no retry mends: what the operator must do."""
+"""Refused binds that no retry can fix: what the operator must do."""
 BIND_HINTS: Final[dict[int, str]] = {
     0x05: "An older link may still be open there; the carrier closes it in time.",
     0x0D: (
@@ -235,13 +235,13 @@ BIND_HINTS: Final[dict[int, str]] = {
         " list."
     ),
 }
-"""Refused binds that may well pass: carriers answer so while they start again, or have no room."""
+"""Refused binds that may be temporary: carriers answer so while they restart, or have no room."""
 
 
 def is_unknown_request(command_status: int, *, is_nack: bool) -> bool:
-    """Whether an answer says that the carrier does not know this kind of request.
+    """Whether an answer means that the carrier does not support this kind of request.
 
-    ``ESME_RINVCMDID`` does. So does a ``generic_nack`` (§4.3), unless its status says that the
+    ``ESME_RINVCMDID`` does. So does a ``generic_nack`` (§4.3), unless its status means that the
     request may pass later.
     """
     lasting = not command_status or status_of(command_status).verdict is StatusVerdict.CARRIER
@@ -249,11 +249,11 @@ def is_unknown_request(command_status: int, *, is_nack: bool) -> bool:
 
 
 def unknown_bind(request: str, bind: str) -> str:
-    """What the operator must do where a carrier does not know a kind of bind, in a sentence or two.
+    """What the operator must do if a carrier does not support a kind of bind, in a sentence or two.
 
     Args:
         request: the name of the bind that it answered by ``ESME_RINVCMDID`` or ``generic_nack``.
-        bind: the setting ``bind`` as it is.
+        bind: the current setting ``bind``.
     """
     other = "transmitter_receiver" if bind == "transceiver" else "transceiver"
     return f'The carrier does not know {request}. Set bind = "{other}" in this carrier\'s settings.'

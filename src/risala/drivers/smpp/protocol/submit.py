@@ -46,7 +46,7 @@ _DCS_DEFAULT: Final = 0x00
 _DCS_IA5: Final = 0x01
 _DCS_UCS2: Final = 0x08
 _has_controls: Final = re.compile(rb"[\x00-\x09\x0b\x0c\x0e-\x1f]").search
-"""Finds octets that stand for letters in GSM 03.38 and occur in no IA5 text."""
+"""Finds octets that represent letters in GSM 03.38 and occur in no IA5 text."""
 _CODECS: Final = {
     0x05: "shift_jis",
     0x06: "iso8859-5",
@@ -55,14 +55,14 @@ _CODECS: Final = {
     0x0D: "iso2022_jp_1",
     0x0E: "euc_kr",
 }
-"""Alphabets of §5.2.19 beyond GSM 03.38, Latin-1 and UCS-2, which are what phones use. All other
-values, 8-bit data among them, are read as Latin-1, in which no octet is lost."""
+"""Alphabets of §5.2.19 other than GSM 03.38, Latin-1 and UCS-2, which phones use. All other values,
+including 8-bit data, are read as Latin-1, in which no octet is lost."""
 
 MessagePdu = SubmitSm | DeliverSm | DataSm
 
 
 class DefaultAlphabet(StrEnum):
-    """What a carrier takes ``data_coding`` 0 for; the standard leaves it to the SMSC."""
+    """A carrier's meaning of ``data_coding`` 0; the standard leaves it to the SMSC."""
 
     GSM7 = "gsm7"
     """GSM 03.38, one septet in each octet."""
@@ -70,7 +70,7 @@ class DefaultAlphabet(StrEnum):
 
 
 class Concatenating(StrEnum):
-    """How the parts of a long message say that they belong together."""
+    """How the parts of a long message are marked."""
 
     UDH = "udh"
     """A user data header with an 8-bit reference, before the text of each part."""
@@ -102,9 +102,9 @@ class UnsendableError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmitOptions:
-    """How this carrier wants its submits; None where TON and NPI follow from the address.
+    """A carrier's format of submits; None if TON and NPI follow from the address.
 
-    Equal to itself only: it is the key to what is kept for it, with every submit.
+    Equal to itself only: it is the key of a cache that is used with every submit.
     """
 
     default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
@@ -163,7 +163,7 @@ def submit_sm(
 
 @lru_cache(maxsize=FORMS_MAX)
 def _form(options: SubmitOptions, sender: str, urgent: bool) -> SubmitSm:
-    """A ``submit_sm`` in which everything stands that the next one of this sender has too."""
+    """A ``submit_sm`` with all fields that the next one of this sender shares."""
     source = source_address(sender)
     destination = destination_address("")
     return SubmitSm(
@@ -181,7 +181,7 @@ def _form(options: SubmitOptions, sender: str, urgent: bool) -> SubmitSm:
 
 
 def _concatenation(segment: Segment, how: Concatenating) -> tuple[bytes, tuple[Tlv, ...]]:
-    """What tells which part a segment is: the octets of a user data header, or parameters."""
+    """The marks of a part: the octets of a user data header, or parameters."""
     place = segment.place
     if place is None:
         return b"", ()
@@ -203,7 +203,7 @@ def query_sm(message_id: str, sender: str, options: SubmitOptions) -> QuerySm:
 
 
 def sar_tlvs(reference: int, total: int, number: int) -> tuple[Tlv, Tlv, Tlv]:
-    """The three optional parameters that tell which part it is (§5.3.2.22 to 24)."""
+    """The three optional parameters that mark a part (§5.3.2.22 to 24)."""
     return (
         Tlv(SAR_MSG_REF_NUM, (reference & 0xFFFF).to_bytes(2)),
         Tlv(SAR_TOTAL_SEGMENTS, bytes([total])),
@@ -223,7 +223,7 @@ def _validity(how: Validity, expires_at_ms: int, now_ms: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What a message PDU carries."""
+    """The content of a message PDU."""
 
     text: str = field(repr=False)
     concatenation: Concatenation | None
@@ -232,9 +232,9 @@ class Decoded:
 def decode_message(
     pdu: MessagePdu, default_alphabet: DefaultAlphabet = DefaultAlphabet.GSM7
 ) -> Decoded:
-    """A PDU's text, and which part of a message it is; octets that make no sense are replaced.
+    """A PDU's text, and its part number; invalid octets are replaced.
 
-    Where a user data header and the SAR parameters tell different parts, the header counts.
+    If a user data header and the SAR parameters contradict each other, the header counts.
     """
     octets = message_octets(pdu)
     concatenation = _sar(pdu)
@@ -242,7 +242,7 @@ def decode_message(
         try:
             header = parse_user_data_header(octets)
         except ValueError:
-            pass  # esm_class says that there is a header, but none fits: all octets are text
+            pass  # esm_class announces a header, but none fits: all octets are text
         else:
             octets = octets[header.length :]
             concatenation = header.concatenation or concatenation
@@ -251,8 +251,7 @@ def decode_message(
 
 
 def plain_text(pdu: MessagePdu) -> str:
-    """A receipt's text, read as ASCII whatever alphabet the carrier declares, unless that is
-    UCS-2."""
+    """A receipt's text, read as ASCII for any declared alphabet except UCS-2."""
     octets = message_octets(pdu)
     if pdu.esm_class & ESM_UDHI and octets and octets[0] < len(octets):
         octets = octets[octets[0] + 1 :]

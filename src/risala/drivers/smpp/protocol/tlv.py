@@ -53,8 +53,8 @@ def find(tlvs: Iterable[Tlv], tag: int) -> Tlv | None:
 def decode_tlvs(octets: bytes, at: int, end: int) -> tuple[tuple[Tlv, ...], bytes]:
     """The whole parameters up to ``end``, and the octets after the last whole one.
 
-    Some carriers add vendor parameters whose length overruns the PDU. What stood before is good
-    and a receipt must not be lost for it, so the rest is handed back instead of raising.
+    Some carriers add vendor parameters whose length overruns the PDU. The part before is good and a
+    receipt must not be lost for it, so the rest is returned instead of raising.
     """
     found: list[Tlv] = []
     while at + _HEAD.size <= end:

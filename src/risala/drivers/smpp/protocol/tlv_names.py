@@ -15,7 +15,7 @@ OCTETS_MAX: Final = 0xFFFF
 
 
 class TlvKind(StrEnum):
-    """What the value of a parameter is."""
+    """The type of a parameter's value."""
 
     INTEGER = "integer"
     C_OCTETS = "c_octets"
@@ -25,7 +25,7 @@ class TlvKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One optional parameter of the standard, and what its value is."""
+    """One optional parameter of the standard, and the type of its value."""
 
     tag: int
     name: str
@@ -108,7 +108,7 @@ TAGS: Final[dict[str, int]] = {row.name: row.tag for row in PARAMETERS.values()}
 
 
 def name_of(tag: int) -> str:
-    """The standard's name; ``0x1400`` where it has none."""
+    """The standard's name; ``0x1400`` if it has none."""
     row = PARAMETERS.get(tag)
     return row.name if row else f"0x{tag:04X}"
 
@@ -120,7 +120,7 @@ def make_tlv(name: str, value: int | str) -> Tlv:
         name: the standard's, or a tag such as ``0x1400``.
 
     Raises:
-        ValueError: one sentence says what is wrong.
+        ValueError: ``str()`` is the reason, in one sentence.
     """
     tag = _tag(name)
     row = PARAMETERS.get(tag)
