@@ -1,4 +1,4 @@
-"""What an operator can ask of a modem: ``risala carriers ask NAME …``."""
+"""The operator's commands to a modem: ``risala carriers ask NAME …``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer
     """``ussd CODE [CHOICE]…``: dial a code, make choices in its menus; the network's last text.
 
     Raises:
-        CommandRefusedError: the code is none, the modem is not ready, or the network did not
+        CommandRefusedError: the code is invalid, the modem is not ready, or the network did not
             answer.
     """
     if not arguments or not all(map(_is_code, arguments)):
@@ -55,7 +55,7 @@ async def balance(
     """``balance``: ask the network for the SIM's balance now.
 
     Args:
-        is_told: the settings have a code to ask by.
+        is_told: the settings have a code to ask with.
 
     Raises:
         CommandRefusedError: they have none, the modem is not ready, or the network did not answer.

@@ -102,7 +102,7 @@ class ModemDriver:
         try:
             outcome = await session.sender.submit(segment)
         except PduError:
-            # The error's own words go no further: they may quote the message's text.
+            # The error's own text is not passed on: it may quote the message's text.
             return Refused(
                 Scope.CARRIER,
                 "",
@@ -120,11 +120,11 @@ class ModemDriver:
         return self._session.declines(recipient, segments, is_next=is_next)
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        """Always None: a modem cannot ask what became of a message."""
+        """Always None: a modem cannot query the state of a message."""
         await trio.lowlevel.checkpoint()
         return None
 
-    # -- what an operator asks -----------------------------------------------------------------
+    # -- commands of the operator --------------------------------------------------------------
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:

@@ -45,12 +45,12 @@ _STABLE_S: Final = 60.0
 """Where a port served this long, the wait before it is opened again is the shortest one."""
 _LATE_MAX: Final = 100
 _EARLY_MAX: Final = 64
-"""Unsolicited lines kept from while a modem is made ready: a status report may be among them."""
+"""Unsolicited lines kept during the setup of a modem: a status report may be among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port by its name, and what can be done with it."""
+    """A port by its name, with its operations."""
 
     name: str
     open: OpenPort
@@ -132,7 +132,7 @@ class Life:
         self._context.trace(f"{port} is back.")
 
     async def _use(self, stream: trio.abc.Stream, ladder: Ladder) -> str:
-        """Serve on an open port until it is of no more use; why it must be opened again."""
+        """Serve on an open port while it is usable; return why it must be opened again."""
         link = AtLink(
             stream, on_urc=self._on_urc, on_late=self._on_late, wire=self._context.traffic
         )
@@ -203,7 +203,7 @@ class Life:
             nursery.cancel_scope.cancel()
         return not link.lost
 
-    # -- what comes by itself ------------------------------------------------------------------
+    # -- unsolicited lines ---------------------------------------------------------------------
 
     def _on_urc(self, urc: Urc) -> None:
         if self.session is not None:
@@ -212,8 +212,8 @@ class Life:
             self._early.append(urc)
 
     def _on_late(self, late: Late) -> None:
-        """Take a line of a command that was given up. The reference of a send settles that send,
-        which was told as uncertain: it is accepted."""
+        """Take a line of a given-up command. The reference of a send settles that send, which was
+        reported as uncertain: it is accepted."""
         if late.text.upper().startswith("+CMGS"):
             fields = values(late.text)
             sent = self._records.log.resolve(number(fields[0]) if fields else None)

@@ -39,7 +39,7 @@ class NoteFile:
             raise NotStoredError(f"{self._path} cannot be written.") from error
 
     def recall(self, prefix: str = "") -> dict[str, str]:
-        """The notes whose keys begin with ``prefix``; none where the file cannot be read (then
+        """The notes whose keys begin with ``prefix``; empty if the file cannot be read (then
         :meth:`remember` refuses too)."""
         try:
             kept = self._read()

@@ -1,4 +1,4 @@
-"""What a modem must not forget: the part of :class:`DriverContext` that keeps notes."""
+"""Persistent notes of a modem: the part of :class:`DriverContext` that keeps notes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,5 @@ class ModemNotes(Protocol):
 
 
 def short_name(number: str) -> str:
-    """A name for an IMSI, ICCID or IMEI that tells it from others without giving it away; empty
-    where there is no number."""
+    """A unique name for an IMSI, ICCID or IMEI that does not reveal it; empty without a number."""
     return hashlib.sha256(number.encode()).hexdigest()[:_NAME_DIGITS] if number else ""

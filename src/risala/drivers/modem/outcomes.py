@@ -1,4 +1,4 @@
-"""What a submit came to that ended in an error of the modem. Pure."""
+"""The outcome of a submit that ended in an error of the modem. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from risala.sms.outcome import Outcome, Refused, Scope, Throttled, Uncertain, Un
 SLOW_DOWN_S: Final = 10.0
 SIM_BUSY_S: Final = 5.0
 _RAW_MAX: Final = 80
-"""Characters of a modem's own word that are kept: the longest errors in words have 40."""
+"""Characters of a modem's own text that are kept: the longest errors in words have 40."""
 
 _SCOPES: Final = {
     ErrorVerdict.FINAL: Scope.FINAL,
@@ -28,8 +28,8 @@ def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
     """The outcome of a result other than OK.
 
     Args:
-        has_left: False where the modem gave the result before it had asked for the PDU, so that
-            the message surely did not leave.
+        has_left: False if the modem gave the result before it had asked for the PDU, so that the
+            message surely did not leave.
     """
     trouble = trouble_of(result)
     raw, text, cause = result.raw[:_RAW_MAX], trouble.text, cause_of_trouble(trouble)
@@ -41,7 +41,7 @@ def outcome_of(result: Result, *, has_left: bool = True) -> Outcome:
         case ErrorVerdict.SICK:
             return Unsent(raw, text, cause)
         case ErrorVerdict.UNCERTAIN if has_left:
-            return Uncertain(raw, cause=cause)  # no text: the cause's own sentence says it all
+            return Uncertain(raw, cause=cause)  # no text: the cause's own sentence is enough
         case ErrorVerdict.UNCERTAIN:
             text = "There was no network; nothing was sent."
             return Refused(Scope.NOW, raw, text, Cause.NO_SERVICE)

@@ -41,7 +41,7 @@ _BUSY: Final = Unsent("", "The modem is busy with other commands; nothing was se
 
 @dataclass(slots=True)
 class Records:
-    """What is kept while the port is reopened: sends whose reports may come, the SIM's quota, parts
+    """State kept while the port is reopened: sends whose reports may come, the SIM's quota, parts
     of messages, the PIN's memory."""
 
     log: SentLog
@@ -49,7 +49,7 @@ class Records:
     parts: ModemParts
     pin: PinMemory
     late: Callable[[Segment, Outcome], None]
-    """Called with the outcome of a submit whose caller does not wait any more."""
+    """Called with the outcome of a submit whose caller no longer waits."""
     now_ms: Callable[[], int]
 
 
@@ -63,9 +63,9 @@ class _Job:
     outcome: Outcome | None = None
     has_left: bool = False
     is_abandoned: bool = False
-    """The caller does not wait any more."""
+    """The caller no longer waits."""
     counted: Counted | None = None
-    """What the quota counted for it, before it left."""
+    """The quota's count for it, before it left."""
 
 
 class ModemSender:
@@ -89,7 +89,7 @@ class ModemSender:
         self._ended_by: LinkError | Unready | None = None
 
     def end(self, fault: LinkError | Unready) -> None:
-        """Told what ended the session, before :meth:`run` is cancelled; not told of a stop."""
+        """Called with why the session ended, before :meth:`run` is cancelled; not at a stop."""
         self._ended_by = fault
 
     async def submit(self, segment: Segment) -> Outcome:
@@ -175,7 +175,7 @@ class ModemSender:
         self._refused(job, answer)
 
     async def _attempt(self, job: _Job) -> Answer | None:
-        """Send once; None where the job is settled (accepted, or abandoned), else the refusal."""
+        """Send once; None if the job is settled (accepted, or abandoned), else the refusal."""
         segment = job.segment
         async with self._asker.link.turn():
             await self._asker.fall_in_step()
@@ -270,13 +270,13 @@ def _is_full(answer: Answer | None) -> bool:
 
 
 def _was_accepted(rows: tuple[Row, ...]) -> bool:
-    """Whether the network took the message: ``+CMGS:`` came, whatever became of the rest of the
+    """Whether the network took the message: ``+CMGS:`` came, regardless of the rest of the
     answer."""
     return any(row.text.upper().startswith("+CMGS") for row in rows)
 
 
 def _word(rows: tuple[Row, ...], reference: int | None) -> str:
-    """What the modem said when it took a message: no more than it said."""
+    """The modem's own answer when it took a message, limited to its text."""
     if reference is not None:
         return f"+CMGS: {reference}"
     return "+CMGS without a reference" if _was_accepted(rows) else "OK without +CMGS"

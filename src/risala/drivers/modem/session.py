@@ -33,11 +33,11 @@ from risala.plugins.contract import (
 )
 
 _TAIL: Final = 4
-"""Digits of an IMSI and an ICCID that are shown: enough to tell SIMs apart."""
+"""Digits of an IMSI and an ICCID that are shown: enough to distinguish SIMs."""
 
 
 class ModemSession:
-    """A modem that is ready, on one open port: what runs on it, and what it tells of its health."""
+    """A ready modem on one open port: its running tasks, and its health."""
 
     def __init__(
         self,
@@ -77,8 +77,7 @@ class ModemSession:
         return self._fault is None and self._seen and self.health.state is HealthState.UP
 
     def over_quota(self, segment: Segment) -> Outcome | None:
-        """The refusal of a segment for which the SIM's day or month has no room; None where it
-        has."""
+        """The refusal of a segment if the SIM's day or month has no room for it; else None."""
         found = limits.refusal(self._records.tally.quota, segment, self._records.now_ms())
         if found is not None:
             self.publish()
@@ -93,7 +92,7 @@ class ModemSession:
         return found
 
     async def serve(self) -> None:
-        """Serve until the modem can be served no more.
+        """Serve until the modem can no longer be served.
 
         Raises:
             LinkError: it does not answer, or the line was hung up.
@@ -130,7 +129,7 @@ class ModemSession:
         await self.balance.run(self.dialogues, self.publish, self._context.trace)
 
     async def _begin_days(self) -> None:
-        """Tell the engine at each midnight (UTC) that the day's quota is new."""
+        """Notify the engine at each midnight (UTC) that the day's quota is new."""
         while True:
             await trio.sleep(self._records.tally.quota.next_day_s(self._records.now_ms()) + 1)
             self.publish()
@@ -187,8 +186,8 @@ class ModemSession:
 
     @property
     def _attention(self) -> str | None:
-        """What the operator should see to soon; None where nothing. Missing reports are not told
-        where the settings ask for none."""
+        """A warning for the operator; None without one. Missing reports are left out if the
+        settings request none."""
         quota, now_ms = self._records.tally.quota, self._records.now_ms()
         silence = self._silence_of_reports if self._settings.reports else ""
         said = (limits.month_over(quota, now_ms), silence, self.balance.attention)

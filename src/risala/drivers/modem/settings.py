@@ -1,4 +1,4 @@
-"""What ``[carriers.modem]`` may say. Units are in the names; unknown keys are faults."""
+"""The settings of ``[carriers.modem]``. Units are in the names; unknown keys are faults."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from risala.sms.segment import user_data_header
 
 
 def submit_of(segment: Segment, now_ms: int, *, status_report: bool) -> Submit:
-    """Raises :class:`~risala.drivers.modem.tpdu.pdu.PduError` where the alphabet cannot carry it.
+    """Raises :class:`~risala.drivers.modem.tpdu.pdu.PduError` if the alphabet cannot carry it.
 
-    The sender is left out: the SIM's number is the sender whatever is asked.
+    The requested sender is ignored: the SIM's number is the sender.
     """
     header = b""
     place = segment.place

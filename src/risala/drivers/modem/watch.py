@@ -16,17 +16,17 @@ from risala.drivers.modem.talk.asking import Asker
 _SEARCH_S: Final = 2.0
 """Seconds between two looks while the modem searches for a network."""
 _OPERATOR_LOOKS: Final = 10
-"""The operator is asked at every tenth look: +COPS? can take seconds."""
+"""The operator is queried at every tenth check: +COPS? can take seconds."""
 _OPERATOR_S: Final = 30.0
 _PROBE_S: Final = 10.0
 _REGISTRATIONS: Final = ("+CREG", "+CEREG", "+CGREG")
-"""Commands that tell the registration (27.007 §7.2, §10.1.22, §10.1.20). A modem that is on LTE
-alone may tell it by the second only."""
+"""Commands that report the registration (27.007 §7.2, §10.1.22, §10.1.20). A modem that uses only
+LTE may report it by the second only."""
 
 
 @dataclass(slots=True)
 class Sight:
-    """What the last look at the modem showed."""
+    """The result of the last check of the modem."""
 
     signal_dbm: int | None = None
     registration: Registration | None = None
@@ -35,8 +35,7 @@ class Sight:
 
     @property
     def registered(self) -> bool:
-        """Whether a network serves the modem. True also where it does not tell: the next send will
-        show."""
+        """Whether a network serves the modem. True also if unknown: the next send will show."""
         return self.registration is None or self.registration.registered
 
 
@@ -63,8 +62,8 @@ class Watch:
         sight, asker = self.sight, self._asker
         async with asker.link.turn():
             await asker.fall_in_step()
-            # Asked on the link itself: the asker would mend a silence quietly, but the operator is
-            # to be told of the recovery.
+            # Asked on the link itself: the asker would hide a silence, but the operator must see
+            # the recovery.
             await asker.link.ask("AT", _PROBE_S)
         sight.signal_dbm = signal_dbm(first(await asker.rows("AT+CSQ"), "+CSQ"))
         sight.registration = await registration_of(asker)
@@ -74,7 +73,7 @@ class Watch:
 
 
 async def registration_of(asker: Asker) -> Registration | None:
-    """The best registration that any of the three commands tells; None where none tells."""
+    """The best registration that any of the three commands reports; None if none does."""
     best: Registration | None = None
     for name in _REGISTRATIONS:
         found = registration(first(await asker.rows(f"AT{name}?"), name))
@@ -87,6 +86,6 @@ async def registration_of(asker: Asker) -> Registration | None:
 
 
 async def operator_of(asker: Asker) -> str:
-    """The network's name; empty where there is none (27.007 §7.3)."""
+    """The network's name; empty if unknown (27.007 §7.3)."""
     fields = first(await asker.rows("AT+COPS?", _OPERATOR_S), "+COPS")
     return fields[2][:40] if len(fields) > 2 else ""

@@ -1,4 +1,4 @@
-"""The causes that errors and status reports of a modem stand for. Tables, pure."""
+"""The causes for errors and status reports of a modem. Tables, pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _BY_STATUS: Final[Mapping[int, Cause]] = {
     0x62: Cause.ABSENT,  # the phone does not answer
     0x63: Cause.REJECTED,
 }
-"""Causes by TP-ST (23.040 §9.2.3.15), where the receipt's state alone does not say as much."""
+"""Causes by TP-ST (23.040 §9.2.3.15), where they are more precise than the receipt's state."""
 
 
 def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
@@ -57,6 +57,6 @@ def cause_of_trouble(trouble: ErrorMeaning) -> Cause:
 
 
 def cause_of_status(status: int) -> Cause | None:
-    """The cause of a failure by the TP-ST of its status report; None where the receipt's state
-    already says as much."""
+    """The cause of a failure by the TP-ST of its status report; None if the receipt's state is as
+    precise."""
     return _BY_STATUS.get(status)

@@ -1,13 +1,13 @@
-"""The AT engine: what a modem sends becomes events, one command at a time (27.007, V.250). Pure.
+"""The AT engine: turns a modem's output into events, one command at a time (27.007, V.250). Pure.
 
-The engine has no clock and no port. Its user gives up on a command when time is over; the engine
-then sees to it that a late answer to that command is not taken for the answer to the next one::
+The engine has no clock and no port. Its user gives up on a command when its time is over; the
+engine then prevents that a late answer to that command is taken for the answer to the next one::
 
     octets = engine.start(Command("AT+CSQ"))      → write them
     events = engine.receive(octets)               → Answer, Prompt, Urc, Late, Noise
     rows = engine.give_up()                       → out of sync: only sync_command() may start
 
-Whatever the modem does, memory stays bounded and events do not depend on how its octets are cut.
+For any modem, memory stays bounded and events do not depend on how its octets are cut.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _ABANDONED_MAX: Final = 16
 
 ESCAPE: Final = b"\x1b"
 SUBSTITUTE: Final = b"\x1a"
-"""Ctrl-Z: sends what was typed after a prompt. Never sent without one."""
+"""Ctrl-Z: sends the text typed after a prompt. Never sent without a prompt."""
 
 _JUNK: Final = "".join(map(chr, (*range(0x21), *range(0x7F, 0x100))))
 """Stripped at both ends of a line: blanks, control characters, and the characters above ASCII that
@@ -102,10 +102,10 @@ class AtEngine:
 
     @property
     def in_sync(self) -> bool:
-        """Whether the next answer is surely that of the next command.
+        """Whether the next answer surely belongs to the next command.
 
-        False while an answer to a command that was given up may still come, or while the modem may
-        wait for a message's body: what is typed then would become the text of a message.
+        False while an answer to a given-up command may still come, or while the modem may wait for
+        a message's body: the next command would become the text of a message.
         """
         return not self._abandoned and not self._holds_text_entry
 
@@ -114,7 +114,7 @@ class AtEngine:
 
         Raises:
             LocalProtocolError: a command is in flight; or answers are outstanding, and this
-                command's own answer could not be told from them.
+                command's own answer could not be distinguished from them.
         """
         if self._command is not None:
             raise LocalProtocolError(f"{self._command.name} is in flight")
@@ -129,7 +129,7 @@ class AtEngine:
         return command.text.encode("ascii") + b"\r"
 
     def sync_command(self) -> Command:
-        """A command whose answer is told from every answer that is still outstanding."""
+        """A command whose answer differs from every answer that is still outstanding."""
         for text in _SYNC:
             if self._is_distinct(Command(text)):
                 return Command(text)
@@ -160,9 +160,9 @@ class AtEngine:
         return self._end()
 
     def forget(self) -> None:
-        """Expect no answer to given-up commands any more.
+        """Expect no more answers to given-up commands.
 
-        For when the modem has started anew, or was silent for so long that none will come.
+        For a modem that has restarted, or was silent for so long that no answer will come.
         """
         self._abandoned = []
         self._late_result = False
@@ -224,8 +224,8 @@ class AtEngine:
             self._take(line, events)
 
     def _take(self, line: str, events: list[Event]) -> None:
-        """Make an event of a whole line. The order of the questions matters: a PDU or a message's
-        text may look like any other kind of line."""
+        """Make an event of a whole line. The order of the checks matters: a PDU or a message's text
+        may look like any other kind of line."""
         if self._is_payload(line, events) or self._is_echo(line):
             return
         command = self._command
@@ -244,17 +244,17 @@ class AtEngine:
             self._seen_own_row, self._late_result = True, False
             self._row(name, line, events)
         elif any(name == abandoned.name for abandoned in self._abandoned) or name == "+CMGS":
-            # This is a row of a command that was given up. That command's result follows, and must
-            # not end the command that is in flight now; unless the latter is being answered
-            # already, in which case the next result is its own.
+            # This is a row of a given-up command. That command's result follows, and must not end
+            # the command in flight; unless the latter is being answered already, in which case the
+            # next result is its own.
             self._late_result = command is None or not self._seen_own_row
             events.append(Late(line))
         else:
             self._unsolicited(name, line, events)
 
     def _is_echo(self, line: str) -> bool:
-        """Whether a line is what we sent, echoed. Echo may be off, on or come twice, and a
-        message's body is echoed too."""
+        """Whether a line is the echo of ours. Echo may be off, on or come twice, and a message's
+        body is echoed too."""
         if self._command is not None and (line == self._command.text or line == self._body):
             return True
         return any(line == abandoned.text for abandoned in self._abandoned)
@@ -267,7 +267,7 @@ class AtEngine:
             events.append(Late(result.raw))
             return
         self._command = None
-        # Modems answer in order: with this answer here, none to an earlier command will come.
+        # Modems answer in order: after this answer no answer to an earlier command will come.
         self._abandoned = []
         self._may_prompt_late, self._holds_text_entry = self._prompting, False
         events.append(Answer(command, result, self._end()))
@@ -282,8 +282,8 @@ class AtEngine:
         self._rows.append(Row(line))
 
     def _bare(self, line: str, events: list[Event]) -> None:
-        """Take a line without a name: rows of ATI are such, and those of commands whose answers
-        some modems write without the name."""
+        """Take a line without a name: a row of ATI, or of a command that some modems answer without
+        the name."""
         if self._command is None:
             events.append(Noise(len(line)))
         elif self._abandoned and not self._seen_own_row:

@@ -1,4 +1,4 @@
-"""What ``+CMS ERROR`` and ``+CME ERROR`` mean for a message and for its lane. One table, pure.
+"""The meaning of ``+CMS ERROR`` and ``+CME ERROR`` for a message and its lane. One table, pure.
 
 Codes: 27.005 §3.2.5 (0 to 127 are causes of 24.011 annex E-2, 128 to 255 are TP-FCS of 23.040
 §9.2.3.22) and 27.007 §9.2; from 512 on each vendor has its own, and these are the common ones.
@@ -15,7 +15,7 @@ from risala.drivers.modem.at.lines import Result, ResultKind
 
 
 class ErrorVerdict(StrEnum):
-    """What an error asks us to do."""
+    """The required reaction to an error."""
 
     FINAL = "final"
     """No carrier would deliver the message: the number does not exist."""
@@ -36,19 +36,19 @@ class ErrorVerdict(StrEnum):
     BUSY = "busy"
     """The SIM is still starting: nothing was sent, ask again in a moment."""
     FULL = "full"
-    """The modem's storage is full, and some modems do not even send then: delete what was read, and
-    send again."""
+    """The modem's storage is full, and some modems then do not even send: delete the read messages,
+    and send again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorMeaning:
-    """What one code of +CMS ERROR or +CME ERROR means."""
+    """The meaning of one code of +CMS ERROR or +CME ERROR."""
 
     verdict: ErrorVerdict
     text: str
     """One plain sentence."""
     words: str = ""
-    """How modems say it under +CMEE=2, in small letters."""
+    """The modem's words under +CMEE=2, in small letters."""
 
     every_message: bool = False
     """True where no other message would fare better until an operator acts."""
@@ -139,7 +139,7 @@ CMS: Final[Mapping[int, ErrorMeaning]] = {
     514: ErrorMeaning(_SLOW, "The modem or the network is congested."),
     515: ErrorMeaning(ErrorVerdict.BUSY, "The modem is still starting.", "please wait"),
 }
-"""Codes of +CMS ERROR. 332 and 513 tell that the network was silent *after* the message had left:
+"""Codes of +CMS ERROR. 332 and 513 mean that the network was silent *after* the message had left:
 sent again it could arrive twice, so the carrier's ``on_uncertain_…`` setting decides."""
 
 CME: Final[Mapping[int, ErrorMeaning]] = {
@@ -187,7 +187,7 @@ _BY_WORDS: Final = sorted(
 
 
 def trouble_of(result: Result) -> ErrorMeaning:
-    """What a result other than OK means."""
+    """The meaning of a result other than OK."""
     if result.ok:
         raise ValueError("OK is no trouble")
     if result.code is None:

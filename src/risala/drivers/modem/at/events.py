@@ -1,4 +1,4 @@
-"""What goes into the AT engine and what comes out of it."""
+"""The inputs and outputs of the AT engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Command:
 
     @property
     def name(self) -> str | None:
-        """``+CSQ`` of ``AT+CSQ``: what its rows begin with. None for ``ATI`` and its like."""
+        """``+CSQ`` of ``AT+CSQ``: the beginning of its rows. None for ``ATI`` and the like."""
         found = _own_name(self.text)
         return found[1].upper() if found else None
 
@@ -63,7 +63,7 @@ class Urc:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A line that belongs to a command that was given up, or a result while none is awaited."""
+    """A line of a given-up command, or a result that was not awaited."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""Reading the rows of answers, which every modem writes in its own way (27.007 §5). Pure."""
+"""Reading the rows of answers, which each modem formats differently (27.007 §5). Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _behind_name(row: str) -> str:
 
 
 def first(rows: Iterable[Row], name: str) -> list[str]:
-    """The fields of the last row with this name, or of the only row that has none."""
+    """The fields of the last row with this name, or of the only row without a name."""
     rows = list(rows)
     named = [row for row in rows if row.text.upper().startswith(name)]
     if named:
@@ -98,8 +98,8 @@ _REGISTERED: Final = frozenset(
 def registration(fields: list[str]) -> Registration | None:
     """``<stat>`` of the answer ``<n>,<stat>[,<lac>,<ci>[,<AcT>]]``, or of the line ``<stat>…``.
 
-    The location may be quoted or not. A line that comes by itself has no ``<n>``: its second field
-    is the location area code, told from a ``<stat>`` by having more than one digit.
+    The location may be quoted or not. An unsolicited line has no ``<n>``: its second field is the
+    location area code, which differs from a ``<stat>`` by having more than one digit.
     """
     numbers = [number(text) if len(text) == 1 else None for text in fields]
     stat = numbers[1] if len(numbers) > 1 and numbers[1] is not None else next(iter(numbers), None)

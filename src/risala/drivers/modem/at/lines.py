@@ -1,6 +1,6 @@
-"""What the lines of a modem are: result codes, unsolicited ones, headers of a PDU. Tables, pure.
+"""Kinds of a modem's lines: result codes, unsolicited ones, headers of a PDU. Tables, pure.
 
-3GPP TS 27.007 §4 and §5.7, 27.005 §3; what modems say beyond them was seen on real ones.
+3GPP TS 27.007 §4 and §5.7, 27.005 §3; the other lines were seen on real modems.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Result:
 
     kind: ResultKind
     raw: str
-    """The line as it stood, or the word for a number (ATV0)."""
+    """The line as received, or the word for a number (ATV0)."""
     code: int | None = None
-    """The number in ``+CME ERROR`` or ``+CMS ERROR``; None where there is none."""
+    """The number in ``+CME ERROR`` or ``+CMS ERROR``; None without a number."""
     text: str = ""
-    """The words in ``+CME ERROR`` or ``+CMS ERROR`` (under +CMEE=2); empty where it has none."""
+    """The words in ``+CME ERROR`` or ``+CMS ERROR`` (under +CMEE=2); empty without words."""
 
     @property
     def ok(self) -> bool:
@@ -60,21 +60,21 @@ _CALL_NUMERIC: Final = {
     "7": "BUSY",
     "8": "NO ANSWER",
 }
-"""The codes of V.250 table 1 that tell of calls, in use after ATV0."""
+"""The codes of V.250 table 1 about calls, in use after ATV0."""
 _call: Final = re.compile(
     r"(RING(?:ING)?|CONNECT|NO CARRIER|BUSY|NO ANSWER|NO DIAL ?TONE|DELAYED|BLACKLISTED"
     r"|MISSED_CALL|VOICE CALL)(?:[ :].*)?",
     re.IGNORECASE,
 ).fullmatch
-"""Words of V.250 §6.3.1 and §5.7.1 that tell of calls, with the details that some modems add
-(``NO CARRIER: 16``); then those of SIMCom modems."""
+"""Words of V.250 §6.3.1 and §5.7.1 about calls, with the details that some modems add (``NO
+CARRIER: 16``); then those of SIMCom modems."""
 
 
 def call_of(line: str, *, numeric: bool) -> str | None:
-    """The word of a line that tells of a call: it rings, is hung up, was missed.
+    """The word of a line about a call: it rings, is hung up, was missed.
 
     V.250 has most of these words as final results of the commands that dial or answer a call. We
-    give no such command: the line tells of somebody else's call and ends no command of ours.
+    give no such command: the line is about a call of others and ends no command of ours.
 
     Args:
         numeric: single digits count too, as after ATV0.
@@ -91,7 +91,7 @@ _is_number: Final = re.compile(r"[+-]?[0-9]{1,6}", re.ASCII).fullmatch
 
 
 def final_of(line: str, *, numeric: bool) -> Result | None:
-    """The final result that a line is, read while one is awaited; None where the line is no result.
+    """The final result in a line, read while one is awaited; None if the line is no result.
 
     Args:
         numeric: single digits count too, as after ATV0.
@@ -125,7 +125,7 @@ UNSOLICITED: Final = frozenset((
     "+ZUSIMR", "+ZDONR", "+ZPASR", "+SPNWNAME", "*PSUTTZ", "+QIND", "+QUSIM", "*EMRDY",
     "*RADIOPOWER", "*STKI",
 ))
-"""Names that come by themselves even while a command waits, whatever that command is."""
+"""Names of lines that are unsolicited even while a command waits, for any command."""
 
 _WORDS: Final = frozenset((
     "RDY", "SMS READY", "CALL READY", "PB DONE", "SMS DONE", "SYSSTART", "START",
@@ -133,14 +133,14 @@ _WORDS: Final = frozenset((
 ))
 # fmt: on
 RESTARTED: Final = frozenset(("RDY", "SYSSTART", "^SYSSTART", "START", "*EMRDY"))
-"""What a modem says after it has started anew: every setting is gone."""
+"""A modem's lines after a restart: every setting is lost."""
 
 _name: Final = re.compile(r"[+^*$%#&][A-Z][A-Z0-9_]*(?=[:\s]|$)", re.IGNORECASE).match
 
 
 def name_of(line: str) -> str | None:
-    """The name at the head of a line: ``+CMTI`` of ``+CMTI: "SM",3``; a word that is known to come
-    by itself (``RDY``) as it is; None for anything else."""
+    """The name at the head of a line: ``+CMTI`` of ``+CMTI: "SM",3``; a known unsolicited word
+    (``RDY``) unchanged; None for anything else."""
     found = _name(line)
     if found:
         return found[0].upper()
@@ -188,7 +188,7 @@ class PduHeader:
 
 
 def pdu_header_of(name: str, line: str) -> PduHeader | None:
-    """The header that a line with this name is; None where no PDU or text follows the line."""
+    """The header for a line with this name; None if no PDU or text follows the line."""
     if name not in _FIELDS_MAX:
         return None
     fields = [field.strip() for field in _quoted("", line.partition(":")[2]).split(",")]

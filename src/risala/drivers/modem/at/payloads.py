@@ -17,8 +17,7 @@ class AwaitedPayload:
 
     header: PduHeader
     row: int | None
-    """The header's row in the answer of the command in flight; None where the header came by
-    itself."""
+    """The header's row in the answer of the command in flight; None for an unsolicited header."""
 
 
 class Payloads:
@@ -28,14 +27,14 @@ class Payloads:
         self._awaited: list[AwaitedPayload] = []
 
     def expect(self, awaited: AwaitedPayload) -> AwaitedPayload | None:
-        """Wait for a header's second line. Returns the oldest header, which is waited for no more,
-        where too many wait."""
+        """Wait for a header's second line. If too many wait, returns the oldest header, which is
+        given up."""
         self._awaited.append(awaited)
         return self._awaited.pop(0) if len(self._awaited) > _HEADERS_MAX else None
 
     def claim(self, line: str) -> AwaitedPayload | None:
-        """The header that this line belongs to. The newest that fits takes it: a header and its
-        PDU mostly stand together."""
+        """The header that this line belongs to. The newest that fits takes it: mostly a PDU follows
+        its header directly."""
         newest_first = self._awaited[::-1]
         found = next((it for it in newest_first if it.header.is_exactly(line)), None) or next(
             (it for it in newest_first if it.header.may_be(line)), None

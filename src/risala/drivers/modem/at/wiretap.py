@@ -1,6 +1,6 @@
-"""The AT dialogue in words, for an operator who looks at the wire: no PIN, text, PDU, whole number.
+"""The AT dialogue in words, for an operator's traffic view: no PIN, text, PDU, whole number.
 
-Only lines are told whose values are known to be harmless; of all others the name alone. Pure.
+Only lines with harmless values are shown; of all others the name alone. Pure.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _PLAIN: Final = frozenset(
         *("^SIMST", "^CURC", "^SYSCFG", "^CVOICE", "+CPAS", "+CSCLK", "+IPR", "+CTZV", "+CCLK"),
     )
 )
-"""Rows and commands whose values tell of the radio, the storage, or an error."""
+"""Rows and commands whose values are about the radio, the storage, or an error."""
 _PIN: Final = "+CPIN"
 _SAYS: Final = frozenset(("READY", "SIM PIN", "SIM PUK", "SIM PIN2", "SIM PUK2", "NOT INSERTED"))
-"""What a modem says of its PIN that is no PIN."""
+"""A modem's words about its PIN that are no PIN."""
 _name: Final = re.compile(r"(?:AT)?([+^*$%#&][A-Z0-9 ]+?|)(?=[:=?]|$)", re.IGNORECASE).match
 _digits: Final = re.compile(r"[0-9]{3,}([0-9]{4})")
 _BASIC: Final = re.compile(r"AT(?:[EVQXZI&][A-Z0-9]*)*", re.IGNORECASE).fullmatch
 
 
 def command_text(text: str) -> str:
-    """A command line as it left, without what is behind its ``=`` where that may be anything."""
+    """A sent command line, without the part after its ``=`` if that may be anything."""
     name = _name_of(text)
-    if name in _PLAIN and ";" not in text:  # what is chained behind it may be a PIN
+    if name in _PLAIN and ";" not in text:  # a command chained to it may be a PIN
         return masked(text)
     asked, is_set, value = text.partition("=")
     if not is_set:

@@ -16,14 +16,14 @@ _FIRST_S: Final = 20.0
 """After a start the network refuses USSD for a moment."""
 _AGAIN_S: Final = 600.0
 _AGAIN_LEAST_S: Final = 60.0
-"""The balance is asked no more often than this, whatever the reason: some operators count, and
-limit, what is dialled."""
+"""The least time between two queries of the balance, for any reason: some operators count, and
+limit, dialled codes."""
 _DOUBTS: Final = 3
 """Refusals in a row that may mean an empty SIM."""
 
 
 class Balance:
-    """Knows what the network said last of the SIM's balance; kept while the port is reopened."""
+    """Keeps the network's last text about the SIM's balance, even while the port is reopened."""
 
     def __init__(self, settings: UssdBalance | None) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class Balance:
 
     @property
     def attention(self) -> str | None:
-        """A sentence for the operator where the balance is low; None where it is not."""
+        """A sentence for the operator if the balance is low; else None."""
         return f"The SIM's balance is low: {self.amount:g}." if self.is_low else None
 
     async def run(
@@ -78,8 +78,8 @@ class Balance:
                 await self._doubted.wait()
 
     def learn(self, outcome: Outcome) -> None:
-        """Note how a submit ended. An empty prepaid SIM is refused with errors that do not say why:
-        after some refusals in a row the balance is asked."""
+        """Note how a submit ended. An empty prepaid SIM is refused with unspecific errors: after
+        some refusals in a row the balance is queried."""
         match outcome:
             case Refused(Scope.CARRIER | Scope.NOW):
                 self._doubts += 1
@@ -92,7 +92,7 @@ class Balance:
         """Ask now; :attr:`text` and :attr:`amount` are new when this returns.
 
         Raises:
-            UssdError: the network does not tell, or the settings have no code.
+            UssdError: the network does not answer, or the settings have no code.
         """
         if self._settings is None:
             raise UssdError("Set [carriers.modem.ussd_balance]: its code and its pattern.")

@@ -1,4 +1,4 @@
-"""What a SIM's quota means for a message and for its lane, in words. Pure."""
+"""The effect of a SIM's quota on a message and its lane, in words. Pure."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from risala.plugins.contract import Cause, Declined, Outcome, Refused, Scope, Se
 def declined(
     quota: Quota, recipient: str, segments: int, now_ms: int, *, is_next: bool
 ) -> Declined | None:
-    """Why a message of so many segments may not begin now; None where it may.
+    """Why a message of so many segments may not begin now; None if it may.
 
     Args:
-        is_next: True where the message would be sent now: if it does not fit into what the day has
-            left, no other message begins today (:meth:`Quota.closes_day`).
+        is_next: True if the message would be sent now: if it exceeds the rest of the day, no other
+            message begins today (:meth:`Quota.closes_day`).
     """
     if quota.month_is_over(now_ms) and not quota.knows(recipient):
         return Declined(_month(quota), now_ms + round(1000 * quota.next_month_s(now_ms)))
@@ -27,7 +27,7 @@ def declined(
 
 
 def refusal(quota: Quota, segment: Segment, now_ms: int) -> Outcome | None:
-    """What a submit comes to where the SIM's day or month is used up."""
+    """The outcome of a submit if the SIM's day or month is used up."""
     if quota.refuses_recipient(segment, now_ms):
         return Refused(Scope.CARRIER, "", _month(quota), Cause.QUOTA_USED)
     if quota.refuses(segment, now_ms):
@@ -36,15 +36,14 @@ def refusal(quota: Quota, segment: Segment, now_ms: int) -> Outcome | None:
 
 
 def day_over(quota: Quota, now_ms: int) -> str:
-    """A sentence where no message may begin before midnight (UTC); else empty."""
+    """A sentence if no message may begin before midnight (UTC); else empty."""
     if not quota.day_is_over(now_ms):
         return ""
     return f"{_day(quota)[:-1]}; it goes on at midnight UTC."
 
 
 def month_over(quota: Quota, now_ms: int) -> str:
-    """A sentence where the SIM may only send to numbers that it has sent to this month; else
-    empty."""
+    """A sentence if the SIM may send only to numbers already used this month; else empty."""
     if not quota.month_is_over(now_ms):
         return ""
     ends = datetime.fromtimestamp(now_ms / 1000 + quota.next_month_s(now_ms), UTC)

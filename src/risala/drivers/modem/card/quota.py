@@ -1,6 +1,6 @@
-"""What a SIM may send: segments a day, distinct recipients a month. Pure.
+"""The limits of a SIM: segments a day, distinct recipients a month. Pure.
 
-Operators cut SIMs off that send more, "unlimited" plans too. What is counted is written down by
+Operators disconnect SIMs that send more, even with "unlimited" plans. The counts are stored by
 :mod:`risala.drivers.modem.card.tally`. Days and months are those of UTC, the time of Mauritania.
 """
 
@@ -29,7 +29,7 @@ class Counted:
     """One segment in the books."""
 
     notes: dict[str, str | None]
-    """Notes to write down, by key; None deletes one."""
+    """Notes to write, by key; None deletes one."""
     day: str
     month: str
     recipient: str
@@ -37,14 +37,14 @@ class Counted:
 
 
 class Quota:
-    """The quota of one SIM. Counts every segment that may have left, also one that the network
+    """The quota of one SIM. Counts every segment that may have left, even one that the network
     refused: operators count so too.
 
     Args:
         segments_per_day_max: segments a day; None: no limit.
-        recipients_per_month_max: distinct recipients a month; None: no limit, and none are counted.
+        recipients_per_month_max: distinct recipients a month; None: no limit, nothing is counted.
         sim: the SIM's name in the notes.
-        notes: what was written down of this SIM, by key.
+        notes: the stored notes of this SIM, by key.
     """
 
     def __init__(
@@ -83,8 +83,7 @@ class Quota:
 
     @property
     def recipients(self) -> int | None:
-        """Distinct recipients of this month; None where they are not limited, and so not
-        counted."""
+        """Distinct recipients of this month; None without a limit, as they are not counted."""
         return None if self.recipients_max is None else len(self._recipients)
 
     @property
@@ -92,7 +91,7 @@ class Quota:
         return self._months.get(self._month, {})
 
     def day_is_over(self, now_ms: int) -> bool:
-        """True where no message may begin before the next day, and none has parts left to send."""
+        """True if no message may begin before the next day, and none has parts left to send."""
         self._roll(now_ms)
         if self._begun_ms is not None and 0 <= now_ms - self._begun_ms < _BEGUN_MAX_MS:
             return False
@@ -101,7 +100,7 @@ class Quota:
         )
 
     def refuses(self, segment: Segment, now_ms: int) -> bool:
-        """True where a message may not begin today. One that has begun is brought to its end.
+        """True if a message may not begin today. One that has begun is finished.
 
         A message that does not fit ends the day: else small ones would overtake it for ever.
         """
@@ -114,7 +113,7 @@ class Quota:
         return self._is_closed
 
     def fits(self, segments: int, now_ms: int) -> bool:
-        """True where a message of so many segments may begin today."""
+        """True if a message of so many segments may begin today."""
         self._roll(now_ms)
         if self.segments_max is None:
             return True
@@ -135,7 +134,7 @@ class Quota:
         return recipient in self._recipients
 
     def month_is_over(self, now_ms: int) -> bool:
-        """True where no number may be added to those of this month."""
+        """True if no further number may be used this month."""
         self._roll(now_ms)
         return self.recipients_max is not None and len(self._recipients) >= self.recipients_max
 

@@ -13,12 +13,12 @@ from risala.drivers.modem.notes import ModemNotes
 from risala.sms.message import Segment
 
 _LAST: Final = f"{PREFIX}last"
-"""The name of the SIM that was seen last: a modem may fail to tell it for once."""
+"""The name of the last seen SIM: a modem may sometimes fail to report it."""
 _UNKNOWN: Final = "unknown"
 
 
 class QuotaTally:
-    """Each SIM has its own quota, whichever modem or port it is in."""
+    """Each SIM has its own quota, in any modem and port."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class QuotaTally:
         self.quota = Quota(*self._limits)
 
     def take_sim(self, sim: str) -> None:
-        """Go on with this SIM's quota. Empty: the SIM does not tell who it is."""
+        """Continue with this SIM's quota. Empty: the SIM does not identify itself."""
         known = self._notes.recall(PREFIX)
         sim = sim or self._sim or known.get(_LAST) or _UNKNOWN
         if sim == self._sim:

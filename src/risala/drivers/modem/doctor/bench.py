@@ -1,4 +1,4 @@
-"""A modem under examination: its port, how it is asked, and what it does besides answering."""
+"""A modem under examination: its port, the way to ask it, and its unsolicited lines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _NotingAsker(Asker):
 
 
 class Bench:
-    """What the checks share about one modem. ``link``, ``asker`` and ``tap`` are set once the port
+    """The checks' shared state of one modem. ``link``, ``asker`` and ``tap`` are set once the port
     is open (:meth:`open`)."""
 
     link: AtLink
@@ -83,8 +83,8 @@ class Bench:
         self.port = settings.port
         self.memory = memory
         self.types_anyway = types_anyway
-        """Type the PIN even after a wrong one, or where the modem does not tell how many tries are
-        left."""
+        """Type the PIN even after a wrong one, or if the modem does not report the remaining
+        tries."""
         self.host = host
         self.is_there = is_there
         self.found = Findings(settings.port)
@@ -121,8 +121,8 @@ class Bench:
         self._nursery.start_soon(self.link.run)
 
     def _on_urc(self, urc: Urc) -> None:
-        # +GCAP is the last line of the answer to ATI on many modems: no news by itself, but it is
-        # taken for that, because ATI's rows have no name that it could be told by.
+        # +GCAP is the last line of the answer to ATI on many modems: it is not unsolicited, but
+        # looks like it, because ATI's rows have no name to recognise them by.
         if urc.name == "+GCAP":
             return
         if urc.name in self._urcs or len(self._urcs) < _URCS_MAX:
@@ -133,7 +133,7 @@ class Bench:
             self.found.quirks.append(quirk)
 
     def _note_habits(self) -> None:
-        """Note the modem's habits that its link came upon while the checks asked."""
+        """Note the modem's habits that its link noticed during the checks."""
         if not self._is_open:
             return
         for command in self.asker.silent_to:

@@ -45,10 +45,10 @@ async def sim(bench: Bench) -> CheckVerdict:
 
 
 async def _word(bench: Bench) -> str | None:
-    """The word of +CPIN?, waited for while the SIM is busy; None where it stays busy.
+    """The word of +CPIN?, waited for while the SIM is busy; None if it stays busy.
 
     Raises:
-        Unready: there is no SIM, or it fails.
+        Unready: the SIM is missing or fails.
     """
     for look in range(SIM_LOOKS):
         if look:

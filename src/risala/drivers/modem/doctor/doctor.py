@@ -1,8 +1,8 @@
-"""Examining a modem: each thing that has kept one from sending, in order, in one sentence each.
+"""Examining a modem: each known obstacle to sending, in order, in one sentence each.
 
-A check that fails skips those that need what it looked at. Nothing is sent, no message is read or
-deleted, and how the modem announces messages is put back as it was. There is one deadline for all:
-a modem that hangs is told as one.
+A failed check skips those that depend on it. Nothing is sent, no message is read or deleted, and
+the announcement of messages is restored afterwards. All checks share one deadline: a hanging modem
+is reported as such.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ CHECKS: Final = tuple(step.name for step in _STEPS)
 
 
 def unseen(_check: str) -> None:
-    """For whoever wants the findings only."""
+    """For callers that want the findings only."""
 
 
 async def examine(
@@ -59,7 +59,7 @@ async def examine(
     """Run all checks; never longer than ``timeout_s`` and some seconds for closing the port.
 
     Args:
-        on_check: told the name of each check as it begins.
+        on_check: called with the name of each check as it begins.
     """
     async with bench.at_work():
         await _Round(bench, timeout_s).run(on_check)

@@ -1,4 +1,4 @@
-"""What a look at a modem found: facts, checks, the sentence that follows from them. Pure."""
+"""The findings about a modem: facts, checks, and the resulting sentence. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from risala.drivers.modem.ready.routing import Routing
 from risala.drivers.modem.ready.storage import Usage
 
 _TAIL: Final = 4
-"""Digits of an IMSI or ICCID that are shown: enough to tell SIMs apart."""
+"""Digits of an IMSI or ICCID that are shown: enough to distinguish SIMs."""
 BARS_MAX: Final = 5
 _STRENGTHS: Final = (
     # from this many dBm upwards: how many bars, and the word for it
@@ -46,11 +46,11 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """What one check came to."""
+    """The result of one check."""
 
     state: CheckState
     text: str
-    """What it means, and what to do."""
+    """The meaning, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +122,14 @@ class Findings:
 
     @property
     def can_send(self) -> bool | None:
-        """Whether the modem can send; None where the running service has it and knows better."""
+        """Whether the modem can send; None if the running service uses it and can answer better."""
         if self.served_by and not self.failed:
             return None
         return bool(self.checks) and not self.failed
 
     @property
     def verdict(self) -> str:
-        """One sentence, with what to do where it cannot send."""
+        """One sentence, with what to do if it cannot send."""
         if self.can_send is None:
             return (
                 f"In use by {self.served_by}, as it should be: `risala carriers` tells how it is."
@@ -170,7 +170,7 @@ class Findings:
 
 
 def tail(number: str) -> str | None:
-    """The last digits of a number, as ``…7890``; None where there is none."""
+    """The last digits of a number, as ``…7890``; None without a number."""
     return f"…{number[-_TAIL:]}" if number else None
 
 

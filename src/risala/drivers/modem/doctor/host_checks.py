@@ -1,4 +1,4 @@
-"""Checks of the machine that a modem is plugged into: its device, and who may have it."""
+"""Checks of the machine of a modem: its device, and the access to it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _rule(host: Host, port: str) -> str:
 
 
 async def free(bench: Bench) -> CheckVerdict:
-    """Is the port free? Opens it: nothing else tells for sure."""
+    """Is the port free? Opens it: there is no other sure way."""
     holders = [] if is_tcp(bench.port) else bench.host.holders(bench.port)
     try:
         await bench.open()
@@ -103,8 +103,8 @@ def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> CheckVerd
         return fail(str(fault))
     if holders:
         return _held(bench, holders, f"{_titles(holders)} has the port")
-    # What other users' processes have open is hidden from us. Where a program that is known to take
-    # modems runs, it most likely has this one.
+    # Files opened by other users' processes are hidden from us. If a program known to take modems
+    # runs, it most likely has this one.
     likely = [each for each in bench.host.processes() if _takes_modems(each)]
     if likely:
         return _held(bench, likely, f"The port is in use, probably by {_titles(likely)}")

@@ -168,7 +168,7 @@ def _emptied(bench: Bench) -> str:
 
 async def receiving(bench: Bench) -> CheckVerdict:
     """Can the modem announce received messages? Tries the setting that the driver would choose, and
-    puts the old one back, since nobody will read this port afterwards."""
+    restores the old one, since nobody will read this port afterwards."""
     asker, settings = bench.asker, bench.settings
     cnmi = first(await asker.rows("AT+CNMI?"), "+CNMI")
     csms = first(await asker.rows("AT+CSMS?"), "+CSMS")

@@ -1,4 +1,4 @@
-"""Which serial ports of this machine are modems: each is asked AT, and no PIN is ever typed.
+"""Finds the modems among the serial ports: each port is asked AT, and no PIN is ever typed.
 
 The ports of one stick may all answer; they show the same IMEI.
 """
@@ -67,7 +67,7 @@ async def ask_all(
     *,
     holders: Callable[[str], list[Process]],
 ) -> list[Candidate]:
-    """The candidates with what each answered; many are asked at once, each for a bounded time.
+    """The candidates with the answer of each; many are asked at once, each for a limited time.
 
     Args:
         holders: gives the processes that have a port open.
@@ -117,8 +117,8 @@ async def _identified(candidate: Candidate, link: AtLink, tap: Tap) -> Candidate
             await link.ask("AT", _ASK_S)
             break
         except LinkError:
-            # A silent device may be no modem at all, so nothing else is said to it. But one that
-            # echoes may be a modem in the middle of entering a message's text, which ESC ends.
+            # A silent device may be no modem, so nothing else is sent to it. But one that echoes
+            # may be a modem in the middle of entering a message's text, which ESC ends.
             if ask == _ASKED and (b"AT" not in tap.heard or not await link.resync()):
                 raise
             link.engine.forget()

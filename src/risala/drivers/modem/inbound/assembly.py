@@ -1,6 +1,6 @@
-"""Long messages from their received TPDUs, each known by a digest of its PDU. Pure.
+"""Long messages from their received TPDUs, each identified by a digest of its PDU. Pure.
 
-:mod:`risala.sms.assembly` joins the parts; what is added here is what a modem brings along.
+:mod:`risala.sms.assembly` joins the parts; this module adds the data of modems.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class ReceivedPdu:
 
     deliver: Deliver
     digest: str
-    """Names this PDU, so that the engine stores once what comes twice."""
+    """Identifies this PDU, so that the engine stores a repeated one once."""
     service_centre: str | None = None
-    """The one that it came by; None: the modem does not tell."""
+    """Its service centre; None: not reported by the modem."""
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedMessage:
     message: Inbound
     digests: tuple[str, ...] = ()
-    """The digests of all parts that went into it, and of those that were there twice."""
+    """The digests of all its parts, including repeated ones."""
     missing: int = 0
     """Parts that never came."""
     why: str = ""
-    """Why the message is handed over although parts are missing; empty where none is."""
+    """Why the message is handed over although parts are missing; empty if complete."""
 
 
 def digest_of(pdu: str) -> str:
@@ -56,7 +56,7 @@ def readable_of(centre: TpAddress | None) -> str | None:
 
 
 def place_of(deliver: Deliver) -> Concatenation | None:
-    """Which part of a long message a TPDU is; None where it is a whole message."""
+    """The part number of a TPDU; None for a whole message."""
     place = deliver.user_data.concatenation
     return None if place is None or place.total == 1 else place
 
@@ -66,8 +66,8 @@ class TpduAssembler:
     engine has stored it."""
 
     def __init__(self) -> None:
-        # The inner assembler need not recognise parts that come again after their message was
-        # whole: their digests' notes do (ModemParts.knows).
+        # The inner assembler need not recognise parts that are repeated after their message was
+        # complete: the notes of their digests do (ModemParts.knows).
         self._assembler = assembly.Assembler(finished_max=0)
         self._spare: dict[assembly.Key, list[str]] = {}
         """Digests of parts that came twice as different PDUs, by their message."""
@@ -106,7 +106,7 @@ class TpduAssembler:
             self._finish(whole, now_ms, "they did not come")
 
     def end_crowd(self, now_ms: int) -> None:
-        """Move incomplete messages to :attr:`outgoing`, those that began first, until no more than
+        """Move incomplete messages to :attr:`outgoing`, oldest first, until at most
         :data:`ASSEMBLIES_MAX` messages and :data:`PARTS_MAX` parts wait."""
         while len(self._assembler) > ASSEMBLIES_MAX or self._parts > PARTS_MAX:
             whole = self._assembler.take_first_begun()
@@ -128,7 +128,7 @@ def message_of(parts: Iterable[ReceivedPdu], texts: Iterable[str], now_ms: int) 
         text=join(list(texts)),
         received_at_ms=now_ms,
         carrier_ids=tuple(part.digest for part in ordered),
-        # Parts that came by several are nobody's in particular.
+        # Parts that came by several service centres get none.
         service_centre=centres.pop() if len(centres) == 1 else None,
     )
 
@@ -139,7 +139,7 @@ def _handed_over(
     came: list[ReceivedPdu] = [one.token for one in whole.parts]
     texts = {one.number: one.text for one in whole.parts}
     # Not the joined text of ``whole``, which has one mark for a run of missing parts: here each
-    # missing part has its own, so that a reader sees how many there are.
+    # missing part has its own, so that a reader sees how many are missing.
     every = [texts.get(number, MISSING) for number in range(1, whole.segments + 1)]
     digests = (*(part.digest for part in came), *spare)
     return JoinedMessage(message_of(came, every, now_ms), digests, whole.segments - len(came), why)

@@ -1,4 +1,4 @@
-"""What a modem brings: read from its storage or its line, made safe, and only then let go.
+"""Inbound messages of a modem: read from its storage or its line, stored, and only then deleted.
 
 Nothing is deleted from the modem and nothing is acknowledged to the network before the engine has
 it on disk.
@@ -26,10 +26,10 @@ _QUEUE_MAX: Final = 256
 _TIDY_S: Final = 60.0
 _ROOM_S: Final = 30.0
 _BEHIND_S: Final = 10.0
-"""How long a send waits for what came in before it."""
+"""How long a send waits for earlier inbound messages."""
 _ACKNOWLEDGE_S: Final = 8.0
-"""The network's own timer is not much longer. A modem that is told later stops handing messages
-straight to the port (27.005 §3.4.4)."""
+"""The network's own timer is not much longer. A modem that is acknowledged later stops handing
+messages straight to the port (27.005 §3.4.4)."""
 _NOT_EXPECTED: Final = 340
 
 
@@ -80,7 +80,7 @@ class ModemInbox:
         self._idle = trio.Event()
         """Set while nothing waits to be read or stored."""
 
-    # -- what others tell it -------------------------------------------------------------------
+    # -- notifications from others -------------------------------------------------------------
 
     def on_urc(self, urc: Urc) -> None:
         """Take an unsolicited result code. Never waits."""
@@ -103,8 +103,8 @@ class ModemInbox:
             self._context.trace("Too much came at once; what lies in the storage is read later.")
 
     async def poll(self) -> Usage | None:
-        """Read the storage if it holds messages that were not announced; how full it was, or None
-        where the modem does not say."""
+        """Read the storage if it holds unannounced messages; returns how full it was, or None if
+        the modem does not report it."""
         usage = await self._storage.usage()
         if usage is None or usage.used or self._sweep_wanted:
             self.sweep_soon()
@@ -123,8 +123,8 @@ class ModemInbox:
             await room.made.wait()
 
     async def catch_up(self) -> None:
-        """Wait until what came is safe, or for ten seconds. Sends without a pause, each of which
-        brings a report, would leave it too few turns of the line."""
+        """Wait until inbound messages are stored, or for ten seconds. Sends without a pause, each
+        of which causes a report, would leave too few turns of the line for reading."""
         with trio.move_on_after(_BEHIND_S):
             await self._idle.wait()
 
@@ -240,7 +240,7 @@ class ModemInbox:
     # -- keeping order in the storage --------------------------------------------------------------
 
     async def _clear(self) -> None:
-        """Make room: the storage is nearly full, with what cannot be read."""
+        """Make room: the storage is nearly full of unreadable messages."""
         for place, digest in sorted(self._unreadable):
             self._context.trace(f"The unreadable message at {place[0]} {place[1]} is deleted.")
             await self._delete(place, digest)

@@ -1,6 +1,6 @@
-"""What becomes of one received PDU: a message, a part of one or a status report.
+"""Handles one received PDU: a message, a part of one or a status report.
 
-Each is on disk before the modem may forget it.
+Each is on disk before the modem may delete it.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class ModemIntake:
         self._timeout_ms = round(assembly_timeout_s * 1000)
 
     async def take(self, pdu: str, tpdu_octets: int | None) -> bool:
-        """Hand over a PDU. True once it is on disk and may be deleted; False where it is not for
-        us and stays where it is.
+        """Hand over a PDU. True once it is on disk and may be deleted; False if it is not for us
+        and remains on the modem.
 
         Raises:
             PduError: it cannot be read.
@@ -100,8 +100,8 @@ class ModemIntake:
 
     async def _report(self, report: StatusReport) -> None:
         async with self._link.turn():
-            # A report may come before the answer +CMGS: that tells the send's reference. The send
-            # holds the turn until that answer is here, so with the turn ours it is known.
+            # A report may come before the answer +CMGS, which has the send's reference. The send
+            # holds the turn until that answer is here, so once we have the turn it is known.
             match = self._log.match(report, self._now_ms())
         segment = match.sent.uncertain if match.sent is not None else None
         if match.sent is not None and segment is not None:
@@ -112,8 +112,8 @@ class ModemIntake:
 
 
 async def _durably(store: Callable[[], Awaitable[None]]) -> None:
-    """Call ``store`` until the engine takes it. What the modem brings meanwhile waits: the engine
-    could not store that either."""
+    """Call ``store`` until the engine takes it. Later messages of the modem wait: the engine could
+    not store those either."""
     wait_s = _RETRY_FIRST_S
     while True:
         try:

@@ -41,8 +41,7 @@ class ModemParts:
             self._assembler.add(part, at_ms)
 
     def knows(self, digest: str) -> bool:
-        """Whether a part with this digest was kept before: it is a repetition, which the modem may
-        delete."""
+        """Whether a part with this digest was kept before: the modem may delete the repetition."""
         return digest in self._seen
 
     async def keep(self, part: ReceivedPdu, pdu: str, tpdu_octets: int | None, now_ms: int) -> None:
@@ -74,14 +73,14 @@ class ModemParts:
         return found
 
     def end_waiting(self, before_ms: int, now_ms: int) -> None:
-        """Make outgoing, incomplete, the messages that began before ``before_ms``, and the first
-        ones to begin where too many wait."""
+        """Make messages that began before ``before_ms`` outgoing, incomplete, and the oldest ones
+        if too many wait."""
         self._assembler.end_overdue(before_ms, now_ms)
         self._assembler.end_crowd(now_ms)
 
     @property
     def outgoing(self) -> JoinedMessage | None:
-        """The next message to hand over, None where none is done; call :meth:`is_safe` once it is
+        """The next message to hand over, None if none is ready; call :meth:`is_safe` once it is
         stored."""
         return self._assembler.outgoing[0] if self._assembler.outgoing else None
 

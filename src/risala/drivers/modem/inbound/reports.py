@@ -1,9 +1,9 @@
-"""Which send a status report tells of (3GPP TS 23.040 §9.2.3.6, §9.2.3.15). Pure.
+"""Matches status reports to sends (3GPP TS 23.040 §9.2.3.6, §9.2.3.15). Pure.
 
-A reference is one octet and wraps, and some modems always say 0 in ``+CMGS:`` while the report has
-the true one. So a report is matched to a send by reference, recipient and time together. The
-carrier_id that the engine keeps, ``reference-recipient-hour``, can be built again from a report
-alone: so the engine matches a report that comes after a restart, when the send is not in memory.
+A reference is one octet and wraps, and some modems always write 0 in ``+CMGS:`` while the report
+has the true one. So a report is matched to a send by reference, recipient and time together. The
+carrier_id that the engine keeps, ``reference-recipient-hour``, can be computed from a report alone:
+so the engine matches a report that comes after a restart, when the send is not in memory.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from risala.sms.receipt import Receipt, ReceiptState
 SENDS_MAX: Final = 4096
 """Sends that are remembered; at one every 5 s that is most of a day."""
 _REPORTS_MAX: Final = 1024
-"""Reports that are remembered, to know one that comes twice."""
+"""Reports kept in memory to recognise repeated ones."""
 _LOCAL_DIGITS: Final = 8
 """Digits at the end of a number by which recipients are compared: networks write them with and
 without the country code."""
 _CLOCKS_AGREE_MS: Final = 120_000
 _SAME_HOUR_MAX: Final = 3
-"""Sends with one reference to one number in one hour that are told apart after a restart."""
+"""Sends with one reference to one number in one hour that are distinguished after a restart."""
 
 _FINAL_STATES: Final = {
     0x42: ReceiptState.REJECTED,
@@ -55,12 +55,12 @@ class Sent:
 
     carrier_id: str
     reference: int | None
-    """TP-MR of the send; None where the modem told none, because the send is uncertain or the
-    answer came mutilated."""
+    """TP-MR of the send; None if unknown, because the send is uncertain or the answer was
+    damaged."""
     local: str
     at_ms: int
     uncertain: Segment | None = None
-    """The segment, where nobody knows yet whether it left."""
+    """The segment, while it is unknown whether it left."""
     is_done: bool = False
 
 
@@ -68,11 +68,11 @@ class Sent:
 class Match:
     receipt: Receipt
     sent: Sent | None
-    """The send that the report is about; None where no such send is remembered."""
+    """The send of the report; None if no such send is in memory."""
 
 
 class SentLog:
-    """What was sent, and what reports say of it."""
+    """The sends, and the results from their reports."""
 
     def __init__(self) -> None:
         self._sends: deque[Sent] = deque(maxlen=SENDS_MAX)
@@ -89,16 +89,16 @@ class SentLog:
         return name
 
     def uncertain(self, segment: Segment, now_ms: int) -> str:
-        """Remember a send that may or may not have left; its carrier_id. A report would prove that
-        it left."""
+        """Remember a send that may or may not have left; returns its carrier_id. A report would
+        prove that it left."""
         name = self.accepted(None, segment.recipient, now_ms)
         assert self._sends[-1].carrier_id == name
         self._sends[-1].uncertain = segment
         return name
 
     def resolve(self, reference: int | None) -> Sent | None:
-        """The newest uncertain send, whose answer with its reference came after all; None where
-        none is uncertain."""
+        """The newest uncertain send, whose answer with its reference came after all; None if no
+        send is uncertain."""
         for sent in reversed(self._sends):
             if sent.uncertain is not None:
                 self._sends.remove(sent)
@@ -108,8 +108,8 @@ class SentLog:
         return None
 
     def match(self, report: StatusReport, now_ms: int) -> Match:
-        """The receipt for a report, and the send that it tells of. A report that comes twice gives
-        the same receipt twice."""
+        """The receipt for a report, and its send. A repeated report gives the same receipt
+        again."""
         state = state_of(report.status)
         key = (report.reference, report.recipient.text, report.sent_at, report.status)
         sent = self._reports.get(key) or self._find(report)
@@ -126,7 +126,7 @@ class SentLog:
         local = _local(report.recipient.text)
         open_ones = [it for it in self._sends if it.local == local and not it.is_done]
         exact = [it for it in open_ones if it.reference == report.reference]
-        # Sends of modems that always say 0, and those whose answer told no reference.
+        # Sends of modems that always write 0, and those whose answer had no reference.
         vague = [it for it in open_ones if not it.reference]
         candidates = exact or vague
         if not candidates or report.sent_at is None:
@@ -147,8 +147,8 @@ def carrier_id(reference: int | None, local: str, at_ms: int) -> str:
 
 
 def _candidates(report: StatusReport, now_ms: int) -> list[str]:
-    """What the send's carrier_id can have been: with the hour of the report's time stamp, and of
-    our own clock, should the two clocks differ."""
+    """The possible carrier_ids of the send: with the hour of the report's time stamp, and of our
+    own clock, in case the two clocks differ."""
     now = datetime.fromtimestamp(now_ms / 1000, UTC)
     around = [now]
     if report.sent_at is not None:
@@ -157,7 +157,7 @@ def _candidates(report: StatusReport, now_ms: int) -> list[str]:
     local = _local(report.recipient.text)
     times = [int(at.timestamp() * 1000) for at in hours]
     bases = [carrier_id(report.reference, local, at_ms) for at_ms in times]
-    # The reference was 0 where the modem never tells the true one, and None where the send's answer
+    # The reference was 0 if the modem never reports the true one, and None if the send's answer
     # never came.
     bases += [carrier_id(vague, local, at_ms) for at_ms in times for vague in (0, None)]
     numbers = range(2, _SAME_HOUR_MAX + 1)

@@ -1,7 +1,7 @@
-"""What this machine tells of a serial port: may we open it, who else has it, what it belongs to.
+"""The machine's data about a serial port: our access, other users of it, and its USB device.
 
-Read from Linux's ``/proc``, ``/sys``, ``/dev`` and udev's notes; nothing is changed. Where the
-machine does not tell (another system, another user's process), the answer is empty.
+Read from Linux's ``/proc``, ``/sys``, ``/dev`` and udev's notes; nothing is changed. If the machine
+does not provide it (another system, another user's process), the answer is empty.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Access:
 
     may: bool
     group: str
-    """The group that may read and write the device; empty where no group may."""
+    """The group that may read and write the device; empty if no group may."""
     user: str
     is_member: bool
     """The user is in the group by the machine's list; a session that was logged in before does not
@@ -74,10 +74,10 @@ class Host:
     def __init__(self, root: Path = Path("/")) -> None:
         self._root = root
 
-    # -- may we -------------------------------------------------------------------------------
+    # -- access -------------------------------------------------------------------------------
 
     def access(self, port: str) -> Access | None:
-        """Whether this user may open a device; None where the device cannot be looked at."""
+        """Whether this user may open a device; None if the device cannot be examined."""
         try:
             status = os.stat(port)
         except OSError:
@@ -87,7 +87,7 @@ class Host:
         user = _user(os.geteuid())
         return Access(may, group, user, is_member=bool(group) and user in _members(group))
 
-    # -- who else -----------------------------------------------------------------------------
+    # -- other processes ----------------------------------------------------------------------
 
     def processes(self) -> Iterator[Process]:
         """Every other process that this user may see."""
@@ -103,7 +103,7 @@ class Host:
 
     def holders(self, port: str) -> list[Process]:
         """The processes that have the port open. One that has only the other end of a pty open is
-        none of them: it plays the modem."""
+        not included: it simulates the modem."""
         device = os.path.realpath(port)
         return [process for process in self.processes() if self._holds(process.pid, device)]
 
@@ -113,7 +113,7 @@ class Host:
         try:
             descriptors = os.listdir(directory / "fd")
         except OSError:
-            return False  # another user's process: we may not see what it has open
+            return False  # another user's process: its open files are hidden from us
         for number in descriptors:
             with suppress(OSError):
                 target = os.readlink(directory / "fd" / number)
@@ -125,12 +125,12 @@ class Host:
                         return False
         return holds
 
-    # -- what it is ---------------------------------------------------------------------------
+    # -- type of device -----------------------------------------------------------------------
 
     def no_port(self, path: str) -> str:
-        """What something is that is no serial port (“is a directory”); empty where it may be one.
+        """The type of something that is no serial port (“is a directory”); empty if it may be one.
 
-        The device itself is not touched: opening a port pulls its control lines.
+        The device itself is not touched: opening a port changes its control lines.
         """
         try:
             status = os.stat(path)
@@ -143,8 +143,8 @@ class Host:
         return f"is {kind}, and no serial port"
 
     def _is_terminal(self, device: int) -> bool:
-        """Whether a device takes AT commands; True also where the machine does not tell. Ends of
-        pseudo terminals are in no class of devices and are told by their major number."""
+        """Whether a device takes AT commands; True also if unknown. Ends of pseudo terminals are in
+        no class of devices and are recognised by their major number."""
         if os.major(device) in _PTY_MAJORS:
             return True
         name = f"{os.major(device)}:{os.minor(device)}"
@@ -172,7 +172,7 @@ class Host:
         return [name for name in names if name != own and _INTERFACE.sub("", name) == stick]
 
     def usb(self, port: str) -> UsbDevice | None:
-        """The USB device that it belongs to; None for what is not on USB."""
+        """The USB device that it belongs to; None if it is not on USB."""
         return usb_device_of(port, self._root / "sys")
 
     def is_left_alone(self, port: str) -> bool:

@@ -1,9 +1,9 @@
-"""A serial port as a Trio stream. The only module that knows pyserial.
+"""A serial port as a Trio stream. The only module that uses pyserial.
 
 pyserial opens, configures and locks the port. We read and write its file descriptor ourselves, so
-that reading and writing can be cancelled at once. pyserial sets VMIN=0, so that a read with nothing
-to read returns ``b""``, as it also does on a line that was hung up: therefore wait until the port
-is readable, then read, and ``b""`` means that it was hung up.
+that reading and writing can be cancelled at once. pyserial sets VMIN=0, so that a read without data
+returns ``b""``, as it also does on a line that was hung up: therefore wait until the port is
+readable, then read, and ``b""`` means that it was hung up.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ import trio
 _READ_OCTETS: Final = 4096
 """Octets to read at once: the kernel's line discipline buffers no more."""
 _CLOSE_S: Final = 5.0
-"""How long closing is waited for. Where the device hangs it can take half a minute; the closing
-thread is left to itself then."""
+"""The longest wait for closing. With a hanging device it can take half a minute; the closing thread
+is then abandoned."""
 _TCP: Final = "socket"
 
 _threads: Final = trio.CapacityLimiter(64)
-"""A limit of its own for threads that open and close ports: ports that hang must not use up the
-threads that everybody shares."""
+"""A separate limit for threads that open and close ports: hanging ports must not use up the shared
+threads."""
 
 
 class PortFault(StrEnum):
@@ -44,7 +44,7 @@ class PortFault(StrEnum):
 
 
 class PortError(Exception):
-    """A port cannot be opened; ``str()`` says why, and what to do, in one sentence."""
+    """A port cannot be opened; ``str()`` is the reason, and what to do, in one sentence."""
 
     def __init__(self, fault: PortFault, text: str) -> None:
         super().__init__(text)
@@ -97,7 +97,7 @@ class PortSeen:
 
     device: str
     description: str
-    """What its USB device says of itself; empty where it says nothing."""
+    """The description by its USB device; empty if it has none."""
 
 
 def ports_seen() -> list[PortSeen]:
@@ -167,7 +167,7 @@ class _Opening:
 
 
 def _close(port: serial.Serial) -> None:
-    # Drop what was not written yet: closing would wait until the device takes it.
+    # Drop unwritten octets: closing would wait until the device takes them.
     with suppress(OSError, termios.error):
         port.reset_output_buffer()
     with suppress(OSError):
@@ -226,7 +226,7 @@ class SerialStream(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
     def lines(self) -> Mapping[str, bool | None]:
-        """The control lines, for diagnosis; None where the device has none (a pty says ENOTTY)."""
+        """The control lines, for diagnosis; None if the device has none (ENOTTY for a pty)."""
         found: dict[str, bool | None] = {}
         for name in ("dtr", "rts", "cts", "dsr", "cd"):
             try:

@@ -1,8 +1,8 @@
-"""The USB device behind a serial port, and its reset: what a replug does, without a hand.
+"""The USB device behind a serial port, and its reset: like a replug, but by software.
 
 sysfs has ``/sys/class/tty/ttyUSB0/device``, which lies below the directory of the USB device; that
-one has ``busnum`` and ``devnum``, and these name the node ``/dev/bus/usb/BBB/DDD`` that takes the
-ioctl ``USBDEVFS_RESET`` (linux/usbdevice_fs.h).
+one has ``busnum`` and ``devnum``, which name the node ``/dev/bus/usb/BBB/DDD`` that takes the ioctl
+``USBDEVFS_RESET`` (linux/usbdevice_fs.h).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _RESET_S: Final = 15.0
 device that hangs holds the calling thread for longer."""
 _PARENTS_MAX: Final = 8
 _threads: Final = trio.CapacityLimiter(16)
-"""A limit of its own for threads that reset devices: resets that hang must not use up the threads
-that everybody shares."""
+"""A separate limit for threads that reset devices: hanging resets must not use up the shared
+threads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class UsbDevice:
 def usb_device_of(
     port: str, sysfs: Path = Path("/sys"), nodes: Path = Path("/dev/bus/usb")
 ) -> UsbDevice | None:
-    """The device that a port belongs to; None where it is not on USB."""
+    """The device that a port belongs to; None if it is not on USB."""
     if is_tcp(port):
         return None
     place = sysfs / "class" / "tty" / Path(os.path.realpath(port)).name / "device"
@@ -83,12 +83,12 @@ class UsbReset:
         self._told = ""
 
     async def __call__(self, trace: Callable[[str], None]) -> bool:
-        """Reset; True where it was done. The device leaves the bus for a moment, and its port too.
+        """Reset; True if it was done. The device leaves the bus for a moment, and its port too.
 
         Runs in a thread, under a deadline.
 
         Args:
-            trace: told why it was not done; the same reason only once.
+            trace: called with the reason if it was not done; the same reason only once.
         """
         with trio.move_on_after(_RESET_S):
             reason = await trio.to_thread.run_sync(
@@ -102,8 +102,8 @@ class UsbReset:
         return False
 
     def _reset(self) -> str | None:
-        """Reset; None where it was done, else why it was not. Empty for a port that is not on USB:
-        that is nothing to tell."""
+        """Reset; None if it was done, else the reason. Empty for a port that is not on USB: not
+        worth a report."""
         device = usb_device_of(self._port, self._sysfs, self._nodes)
         if device is None:
             return ""

@@ -20,7 +20,7 @@ _TEXT_MAX: Final = 60
 
 @dataclass(slots=True)
 class Identity:
-    """Which modem and which SIM this is; empty fields where it does not say."""
+    """The identity of modem and SIM; unknown fields are empty."""
 
     manufacturer: str = ""
     model: str = ""
@@ -44,7 +44,7 @@ class Identity:
 
 
 async def identify_modem(asker: Asker) -> Identity:
-    """Ask which modem it is; fields that it does not tell stay empty."""
+    """Ask for the modem's identity; unknown fields stay empty."""
     said = tuple(row.text[:_TEXT_MAX] for row in await asker.rows("ATI"))
     return Identity(
         manufacturer=_text(await asker.rows("AT+CGMI")),
@@ -56,14 +56,14 @@ async def identify_modem(asker: Asker) -> Identity:
 
 
 async def identify_sim(asker: Asker, identity: Identity) -> None:
-    """Add IMSI, own number (27.007 §7.1) and ICCID, which only a SIM that is ready tells."""
+    """Add IMSI, own number (27.007 §7.1) and ICCID, which only a ready SIM reports."""
     identity.imsi = _find(_imsi, await asker.rows("AT+CIMI"))
     identity.number = _number(await asker.rows("AT+CNUM"))
     await identify_card(asker, identity)
 
 
 async def identify_card(asker: Asker, identity: Identity) -> None:
-    """Add the ICCID, which most modems tell even while the SIM still wants its PIN."""
+    """Add the ICCID, which most modems report even while the SIM still needs its PIN."""
     identity.iccid = ""
     for command in _ICCID_COMMANDS:
         identity.iccid = _find(_iccid, await asker.rows(command))

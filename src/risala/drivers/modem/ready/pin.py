@@ -27,7 +27,7 @@ us, even where the operator asks for it."""
 _BLOCKED_S: Final = 300.0
 _UNSTORED_S: Final = 5.0
 _READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
-"""Words of +CPIN? for a SIM that can be used; empty stands for a modem without that command."""
+"""Words of +CPIN? for a usable SIM; empty for a modem without that command."""
 
 
 async def unlock(
@@ -36,7 +36,7 @@ async def unlock(
     """Return once the SIM is ready.
 
     Raises:
-        Unready: the SIM cannot be used; the text says what to do.
+        Unready: the SIM cannot be used; the text is what to do.
     """
     is_taken = False
     for look in range(SIM_LOOKS):
@@ -44,7 +44,7 @@ async def unlock(
             await trio.sleep(SIM_LOOK_S)
         word = await sim_word(asker)
         if word is None or (is_taken and word == "SIM PIN"):
-            continue  # the SIM is busy, or still says what it said before the PIN was typed
+            continue  # the SIM is busy, or repeats its state from before the PIN was typed
         if word in _READY:
             if word and memory.has_notes:
                 await identify_card(asker, identity)
@@ -58,17 +58,17 @@ async def unlock(
 
 
 async def sim_word(asker: Asker) -> str | None:
-    """The word of +CPIN?; empty where the modem has no such command, None while it is busy.
+    """The word of +CPIN?; empty if the modem has no such command, None while it is busy.
 
     Raises:
-        Unready: there is no SIM, or it fails.
+        Unready: the SIM is missing or fails.
     """
     answer = await asker.try_("AT+CPIN?")
     if answer is None:
         return ""
     if answer.result.ok:
         fields = first(answer.rows, "+CPIN")
-        # Some modems say OK first and "+CPIN: READY" later: the answer has no row then.
+        # Some modems send OK first and "+CPIN: READY" later: the answer has no row then.
         return fields[0].upper() if fields else None
     trouble = trouble_of(answer.result)
     if trouble.verdict is ErrorVerdict.BUSY:
@@ -139,7 +139,7 @@ _COUNTERS: Final = {
 
 
 async def tries_left(asker: Asker, identity: Identity) -> int | None:
-    """How often a PIN may still be typed; None where the modem does not tell (27.007 §8.65)."""
+    """The remaining tries of a PIN; None if the modem does not report them (27.007 §8.65)."""
     rows = await asker.rows('AT+CPINR="SIM PIN"')
     for row in rows:
         fields = first([row], "+CPINR")

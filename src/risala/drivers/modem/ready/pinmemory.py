@@ -1,9 +1,9 @@
 """Remembers on disk that a PIN was typed or refused, because three wrong ones block a SIM.
 
-Nothing of the PIN itself is kept, and no fingerprint of it: of 10,000 PINs the right one is found
-from a hash in no time, whatever the hash. So a corrected setting does not look any different from
-the wrong one, and the memory is cleared by what proves that it is out of date: the SIM is ready;
-its counter of tries is full again, which takes the right PIN; or the operator says so.
+Nothing of the PIN itself is kept, not even a hash: with only 10,000 PINs the right one is quickly
+found from any hash. So a corrected setting looks the same as the wrong one, and the memory is
+cleared only by proof that it is out of date: the SIM is ready; its counter of tries is full again,
+which takes the right PIN; or the operator confirms it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from risala.plugins.contract import NotStoredError
 
 _PREFIX: Final = "pin/"
 _NOBODY: Final = "-"
-"""Stands in a note's key for a SIM or a modem that does not tell its name."""
+"""Replaces the name of an unidentified SIM or modem in a note's key."""
 _TYPED: Final = "typed"
 """A note's text for a PIN that was typed and not yet seen to be right."""
 _REFUSED: Final = "refused"
 _AGAIN: Final = "-again"
-"""Ends a note's text for the second PIN in a row, where no counter tells how many tries are left:
-a third one may block the SIM."""
+"""Ends a note's text for the second PIN in a row without a counter of remaining tries: a third one
+may block the SIM."""
 FRESH_TRIES: Final = 3
 
 
@@ -39,8 +39,8 @@ class _Forgetful:
 
 
 class PinMemory:
-    """Which PINs were typed or refused: by SIM, or by modem where a SIM does not tell its ICCID
-    before it has its PIN.
+    """The typed and refused PINs: by SIM, or by modem if a SIM does not report its ICCID before it
+    has its PIN.
 
     Without ``notes`` the memory lasts as long as the process.
     """
@@ -50,10 +50,10 @@ class PinMemory:
         self._known = self._notes.recall(_PREFIX)
         self._unwritten: dict[str, str | None] = {}
         self.may_retry = False
-        """The operator says that the PIN in the settings is right now: good for one try."""
+        """The operator confirms that the PIN in the settings is right now: good for one try."""
         self.must_store = True
-        """False: a PIN may be typed though that could not be written down. For an examination that
-        has nowhere to write; the SIM's own counter of tries must do there."""
+        """False: a PIN may be typed even if that cannot be stored. For an examination without a
+        place to write; the SIM's own counter of tries must suffice there."""
 
     @property
     def has_notes(self) -> bool:
@@ -61,32 +61,32 @@ class PinMemory:
         return bool(self._known or self._unwritten)
 
     def retry(self) -> None:
-        """Type the PIN of the settings once more, whatever became of the one before."""
+        """Type the PIN of the settings once more, whatever the last result was."""
         self.may_retry = True
 
     def forbids(self, identity: Identity, tries: int | None) -> bool:
-        """True where a PIN was refused, or its answer never seen, and nothing speaks for it now.
+        """True if a PIN was refused, or its answer never seen, and no later sign is in its favour.
 
         Args:
-            tries: how many are left by the SIM's own counter; None where it is not told.
+            tries: the remaining tries by the SIM's own counter; None if unknown.
         """
         return not self.may_retry and any(
             not _is_mended(self._known[key], tries) for key in self._keys(identity)
         )
 
     def is_last(self, identity: Identity, tries: int | None) -> bool:
-        """True where two PINs were typed, neither was seen to be right, and no counter tells how
-        many tries are left: a third PIN may block the SIM."""
+        """True if two PINs were typed, neither was confirmed, and no counter reports the remaining
+        tries: a third PIN may block the SIM."""
         return tries is None and any(
             self._known[key].endswith(_AGAIN) for key in self._keys(identity)
         )
 
     async def types(self, identity: Identity, tries: int | None = None) -> None:
-        """Write down that a PIN is about to be typed.
+        """Store that a PIN is about to be typed.
 
         Args:
-            tries: how many are left by the SIM's counter; None where it is not told, and the PINs
-                typed are counted here instead.
+            tries: the remaining tries by the SIM's counter; None if unknown, and the PINs typed are
+                counted here instead.
 
         Raises:
             NotStoredError: the disk did not take it, so that the PIN must not be typed.
@@ -104,22 +104,22 @@ class PinMemory:
         self._take(notes)
 
     async def refused(self, identity: Identity, tries: int | None) -> None:
-        """Write down that the PIN was refused, and how many tries the counter told afterwards."""
+        """Store that the PIN was refused, and the remaining tries by the counter afterwards."""
         key = _key(identity)
         again = _AGAIN if self._known.get(key, "").endswith(_AGAIN) else ""
         text = f"{_REFUSED}{again}" if tries is None else f"{_REFUSED} {tries}"
         await self._write({key: text})
 
     async def unlocked(self, identity: Identity) -> None:
-        """Forget what was noted of this SIM: it is ready, so the PIN is right now."""
+        """Delete the notes of this SIM: it is ready, so the PIN is right now."""
         self.may_retry = False
         await self._write(dict.fromkeys(self._keys(identity)))
 
     async def _write(self, notes: Mapping[str, str | None]) -> None:
         self._take(notes)
         self._unwritten.update(notes)
-        # Where the disk refuses, the notes are written with the next ones. Until then "typed"
-        # stands on disk, which forbids a second try as well.
+        # If the disk refuses, the notes are written with the next ones. Until then "typed" is on
+        # disk, which forbids a second try as well.
         with suppress(NotStoredError):
             await self._notes.remember(dict(self._unwritten))
             self._unwritten.clear()
@@ -152,10 +152,10 @@ def _key(identity: Identity) -> str:
 
 
 def _is_mended(text: str, tries: int | None) -> bool:
-    """True where the SIM's counter was lower right after the refusal and is full again now, which
+    """True if the SIM's counter was lower right after the refusal and is full again now, which
     takes the right PIN.
 
-    A counter that still said 3 right after a refusal does not count down, and is not believed.
+    A counter that still had 3 right after a refusal does not count down, and is ignored.
     """
     word, _, then = text.partition(" ")
     return word == _REFUSED and bool(then) and int(then) < FRESH_TRIES == tries

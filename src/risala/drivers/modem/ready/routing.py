@@ -1,7 +1,7 @@
-"""How a modem announces what it receives, and where it keeps it (27.005 §3.2.2, §3.4.1).
+"""How a modem announces received messages, and where it keeps them (27.005 §3.2.2, §3.4.1).
 
-Storage first (``+CMTI``, then read, then delete): what goes straight to the port (``+CMT``) is
-lost where nobody reads it. Status reports may go straight: they take room in few storages.
+Storage first (``+CMTI``, then read, then delete): a message that goes straight to the port
+(``+CMT``) is lost if nobody reads it. Status reports may go straight: few storages accept them.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _FALLBACKS: Final = (
     (2, 1, 0, 0, 0),
     (1, 1, 0, 0, 0),
 )
-"""Values of +CNMI that were seen to work, tried in turn on modems that take the command and do not
-tell which values they offer."""
+"""Values of +CNMI that are known to work, tried in turn on modems that take the command but do not
+list its values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What +CNMI was set to."""
+    """The setting of +CNMI."""
 
     text: str = ""
-    """The values; empty where the modem takes none: then its storage is read from time to time."""
+    """The values; empty if the modem takes none: then its storage is polled."""
     acknowledges: bool = False
     """Whether every ``+CMT`` and ``+CDS`` must be acknowledged by +CNMA, as under +CSMS=1."""
     reports: bool = False
@@ -43,7 +43,7 @@ class Routing:
 async def choose_storage(asker: Asker, wanted: str) -> tuple[tuple[str, ...], str]:
     """Select the storage for received messages; those that the modem offers, and the one chosen.
 
-    Both are empty where the modem has no +CPMS.
+    Both are empty if the modem has no +CPMS.
 
     Args:
         wanted: the setting ``storage``.
@@ -85,7 +85,7 @@ async def choose_routing(
 
 
 def _best(fields: list[set[int]], *, inbound: bool, reports: bool) -> tuple[int, ...]:
-    """The best ``<mode>,<mt>,<bm>,<ds>,<bfr>`` of +CNMI out of the values that each may have."""
+    """The best ``<mode>,<mt>,<bm>,<ds>,<bfr>`` of +CNMI out of the possible values of each."""
     wishes = (
         (2, 1, 3, 0),  # mode 0 last: with it the modem announces nothing
         (1, 2, 0) if inbound else (0,),

@@ -1,7 +1,7 @@
-"""From a port that opens to a modem that can send: the questions and settings, in their order.
+"""From an open port to a modem that can send: the questions and settings, in their order.
 
-Any step may be refused by some modem. What can be done without is done without; only PDU mode, a
-usable SIM and an SMSC number are needed.
+Any step may be refused by some modem. Most steps are optional; only PDU mode, a usable SIM and an
+SMSC number are required.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OFF: Final = ("0", "4")
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of a modem that is ready."""
+    """The data of a ready modem."""
 
     identity: Identity
     smsc: str = ""
@@ -47,7 +47,7 @@ class Facts:
 
 
 async def wake(asker: Asker) -> None:
-    """Get an answer from the modem, whatever it is. After idling, the first AT may be lost.
+    """Get any answer from the modem. After idling, the first AT may be lost.
 
     Raises:
         NoAnswerError: the modem is silent.
@@ -61,10 +61,10 @@ async def wake(asker: Asker) -> None:
 
 
 async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> Facts:
-    """Make a modem ready to send, whatever its settings were; what is known of it then.
+    """Make a modem ready to send, from any settings; returns its data.
 
     Raises:
-        Unready: it answers, but cannot send; the text says why.
+        Unready: it answers, but cannot send; the text is the reason.
         LinkError: it does not answer.
     """
     asker.link.engine.numeric = True
@@ -90,7 +90,7 @@ async def bring_up(asker: Asker, settings: ModemSettings, memory: PinMemory) -> 
 
 
 async def initialize(asker: Asker, commands: Iterable[str]) -> list[str]:
-    """Give the commands of the setting ``init``; those that the modem refused."""
+    """Send the commands of the setting ``init``; returns those that the modem refused."""
     refused = []
     for command in commands:
         answer = await asker.try_(command)
@@ -110,7 +110,7 @@ async def choose_pdu_mode(asker: Asker, identity: Identity) -> None:
     for _ in range(_PDU_MODE_TRIES):
         async with asker.link.turn():
             await asker.fall_in_step()
-            # Asked on the link itself: the asker would not repeat a command that met silence.
+            # Asked on the link itself: the asker would not repeat a command without an answer.
             with suppress(NoAnswerError):
                 answer = await asker.link.ask("AT+CMGF=0")
                 if answer.result.ok:
@@ -127,7 +127,7 @@ async def talk_plainly(asker: Asker) -> None:
 
 
 async def radio_is_off(asker: Asker) -> bool:
-    """True in flight mode; False also where the modem does not tell."""
+    """True in flight mode; False also if unknown."""
     mode = first(await asker.rows("AT+CFUN?"), "+CFUN")
     return bool(mode) and mode[0] in _OFF
 

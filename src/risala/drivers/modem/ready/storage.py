@@ -52,7 +52,7 @@ class Storage:
         self.total = 0
 
     async def usage(self) -> Usage | None:
-        """How full the current storage is; None where the modem does not say."""
+        """How full the current storage is; None if the modem does not report it."""
         if not self.current:
             return None
         fields = first(await self._asker.rows("AT+CPMS?"), "+CPMS")
@@ -78,7 +78,7 @@ class Storage:
             return [stored for stored in read if stored is not None]
 
     async def read(self, place: Place) -> Stored | None:
-        """What is at a place; None where there is nothing, or nothing that was received."""
+        """The message at a place; None if it is empty, or holds no received message."""
         async with self._selected(place[0]):
             return await self._read(place)
 

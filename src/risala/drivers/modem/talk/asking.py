@@ -1,4 +1,4 @@
-"""Asking a modem for what it need not know: its refusal, or even its silence, is an answer."""
+"""Optional questions to a modem: a refusal, or even silence, is an acceptable answer."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from risala.drivers.modem.at.engine import Answer, Row
 from risala.drivers.modem.talk.link import ANSWER_S, AtLink, NoAnswerError
 
 _SILENCES_MAX: Final = 2
-"""A command that met this many silences in a row is not asked again for :data:`_SILENT_S`: after a
-single silence the modem may just have hung by chance."""
+"""A command without an answer so many times in a row is not asked again for :data:`_SILENT_S`:
+after a single silence the modem may just have hung by chance."""
 _SILENT_S: Final = 3600.0
-"""How long such a command is not asked; then it is again, since a bad cable may have lost it."""
+"""The pause for such a command; then it is asked again, since a bad cable may have lost it."""
 
 
 class Asker:
     """Any command may be ``ERROR`` on some modem, and a few hang at some: degrade, don't stop.
 
-    One for each opening of the port: what a modem would not answer is forgotten with it.
+    One for each opening of the port: its memory of unanswered commands ends with the port.
     """
 
     def __init__(self, link: AtLink) -> None:
@@ -28,10 +28,10 @@ class Asker:
         """By command: how many silences in a row it met, and when the last one was."""
 
     async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
-        """The answer to a command; None where the modem is silent to it, but answers to others.
+        """The answer to a command; None if the modem does not answer it, but answers others.
 
         Raises:
-            NoAnswerError: it answers to nothing.
+            NoAnswerError: it answers nothing.
             PortLostError: the line was hung up.
         """
         silences, at_s = self._silences.get(text, (0, 0.0))
@@ -69,6 +69,6 @@ class Asker:
         return answer is not None and answer.result.ok
 
     async def rows(self, text: str, timeout_s: float = ANSWER_S) -> tuple[Row, ...]:
-        """The rows of the answer; none where it is refused."""
+        """The rows of the answer; empty if it is refused."""
         answer = await self.try_(text, timeout_s)
         return answer.rows if answer is not None and answer.result.ok else ()

@@ -1,8 +1,7 @@
 """A dialogue by USSD with the SIM's network (27.007 §7.15): one code, one answer, and choices.
 
 The network's answer can take half a minute. Messages may leave between a question and its answer. A
-question, however, is not asked while a message is on its way: it waits until that one has its
-reference.
+question, however, waits while a message is being sent, until that has its reference.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _REFUSALS: Final = {
 
 
 class UssdError(Exception):
-    """The network gave no answer to a code; ``str()`` is a sentence that says why."""
+    """The network did not answer a code; ``str()`` is the reason, a sentence."""
 
 
 class Dialogues:
@@ -63,22 +62,22 @@ class Dialogues:
         self._arrived.set()
 
     def close(self) -> None:
-        """The port closes: tell a task that waits for an answer that none will come."""
+        """The port closes: notify a waiting task that no answer will come."""
         self._closed = True
         if self._arrived is not None:
             self._arrived.set()
 
     async def dial(self, code: str, choices: Sequence[str] = ()) -> str:
-        """The network's last word to a code and to the choices from its menus.
+        """The network's last text after a code and choices from its menus.
 
         Raises:
-            UssdError: the network gave no answer, or asked for no choice where one was given.
+            UssdError: the network did not answer, or a given choice was not requested.
             LinkError: the modem does not answer.
         """
         async with self._turn:
             await self._end()
-            # Set before anything is asked: where this call is cancelled, the next one ends the
-            # dialogue that it left open.
+            # Set before the first question: if this call is cancelled, the next one ends the open
+            # dialogue.
             self._is_open = True
             status, text = await self._say(code)
             for choice in choices:

@@ -1,6 +1,6 @@
-"""What to do with a modem that does not answer: one rung after the other, each of them told.
+"""Recovery of a modem that does not answer: one step after the other, each of them reported.
 
-Escape and resync → soft reset → restart → reset of the USB device → open the port anew → wait for
+Escape and resync → soft reset → restart → reset of the USB device → open the port again → wait for
 the device. Huawei sticks hang every few minutes under load on weak hubs; most come back at one of
 the first three.
 """
@@ -66,7 +66,7 @@ class Ladder:
 async def climb(
     link: AtLink, ladder: Ladder, trace: Callable[[str], None], reset_usb: ResetUsb
 ) -> bool:
-    """Bring a silent modem back; False where the port must be opened anew.
+    """Recover a silent modem; False if the port must be opened again.
 
     Raises:
         PortLostError: the line was hung up meanwhile, as restarts mostly do.

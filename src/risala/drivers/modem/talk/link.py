@@ -1,4 +1,4 @@
-"""One modem on one stream: commands in turn, each with a deadline, and what comes by itself."""
+"""One modem on one stream: commands in turn, each with a deadline, and unsolicited lines."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ ANSWER_S: Final = 10.0
 """Seconds for the answer to a command for which the modem need not ask the network."""
 _READ_OCTETS: Final = 4096
 _QUIET_S: Final = 0.3
-"""Seconds after ESC within which the modem says what it still has to say of what ESC ended."""
+"""Seconds after ESC within which the modem sends the rest of the ended command's output."""
 _SYNC_S: Final = 3.0
 _SILENCE_S: Final = 2.0
-"""Seconds without an octet after which the answers to given-up commands will not come any more."""
+"""Seconds of silence after which answers to given-up commands will no longer come."""
 
 HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
 
@@ -46,8 +46,8 @@ HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
 class LinkError(Exception):
     """A command got no answer.
 
-    ``str()`` is a clause for people (“the modem gave no answer within 10 s”), ``raw`` says the
-    same in the words of the protocol; ``rows`` are what had come of the answer.
+    ``str()`` is a clause for people (“the modem gave no answer within 10 s”), ``raw`` is the same
+    in the words of the protocol; ``rows`` are the rows received so far.
     """
 
     def __init__(self, text: str, rows: tuple[Row, ...] = (), *, raw: str = "") -> None:
@@ -65,7 +65,7 @@ class NoAnswerError(LinkError):
 
 
 class PortLostError(LinkError):
-    """The line was hung up: the modem was unplugged or starts anew."""
+    """The line was hung up: the modem was unplugged or restarts."""
 
 
 class StoppedError(LinkError):
@@ -73,15 +73,15 @@ class StoppedError(LinkError):
 
 
 def unheard(_: Urc | Late) -> None:
-    """For whoever asks a modem, and has no use for what it says of its own accord."""
+    """For callers without use for unsolicited lines."""
 
 
 def unseen() -> None:
-    """For whoever need not know whether the PDU has left."""
+    """For callers that need not know whether the PDU has left."""
 
 
 def unwatched(*_: object) -> None:
-    """For a link at whose traffic nobody looks."""
+    """For a link without a traffic view."""
 
 
 class AtLink:
@@ -90,8 +90,8 @@ class AtLink:
 
     Args:
         on_urc: called with each unsolicited result code.
-        on_late: called with each line of a command that was given up.
-        wire: hears of what goes over the line: see
+        on_late: called with each line of a given-up command.
+        wire: called with the traffic of the line: see
             :meth:`risala.plugins.contract.DriverContext.traffic`.
     """
 
@@ -203,7 +203,7 @@ class AtLink:
 
         Raises:
             NoPromptError: the modem did not ask for the PDU; nothing was sent.
-            NoAnswerError: there was no answer in time.
+            NoAnswerError: no answer came in time.
             PortLostError: the line was hung up.
         """
         command = Command(f"AT+CMGS={tpdu_octets}", prompts=True)
@@ -242,8 +242,8 @@ class AtLink:
 
     @contextmanager
     def _flight(self, command: Command) -> Iterator[bytes]:
-        """The octets to write for a command, which is in flight within this context. Whatever ends
-        the wait for its answer, cancellation too, the command is given up then."""
+        """The octets to write for a command, which is in flight within this context. If the wait
+        for its answer ends for any reason, even cancellation, the command is given up."""
         if self.lost:
             raise PortLostError(HUNG_UP)
         self._events.clear()
@@ -274,9 +274,9 @@ class AtLink:
     # -- when there is no answer -----------------------------------------------------------------
 
     async def resync(self) -> bool:
-        """Bring the modem back into step; True where it answers again.
+        """Synchronise with the modem again; True if it answers.
 
-        Leaves whatever the modem is in by ESC, and asks until an answer surely belongs to its
+        Leaves any state of the modem by ESC, and asks until an answer surely belongs to its
         question. Never uses Ctrl-Z, which would send a text that the modem still holds.
 
         Raises:
@@ -302,8 +302,7 @@ class AtLink:
         return True
 
     async def _silence(self) -> None:
-        """Wait until nothing was heard for a while; not for ever, since some modems never fall
-        silent."""
+        """Wait for a period of silence; not for ever, since some modems never fall silent."""
         for _ in range(5):
             heard_at_s = self.heard_at_s
             await trio.sleep(_SILENCE_S)

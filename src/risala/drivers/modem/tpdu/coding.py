@@ -10,7 +10,7 @@ from risala.sms.message import Alphabet
 
 
 class CharacterSet(StrEnum):
-    """What a message's user data is made of."""
+    """The kind of a message's user data."""
 
     GSM7 = "gsm7"
     EIGHT_BIT = "8bit"
@@ -19,7 +19,7 @@ class CharacterSet(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """What a TP-DCS octet says."""
+    """The content of a TP-DCS octet."""
 
     characters: CharacterSet
     message_class: int | None = None
@@ -27,7 +27,7 @@ class Coding:
     compressed: bool = False
     """Compressed by TS 23.042, which nobody implements: the text cannot be read."""
     message_waiting: bool = False
-    """The message tells of a voice mail or the like (groups 1100 to 1110)."""
+    """The message announces a voice mail or the like (groups 1100 to 1110)."""
 
 
 _SETS: Final = (

@@ -72,7 +72,7 @@ class Submit:
     destination: TpAddress
     user_data: UserData
     reference: int = 0
-    """TP-MR. Modems put their own in its place and tell it in ``+CMGS:``."""
+    """TP-MR. Modems replace it with their own and report that in ``+CMGS:``."""
     validity: int | bytes | None = None
     """TP-VP: a relative code (see ``relative_code``), or the 7 octets of another format."""
     validity_format: int = VPF_RELATIVE
@@ -143,7 +143,7 @@ class Deliver:
     originator: TpAddress
     user_data: UserData
     sent_at: datetime | None
-    """TP-SCTS: when the service centre got it; None where the network wrote no date."""
+    """TP-SCTS: when the service centre got it; None if the network wrote no date."""
     more_messages: bool = False
     """TP-MMS: further messages wait at the service centre."""
     status_report: bool = False

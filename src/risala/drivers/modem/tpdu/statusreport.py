@@ -1,4 +1,4 @@
-"""SMS-STATUS-REPORT: what became of a SUBMIT (3GPP TS 23.040 §9.2.2.3)."""
+"""SMS-STATUS-REPORT: the result of a SUBMIT (3GPP TS 23.040 §9.2.2.3)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PI_UDL: Final = 0x04
 
 @dataclass(frozen=True, slots=True)
 class StatusReport:
-    """SMS-STATUS-REPORT (§9.2.2.3): what became of a SUBMIT."""
+    """SMS-STATUS-REPORT (§9.2.2.3): the result of a SUBMIT."""
 
     reference: int
     """TP-MR of the SUBMIT."""
@@ -82,7 +82,7 @@ class StatusReport:
         try:
             pid, user_data = _optional_parameters(reader, has_header=bool(first & HEADER))
         except PduError:
-            # Everything that matters was read before: what some networks append is no reason to
+            # All important fields were read before: a bad appendix of some networks is no reason to
             # lose the report.
             pid, user_data = None, None
         more, of_command = not first & NO_MORE_MESSAGES, bool(first & STATUS_REPORT)
@@ -90,12 +90,12 @@ class StatusReport:
 
 
 def _optional_parameters(reader: Reader, *, has_header: bool) -> tuple[int | None, UserData | None]:
-    """TP-PI and what it announces (§9.2.3.27)."""
+    """TP-PI and the fields that it announces (§9.2.3.27)."""
     if not reader.left:
         return None, None
     indicator = reader.octet("TP-PI")
     if indicator & ~(_PI_PID | _PI_DCS | _PI_UDL):
-        return None, None  # reserved bits are set: parameters that we do not know, or padding
+        return None, None  # reserved bits are set: unknown parameters, or padding
     pid = reader.octet("TP-PID") if indicator & _PI_PID else None
     dcs = reader.octet("TP-DCS") if indicator & _PI_DCS else 0
     if not indicator & _PI_UDL:

@@ -1,4 +1,4 @@
-"""What TPDUs are made of (3GPP TS 23.040 §9.1.2, §9.2.3): read within bounds, and written."""
+"""The fields of TPDUs (3GPP TS 23.040 §9.1.2, §9.2.3): read within bounds, and written."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _QUARTERS_MAX: Final = 79
 
 
 class PduError(ValueError):
-    """These octets are not the PDU that they should be, or no PDU can say this."""
+    """These octets are not a valid PDU, or no PDU can hold this."""
 
 
 class Reader:
@@ -117,7 +117,7 @@ class TpAddress:
 
     @property
     def readable(self) -> str:
-        """The address as people write it: an international number with ``+``. Empty for none."""
+        """The address as people write it: an international number with ``+``. Empty if missing."""
         return f"+{self.text}" if self.ton == TON_INTERNATIONAL and self.text else self.text
 
     @property
@@ -152,7 +152,7 @@ class TpAddress:
 
 
 def read_address(reader: Reader) -> TpAddress:
-    """Read a TP-OA, TP-DA or TP-RA (§9.1.2.5). Raises :class:`PduError` where none is there."""
+    """Read a TP-OA, TP-DA or TP-RA (§9.1.2.5). Raises :class:`PduError` if it is missing."""
     length = reader.octet("the address")
     kind = reader.octet("the address")
     if length > _SEMI_OCTETS_MAX:
@@ -170,7 +170,7 @@ def read_address(reader: Reader) -> TpAddress:
 
 
 def read_smsc(reader: Reader) -> TpAddress | None:
-    """The service centre in front of a PDU; None where the modem is to use its own (length 0)."""
+    """The service centre in front of a PDU; None if the modem is to use its own (length 0)."""
     length = reader.octet("the SMSC number")
     if length == 0:
         return None
@@ -182,7 +182,7 @@ def read_smsc(reader: Reader) -> TpAddress | None:
 
 
 def read_time(reader: Reader, what: str) -> datetime | None:
-    """TP-SCTS or TP-DT (§9.2.3.11). None for what is no date: networks send zeros, and worse."""
+    """TP-SCTS or TP-DT (§9.2.3.11). None for an invalid date: networks send zeros, and worse."""
     *date, zone = reader.take(_SCTS_OCTETS, what)
     halves = _semi_octets(bytes(date))
     if any(half > 9 for half in halves):

@@ -19,7 +19,7 @@ SEPTETS_MAX: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class UserData:
-    """What a message carries: ``text`` in GSM 7-bit and UCS-2, ``data`` in 8-bit or compressed."""
+    """A message's content: ``text`` in GSM 7-bit and UCS-2, ``data`` in 8-bit or compressed."""
 
     text: str = field(default="", repr=False)
     data: bytes = field(default=b"", repr=False)
@@ -41,12 +41,12 @@ class UserData:
 
     @property
     def coding(self) -> Coding:
-        """What the TP-DCS octet says."""
+        """The decoded TP-DCS octet."""
         return coding_of(self.dcs)
 
     @property
     def concatenation(self) -> Concatenation | None:
-        """Which part of which message it is; None for a whole message."""
+        """The part number and reference; None for a whole message."""
         return parse_user_data_header(self.header).concatenation if self.header else None
 
     def encode(self) -> bytes:
@@ -81,10 +81,10 @@ class UserData:
 
 
 def read_user_data(reader: Reader, dcs: int, *, has_header: bool) -> UserData:
-    """Read TP-UDL and TP-UD. Octets that follow are not looked at, since some modems pad.
+    """Read TP-UDL and TP-UD. Further octets are ignored, since some modems pad.
 
     Raises:
-        PduError: they are shorter than they say, or the header does not fit.
+        PduError: they are shorter than declared, or the header does not fit.
     """
     length = reader.octet("the user data")
     coding = coding_of(dcs)

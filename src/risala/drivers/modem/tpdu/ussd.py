@@ -33,7 +33,7 @@ def requests(code: str) -> tuple[str, str]:
 
 
 def read_answer(line: str) -> tuple[int, str] | None:
-    """``<m>`` and the text of a ``+CUSD:`` line; None where it is none."""
+    """``<m>`` and the text of a ``+CUSD:`` line; None for another line."""
     found = _answer.fullmatch(line)
     if not found:
         return None
