@@ -1,7 +1,7 @@
-"""Kannel's ``sendsms``: what systems that were written for Kannel's smsbox ask, and how it answers.
+"""Kannel's ``sendsms``: the requests of systems written for Kannel's smsbox, and its answers.
 
 Kannel's user guide, "HTTP interface to smsbox": the fields of a request and the escapes of a
-``dlr-url``; which words its program answers by was looked at where the guide is silent.
+``dlr-url``; where the guide is silent, the words of the answers are those of its program.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from risala.sms.segment import parse_user_data_header
 RECEIVERS_MAX: Final = 100
 """Of one request: each is a message, accepted after the one before."""
 VALIDITY_S: Final = (60, 259_200)
-"""What a longer or shorter validity is made: Kannel's is in minutes and has no bounds."""
+"""The bounds to which another validity is moved: Kannel's is in minutes without bounds."""
 _CODINGS: Final = {"0": "utf-8", "2": "utf-16-be"}
-"""By ``coding``, the charset of a text that names none."""
+"""By ``coding``, the charset of a text without one."""
 _UTF_16_BE: Final = frozenset({"utf-16-be", "utf_16_be"})
 _is_charset: Final = re.compile(
     r"ascii|utf_8|utf_16(_[bl]e)?|latin_1|iso8859_\d+|cp\d+|koi8_[rtu]|mac_\w+"
@@ -142,8 +142,8 @@ class KannelCompat:
     async def _send(
         self, request: FaceRequest, service: FaceService, caller: FaceCaller, wanted: _Wanted
     ) -> FaceAnswer:
-        """Accept a message for each receiver. Once one is accepted the request is: who asked would
-        send the others again with it."""
+        """Accept a message for each receiver. Once one is accepted the request is accepted: else
+        the client would send all of them again."""
         denied: list[str] = []
         why: FaceRefusedError | None = None
         for receiver in wanted.receivers:
@@ -186,7 +186,7 @@ def _message(request: FaceRequest, receiver: str, wanted: _Wanted) -> FaceMessag
     )
 
 
-# -- what is asked ---------------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------
 
 
 async def _fields(request: FaceRequest) -> Fields:
@@ -210,7 +210,7 @@ async def _fields(request: FaceRequest) -> Fields:
 
 
 def _word(fields: Fields, *names: str) -> str:
-    """The first of these fields that is there, as text; empty where none is."""
+    """The first of these fields that exists, as text; else empty."""
     for name in names:
         if name in fields:
             return fields[name][0].decode("utf-8", "replace").strip()
@@ -227,7 +227,7 @@ def _number(fields: Fields, name: str, label: str) -> int | None:
 
 
 def _refuse_unsupported(fields: Fields) -> None:
-    """Refuse what would be another message than the one that was asked for."""
+    """Refuse options that would make the message different from the requested one."""
     if _word(fields, "coding") == "1":
         raise MisformedError("Coding 1 (8 bit) is not supported here, rejected")
     if _word(fields, "mclass") == "0":
@@ -237,8 +237,8 @@ def _refuse_unsupported(fields: Fields) -> None:
 
 
 def _part(fields: Fields) -> Concatenation | None:
-    """Which part it is of a message that the customer has cut: a Kannel does that by itself. A
-    header that tells anything else is refused, since that would get lost."""
+    """The part of a message that the customer has cut: a Kannel does that itself. A header with
+    anything else is refused, since that would get lost."""
     octets = fields.get("udh", (b"",))[0]
     if not octets:
         return None
@@ -273,11 +273,11 @@ def _text(fields: Fields) -> str:
 
 
 def _charset(name: str) -> str | None:
-    """Python's name of a charset; None where it is none.
+    """Python's name of a charset; None for an unknown one.
 
-    Python has other codecs beside them, such as escapes of its own and the names of hosts: they
-    give what is no text, or raise what no charset does. And whatever name it is asked for it
-    remembers, so that it is asked for none but these.
+    Python has other codecs too, such as its own escapes and names of hosts: they return something
+    other than text, or raise unusual exceptions. And Python remembers every name that it is asked
+    for, so it is asked only for these.
     """
     # UTF-16 without a mark is big-endian in SMS; Python's own takes the machine's order.
     if name.lower() in ("utf-16", "ucs-2", "utf-16be"):
@@ -295,7 +295,7 @@ def _callback(fields: Fields) -> FaceCallback | None:
     return FaceCallback(url, {"mask": mask, "account": _word(fields, "account")})
 
 
-# -- what is answered ------------------------------------------------------------------------------
+# -- answers ---------------------------------------------------------------------------------------
 
 
 def _said(status: int, text: str, more: tuple[tuple[str, str], ...] = ()) -> FaceAnswer:
@@ -316,7 +316,7 @@ def _refused(refused: FaceRefusedError) -> FaceAnswer:
     return _said(status, f"{str(refused).rstrip('.')}, rejected")
 
 
-# -- who is called ---------------------------------------------------------------------------------
+# -- callbacks -------------------------------------------------------------------------------------
 
 
 _STATES: Final[Mapping[str, str]] = {
@@ -326,14 +326,14 @@ _STATES: Final[Mapping[str, str]] = {
     Cause.VALIDITY_OVER: "EXPIRED",
     Cause.REJECTED: "REJECTD",
 }
-"""Words of a receipt for messages that were not delivered, by cause, else by status; those that
-an SMPP customer gets. All others are ``UNDELIV``."""
+"""Words of a receipt for undelivered messages, by cause, else by status; the same that an SMPP
+customer gets. All others are ``UNDELIV``."""
 
 
 def _kind(event: FaceEvent, mask: int) -> int:
-    """What happened, as a bit of ``dlr-mask``. A message that failed is one that the SMSC rejected,
-    and for customers who did not ask for those one that was not delivered. One that was canceled,
-    or whose validity ended, was not delivered, and is rejected where only that was asked for."""
+    """The event as a bit of ``dlr-mask``. A failed message counts as rejected by the SMSC, and for
+    customers without that bit as undelivered. A canceled or expired one counts as undelivered, and
+    as rejected if only that bit was requested."""
     if event.status == "canceled" or event.error_code == Cause.VALIDITY_OVER:
         return REJECTED if mask & (UNDELIVERED | REJECTED) == REJECTED else UNDELIVERED
     match event.status:
@@ -348,7 +348,7 @@ def _kind(event: FaceEvent, mask: int) -> int:
 
 
 def _reply(event: FaceEvent, kind: int) -> str:
-    """What the SMSC said, as Kannel writes it."""
+    """The SMSC's answer, as Kannel writes it."""
     code = event.carrier_code or event.error_code or event.status.upper()
     match kind:
         case _ if kind == ACCEPTED:
@@ -363,7 +363,7 @@ def _reply(event: FaceEvent, kind: int) -> str:
 
 def _escapes(event: FaceEvent, told: Mapping[str, Any], kind: int) -> Mapping[str, str]:
     at = datetime.fromtimestamp(event.at_ms / 1000, UTC)
-    # A report comes from the phone: to Kannel its sender is who got the message.
+    # A report comes from the phone: for Kannel its sender is the recipient of the message.
     sender, receiver = event.to, event.sender
     return {
         "d": str(kind),
@@ -383,7 +383,7 @@ def _escapes(event: FaceEvent, told: Mapping[str, Any], kind: int) -> Mapping[st
 
 
 def _filled(url: str, values: Mapping[str, str]) -> str:
-    """A URL with its escapes filled in; what is no escape of Kannel's stays."""
+    """A URL with its escapes filled in; other text is unchanged."""
     begin, *rest = url.split("%")
     parts = [begin]
     for each in rest:

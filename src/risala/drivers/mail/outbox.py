@@ -1,4 +1,4 @@
-"""E-mail into a file, a line of JSON each: the demo's, and of whoever tries things out."""
+"""E-mail into a file, a line of JSON each: for the demo and for experiments."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from risala.plugins.mail import Mail, MailNotSentError
 
 
 class OutboxMailer:
-    """A :class:`risala.plugins.mail.Mailer` that sends nothing: codes and links stand in its file.
+    """A :class:`risala.plugins.mail.Mailer` that sends nothing: codes and links are in its file.
 
-    Hence the file is its owner's alone.
+    So only its owner can read the file.
     """
 
     def __init__(self, settings: MailSection) -> None:

@@ -18,8 +18,8 @@ from risala.plugins.mail import Mail, MailNotSentError
 TIMEOUT_S: Final = 20.0
 """Seconds for each step of the conversation with the server, the connection included."""
 AT_ONCE: Final = 2
-"""Threads that send mail at once: mail is rare, and a server that hangs must not take the thread
-pool from whatever else needs it."""
+"""Threads that send mail at once: mail is rare, and a hanging server must not use up the shared
+thread pool."""
 
 
 class SmtpMailer:
@@ -47,7 +47,7 @@ class SmtpMailer:
         message["Subject"] = mail.subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain="risala.invalid")
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: nobody's holiday answers it
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: prevents automatic replies
         # base64, because not every server takes eight bits a character (8BITMIME).
         message.set_content(mail.text, cte="base64")
         with self._connect() as server:
@@ -75,7 +75,7 @@ class SmtpMailer:
 
 
 def _reason(error: Exception) -> str:
-    """What the server or the system says of an error, on one line."""
+    """The text of an error from the server or the system, on one line."""
     said = str(error)
     if isinstance(error, smtplib.SMTPRecipientsRefused):  # its text is a dictionary by address
         said = " ".join(_answer(*answer) for answer in error.recipients.values())

@@ -1,4 +1,4 @@
-"""What a bank writes to the operator's SIM, read by the patterns of the settings."""
+"""A bank's messages to the operator's SIM, read by the patterns of the settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PATTERNS_MAX: Final = 50
 
 
 class PatternKind(StrEnum):
-    """What a text is that fits a pattern."""
+    """The kind of a text that fits a pattern."""
 
     CREDIT = "credit"
     DEBIT = "debit"
@@ -138,7 +138,7 @@ class BankReader:
         )
 
     def read(self, message: Inbound) -> TextReading:
-        """What a text tells."""
+        """The content of a text."""
         if _folded(message.sender) not in self._senders:
             return TextReading(TextKind.FOREIGN_SENDER)
         if self._centres and _digits(message.service_centre or "") not in self._centres:

@@ -78,7 +78,7 @@ class MobileMoneySettings(BaseModel):
 
 
 class MobileMoney:
-    """One wallet; it is asked nothing, and knows nothing of what was paid."""
+    """One wallet; it is never queried, and has no data about payments."""
 
     def __init__(self, title: str, settings: MobileMoneySettings) -> None:
         self.offer = PaymentOffer({"en": title, "fr": title, "ar": title})
@@ -99,7 +99,7 @@ class MobileMoney:
         )
 
     async def claim(self, payment: Payment) -> PaymentPending:
-        """From now on money may have come: it waits for the operator, however long."""
+        """From now on money may have come: it waits for the operator, without limit."""
         await trio.lowlevel.checkpoint()
         return PaymentPending(
             Confirmation.OPERATOR,
@@ -109,7 +109,7 @@ class MobileMoney:
 
 
 class ConfirmedMobileMoney(MobileMoney):
-    """A wallet whose bank confirms by SMS what came."""
+    """A wallet whose bank confirms payments by SMS."""
 
     def __init__(self, title: str, settings: MobileMoneySettings, reader: BankReader) -> None:
         super().__init__(title, settings)

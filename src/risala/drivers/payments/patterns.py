@@ -38,7 +38,7 @@ _HOLES: Final = {
     "reference": r"[0-9A-Za-z]++(?:[-./_][0-9A-Za-z]++)*+",
     "payer": r"\+?[0-9]++(?:[ .-][0-9]++)*+",
 }
-"""What may be read, and as what it stands in a text."""
+"""The values that may be read, and their form in a text."""
 _CLASSES: Final = frozenset("dDwWsS")
 _SIGNS: Final = frozenset("\\.^$*+?{}[]|()-/#&~:,;!'\"<>=@% ")
 _repetition: Final = re.compile(r"[*+?]|\{(\d{1,4})(?:(,)(\d{1,4})?)?\}", re.ASCII).match
@@ -50,7 +50,7 @@ _ARABIC_POINTS: Final = str.maketrans({"\u066b": ",", "\u066c": "."})
 
 
 class PatternError(ValueError):
-    """A pattern that is not allowed; ``str()`` says why."""
+    """A pattern that is not allowed; ``str()`` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,11 @@ class TextPattern:
 
     @property
     def holes(self) -> frozenset[str]:
-        """What it reads."""
+        """The values that it reads."""
         return frozenset(self.compiled.groupindex)
 
     def read(self, text: str) -> dict[str, str] | None:
-        """What stands in the holes of a text as :func:`plain` gives it; None: it does not fit."""
+        """The values in a text, in the form of :func:`plain`; None: it does not fit."""
         if len(text) > TEXT_CHARACTERS_MAX:
             return None
         found = self.compiled.fullmatch(text)
@@ -89,7 +89,7 @@ def amount_of(text: str) -> int:
     """Minor units of an amount as banks write it: ``1 250,00``, ``1,250.00``, ``1250``.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no amount.
     """
     negative, digits = text.startswith("-"), text.removeprefix("-")
     cents, found = 0, _DECIMALS.fullmatch(digits)
@@ -137,7 +137,7 @@ class _Parser:
         return made
 
     def _choice(self, depth: int) -> tuple[str, bool]:
-        """What stands side by side with ``|``, and whether anything is read in it."""
+        """The alternatives of ``|``, and whether any of them reads a value."""
         sides, reads = [], False
         while True:
             made, reads_here = self._sequence(depth)
@@ -197,7 +197,7 @@ class _Parser:
         if found is None:
             return group, reads
         if found[0] == "?":
-            # Not kept whatever comes, as other repetitions are: what is read in it could not be.
+            # Not possessive, unlike other repetitions: the values read in it could not be kept.
             self._at = found.end()
             self._choose(2)
             self._refuse_more()

@@ -1,8 +1,7 @@
-"""A card with a hosted checkout, of which both sides are played: for demos, no money moves.
+"""A card with a hosted checkout that simulates both sides: for demos, no money moves.
 
-The page that asks for the card is one of ours. Its provider's word comes as any provider's would:
-as a signed callback. A card's number is looked at and forgotten; it is in nothing that is kept,
-signed or told.
+The page that asks for the card is ours. Its provider's answer comes as any provider's would: as a
+signed callback. A card's number is checked and forgotten; it is never stored, signed or shown.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ TAKEN: Final = "4242424242424242"
 DECLINED: Final = "4000000000000002"
 """The card that its bank declines."""
 PAYABLE_MS: Final = 3_600_000
-"""How long a checkout may be paid."""
+"""How long a checkout can be paid."""
 SIGNED_FOR_MS: Final = 300_000
-"""How old a callback may be: whoever heard one cannot send it again for long."""
+"""The maximum age of a callback: a captured one can be replayed only for this time."""
 _TIME: Final = "x-sandbox-time"
 _SIGNATURE: Final = "x-sandbox-signature"
 _WHY: Final = {
@@ -71,10 +70,10 @@ class SandboxCard:
         )
 
     def played(self, payment: Payment, card: str, now_ms: int) -> PaymentCallback:
-        """What the provider would call back with, after this card.
+        """The provider's callback after this card.
 
         Raises:
-            ValueError: it is none of the two that the sandbox knows.
+            ValueError: it is neither of the two cards of the sandbox.
         """
         if card not in (TAKEN, DECLINED):
             raise ValueError("it is no card of the sandbox")

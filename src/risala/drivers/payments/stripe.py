@@ -37,13 +37,13 @@ from risala.plugins.payment import (
 
 NAME: Final = "stripe"
 VERSION: Final = "2024-06-20"
-"""Of the API: answers stay as they are read here, whatever the account's default is."""
+"""The version of the API: answers stay as they are read here, for any default of the account."""
 SIGNED_FOR_MS: Final = 300_000
-"""How old a callback may be, as Stripe recommends: whoever heard one cannot send it for long."""
+"""The maximum age of a callback, as Stripe recommends: limits the replay of a captured one."""
 ANSWER_BYTES_MAX: Final = 256 * 1024
 """A session has some kilobytes."""
 STEP_S: Final = 8.0
-"""Seconds for each of connecting, writing and reading: together less than a step may take."""
+"""Seconds for each of connecting, writing and reading: together less than the limit of a step."""
 POLL_S: Final = 60.0
 """When callbacks do not come: the first look after a minute, then ever later."""
 _SESSIONS: Final = "/v1/checkout/sessions"
@@ -122,7 +122,7 @@ class StripeCheckout:
     def __repr__(self) -> str:
         return "StripeCheckout()"
 
-    # -- the provider is asked
+    # -- requests to the provider
 
     async def begin(self, payment: Payment) -> Progress:
         charged, currency = self._charged(payment.amount), self._currency(payment)
@@ -155,8 +155,8 @@ class StripeCheckout:
         return self._progress(session, payment.payment_id)
 
     def _charged(self, amount: int) -> int:
-        """What the card is charged, in the smallest unit of its currency: never less than the
-        amount is worth."""
+        """The amount charged to the card, in the smallest unit of its currency: never less than the
+        value of the payment."""
         units: int = 10**self._settings.decimals
         return -(-amount * units // self._rate)
 
@@ -164,7 +164,7 @@ class StripeCheckout:
         return (self._settings.currency or payment.currency).lower()
 
     def _progress(self, session: Mapping[str, Any], payment_id: str) -> Progress:
-        """How a session stands.
+        """The state of a session.
 
         Raises:
             PaymentMethodError: it is not the payment's.
@@ -188,15 +188,15 @@ class StripeCheckout:
             raise PaymentMethodError("Stripe answered what cannot be read") from error
 
     def _settled(self, session: Mapping[str, Any]) -> PaymentSettled | None:
-        """What was paid; None: nothing yet.
+        """The paid amount; None: nothing yet.
 
         Raises:
-            ValueError: another sum was paid than was asked for, or the rate was changed meanwhile.
+            ValueError: another sum was paid than requested, or the rate was changed meanwhile.
         """
         if session["payment_status"] != "paid":
             return None
-        # The session's metadata can be edited at Stripe: what it says is held against the sum that
-        # was paid, and by the engine against the payment that it stored.
+        # The session's metadata can be edited at Stripe: it is compared with the sum that was paid,
+        # and by the engine with the payment that it stored.
         asked = session["metadata"]
         amount, currency = int(asked["amount"]), str(asked["currency"])
         paid = (int(session["amount_total"]), str(session["currency"]).upper())
@@ -210,7 +210,7 @@ class StripeCheckout:
         """An answer of the API.
 
         Raises:
-            PaymentMethodError: there is none, or it says no.
+            PaymentMethodError: no answer, or a refusal.
         """
         headers = {
             "Host": urlsplit(self._settings.api).netloc,
@@ -257,7 +257,7 @@ class StripeCheckout:
         event = json.loads(callback.body)
         session = event["data"]["object"]
         asked = session.get("metadata") or {}
-        # What a session was made for stays as it is at Stripe; its metadata can be edited.
+        # The purpose of a session never changes at Stripe; its metadata can be edited.
         kind, payment_id = event["type"], session.get("client_reference_id")
         if payment_id is None or bool(event["livemode"]) is self._is_test:
             return ()  # of another shop of the same account, or of its test mode
@@ -309,7 +309,7 @@ async def _bounded(response: httpcore2.Response) -> bytes:
 
 
 def _code(answer: object) -> str:
-    """Stripe's own word for what is wrong, where it is one."""
+    """Stripe's own word for the error, if it is a simple word."""
     error = answer.get("error") if isinstance(answer, dict) else None
     code = (error.get("code") or error.get("type")) if isinstance(error, dict) else None
     return f" ({code})" if isinstance(code, str) and code.isidentifier() else ""

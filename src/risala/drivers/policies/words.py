@@ -1,8 +1,7 @@
 """A policy by words: texts with some of them are refused, others are replaced.
 
-Words, not patterns: a pattern can be written so that it takes for ever over a text of 1600
-characters, and holds up the service meanwhile. Case, accents, and marks that nobody sees do not
-matter for a word that refuses.
+Words, not patterns: some patterns take for ever on a text of 1600 characters, and would hold up the
+service meanwhile. Case, accents and invisible marks are ignored in forbidden words.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from risala.plugins.policy import (
 )
 
 TEXT_CHARACTERS_MAX: Final = 1600
-"""As the contract says of what a policy writes."""
+"""The contract's limit for a text written by a policy."""
 REASON: Final = "forbidden_words"
 _Word = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -65,25 +64,25 @@ class WordsPolicy:
         if self._replaced is None:
             return PolicyPass()
         written = self._replaced.sub(self._instead, text)
-        if not 0 < len(written) <= TEXT_CHARACTERS_MAX:  # it could not be sent as it stands now
+        if not 0 < len(written) <= TEXT_CHARACTERS_MAX:  # it could not be sent unchanged
             return self._refusal
         return PolicyPass() if written == text else PolicyRewrite(text=written)
 
     def _instead(self, found: re.Match[str]) -> str:
-        """What stands in place of a word: told by which one it was, since in more spellings than
-        one letters are the same in a search (``ſ`` and ``s``)."""
+        """The replacement of a word: selected by the matching group, since a search treats more
+        letters as equal than other comparisons (``ſ`` and ``s``)."""
         assert found.lastgroup is not None
         return self._by[int(found.lastgroup.removeprefix("w"))]
 
 
 def folded(text: str) -> str:
-    """A text as words are looked for in it: no case, no accents, no marks that nobody sees."""
+    """A text in the form for searching words: no case, no accents, no invisible marks."""
     plain = unicodedata.normalize("NFKD", text).casefold()
     return "".join(each for each in plain if unicodedata.category(each) not in ("Mn", "Cf"))
 
 
 def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
-    """Finds any of these as whole words; the longest first. None: there is none."""
+    """Finds any of these as whole words; the longest first. None: no words."""
     known = sorted({word for word in words if word}, key=len, reverse=True)
     if not known:
         return None
@@ -99,5 +98,5 @@ def _each_of(words: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _whole(alternatives: str) -> re.Pattern[str]:
-    """Nothing of a word stands before it, and nothing behind it."""
+    """No letter of a word directly before it or after it."""
     return re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", re.IGNORECASE)

@@ -1,9 +1,8 @@
-"""Every event as a line of JSON, into files that are followed, shipped or loaded by others.
+"""Every event as a line of JSON, into files that other programs follow, ship or load.
 
-Lines are appended to ``NAME.jsonl``. Where that has grown beyond a size it gets the time in its
-name, and a new one is begun; of the old ones so many are kept. The lines are on the disk before the
-engine is told that they are. After a crash the last ones may stand there twice: an event's ``id``
-tells.
+Lines are appended to ``NAME.jsonl``. Once that exceeds a size it gets the time in its name, and a
+new one is begun; a limited number of old ones is kept. The lines are on the disk before the engine
+is notified. After a crash the last ones may be there twice, with the same event ``id``.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 
 MODE: Final = 0o600
-"""The files are their owner's alone: events have numbers, and texts of what came in."""
+"""Only the owner can read the files: events have numbers, and texts of inbound messages."""
 
 
 class JsonlSettings(BaseModel):
@@ -46,7 +45,7 @@ class JsonlSink:
     async def take(self, events: Sequence[SinkEvent]) -> None:
         text = "".join(f"{each.body}\n" for each in events).encode()
         # In a thread, because a disk may take long. Not to be abandoned at a deadline: it would
-        # write on while the same lines come again.
+        # continue to write while the same lines come again.
         try:
             await trio.to_thread.run_sync(self._write, text, events[0].seq)
         except OSError as error:
@@ -69,7 +68,7 @@ class JsonlSink:
 
     def _rotate(self, seq: int) -> None:
         """Put the file aside, under the number of the first event that is not in it: names sort by
-        time, and none comes twice."""
+        time, and each is unique."""
         self._path.rename(self._path.with_name(f"{self._name}-{seq:019d}.jsonl"))
         _sync_folder(self._settings.folder)
         if self._settings.keep:
@@ -79,7 +78,7 @@ class JsonlSink:
 
 
 def _cut_half_line(descriptor: int) -> None:
-    """Take away what a crash, or a disk that was full, left of a line: it comes again."""
+    """Remove the incomplete line after a crash, or from a full disk: it comes again."""
     end = os.lseek(descriptor, 0, os.SEEK_END)
     keep = end
     while keep > 0:

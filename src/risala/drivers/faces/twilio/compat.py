@@ -1,6 +1,6 @@
-"""Twilio's ``Messages.json`` and Verify v2, as far as sending and checking go.
+"""Twilio's ``Messages.json`` and Verify v2, limited to sending and checking.
 
-For programs that use one of Twilio's libraries, with an HTTP client that asks another host.
+For programs that use one of Twilio's libraries, with an HTTP client that calls another host.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ class TwilioCompat:
             raise TwilioError(400, 21604, "A 'To' phone number is required.")
         if not body:
             raise TwilioError(400, 21602, "Message body is required.")
-        # A Messaging Service stands for the senders of its account: here for the one that messages
-        # are from that name none.
+        # A Messaging Service represents the senders of its account: here the credential's default
+        # sender.
         messaging_service = _word(fields, "MessagingServiceSid") or None
         sender = None if self._settings.forced_sender else _word(fields, "From") or None
         callback = _word(fields, "StatusCallback")
@@ -165,7 +165,7 @@ class TwilioCompat:
         )
 
 
-# -- who asks, and for what ------------------------------------------------------------------------
+# -- requests --------------------------------------------------------------------------------------
 
 
 def _basic(header: str) -> tuple[str, str]:
@@ -220,7 +220,7 @@ def _whole(fields: Fields, name: str) -> int | None:
 
 
 def _moment(word: str) -> int | None:
-    """UTC epoch milliseconds of an ISO 8601 time or day; None where nothing is said."""
+    """UTC epoch milliseconds of an ISO 8601 time or day; None if not given."""
     if not word:
         return None
     try:
@@ -243,7 +243,7 @@ def _message(service: FaceService, caller: FaceCaller, sid: str) -> FaceMessageS
 
 
 def _refuse_under_way(state: FaceMessageState) -> None:
-    """Refuse to take out what is still needed. No message goes back from where this passes it."""
+    """Refuse changes before a message has left. One that has left never goes back."""
     if state.status in ("pending", "processing"):
         text = "The message has not left yet: cancel it, or wait until it has."
         raise TwilioError(409, wire.NOT_COMPLETE, text)

@@ -1,8 +1,8 @@
 """Ids in Twilio's form: two letters and 32 hexadecimal digits, from ours and back. Pure.
 
-Ours have 160 bits, of which an id in that form holds the first 128: the time, and enough chance
-that nobody meets or guesses another's. The start of our id follows from it, and the service finds
-the rest.
+Ours have 160 bits, of which an id in that form holds the first 128: the time, and enough random
+bits that ids neither collide nor can be guessed. The start of our id can be computed from it, and
+the service finds the rest.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _DIGITS: Final = 32
 _KEPT_BITS: Final = 128
 _REST_BITS: Final = 5 * _DIGITS - _KEPT_BITS
 _START_DIGITS: Final = 25
-"""Of our id's digits, those that lie whole within the kept bits."""
+"""The number of our id's digits that lie completely within the kept bits."""
 _is_sid: Final = re.compile(r"[A-Z]{2}[0-9a-f]{32}").fullmatch
 
 
 def sid_of(kind: str, identity: str) -> str:
-    """An id of ours, such as ``sms_…``, as Twilio's of a kind: ``SM…``."""
+    """An id of ours, such as ``sms_…``, in Twilio's form for a kind: ``SM…``."""
     number = 0
     for digit in identity.partition("_")[2]:
         number = number << 5 | _VALUES[digit]
@@ -29,8 +29,7 @@ def sid_of(kind: str, identity: str) -> str:
 
 
 def start_of(kind: str, prefix: str, sid: str) -> str | None:
-    """How the id of ours begins that an id in Twilio's form stands for; None: it is none of that
-    kind."""
+    """The beginning of our id for an id in Twilio's form; None: it is not of that kind."""
     if not _is_sid(sid) or not sid.startswith(kind):
         return None
     number = int(sid[2:], 16) << _REST_BITS

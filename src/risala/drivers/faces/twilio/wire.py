@@ -1,4 +1,4 @@
-"""What is answered and called in Twilio's words: resources, errors, states. Pure."""
+"""Answers and callbacks in Twilio's format: resources, errors, states. Pure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ERRORS: Final = {
     "EXPIRED": 30036,
     "VALIDITY_OVER": 30036,
 }
-"""Why a message failed, by our word; every other is :data:`UNKNOWN_ERROR`."""
+"""Twilio's error code of a failed message, by our cause; every other is :data:`UNKNOWN_ERROR`."""
 
 
 @dataclass(eq=False)
@@ -86,24 +86,24 @@ INVALID: Final = 20422
 VERIFY_INVALID: Final = 60200
 VERIFY_LIMITED: Final = 60203
 NOT_CANCELABLE: Final = 30409
-"""Of a message that is not pending any more."""
+"""For a message that is no longer pending."""
 NOT_COMPLETE: Final = 20009
 """Of a message that is to be redacted or deleted and has not left."""
 _STATUSES_ALONE: Final = {404: 20404, 405: 20004, 500: 20500}
-"""The codes of what no resource answered."""
+"""Twilio's codes for requests that reached no resource."""
 
 
 def of_status(status: int, text: str) -> TwilioError:
-    """What HTTP alone refuses, in Twilio's numbers."""
+    """An error of HTTP alone, in Twilio's numbers."""
     code = _STATUSES_ALONE.get(status, 20000 + status)
     return TwilioError(status, code, NOT_FOUND if status == 404 else text)
 
 
 def of_refusal(refused: FaceRefusedError, *, verify: bool) -> TwilioError:
-    """What the service refused, in Twilio's numbers.
+    """A refusal of the service, in Twilio's numbers.
 
     Args:
-        verify: by Verify's own, where it has some.
+        verify: use Verify's own numbers, if they exist.
     """
     if refused.refusal is FaceRefusal.UNAUTHORIZED:
         return TwilioError(401, 20003, "Authenticate")
@@ -142,7 +142,7 @@ def messages_uri(account: str) -> str:
 def message(
     account: str, state: FaceMessageState, messaging_service: str | None = None
 ) -> dict[str, Any]:
-    """A Message resource; the Messaging Service is told where the request has named it."""
+    """A Message resource; it has the Messaging Service if the request named one."""
     sid = sid_of("SM", state.message_id)
     uri = f"{messages_uri(account)}/{sid}"
     ended_well = state.status not in ("failed", "canceled")
@@ -203,14 +203,14 @@ def verification(
 
 
 def status_of(session: FaceVerification) -> str:
-    """A session's status; one that ended by wrong codes has a word of its own."""
+    """A session's status; one that ended by wrong codes has a special word."""
     if session.status == "canceled" and session.attempts >= session.attempts_max:
         return "max_attempts_reached"
     return session.status
 
 
 def callback_fields(event: FaceEvent) -> dict[str, str]:
-    """What is posted to a StatusCallback."""
+    """The form posted to a StatusCallback."""
     sid, status = sid_of("SM", event.message_id), STATUSES.get(event.status, event.status)
     told = {
         "AccountSid": event.username,
