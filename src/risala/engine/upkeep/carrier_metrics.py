@@ -1,4 +1,4 @@
-"""Metrics of carriers' answers, receipts and SIMs. A carrier has those that its driver tells of."""
+"""Metrics of carriers' answers, receipts and SIMs. A carrier has those that its driver provides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUOTAS: Final = (
 
 
 def of_answers(carriers: Carriers) -> Iterator[Metric]:
-    """How long carriers take to answer, and what receipts they give."""
+    """The times of carriers' answers, and their receipts."""
     text = "How long it took to answer a submit."
     rows = [(each["name"], each["answer_buckets"], each["answer_sum_s"]) for each in carriers]
     yield histogram("carrier_answer_seconds", text, "carrier", BUCKETS_S, rows)
@@ -33,7 +33,7 @@ def _rows(carriers: Carriers, key: str) -> Rows:
 
 
 def of_sims(carriers: Carriers) -> Iterator[Metric]:
-    """Signal, quota and balance of those that are modems."""
+    """Signal, quota and balance of modems."""
     text = "Strength of its network's signal, in dBm."
     yield gauge("carrier_signal_dbm", text, _rows_of(carriers, "signal_dbm"), labels=("carrier",))
     text = "What is left on its SIM, as the network told it."

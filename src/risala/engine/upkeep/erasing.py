@@ -1,7 +1,7 @@
-"""Takes out what owners want forgotten: a number's data, or all of a deleted organization's.
+"""Erases data on owners' request: a number's data, or all of a deleted organization's.
 
-What is pending ends first by the ways of the engine, so that it is refunded and told of; then rows
-are taken out in small units, each followed by a pause, so that nobody's sends wait for it.
+Pending messages and sessions end first in the engine's usual ways, with refunds and events; then
+rows are erased in small units, each followed by a pause, so that sends do not wait for it.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from risala.engine.verify.sessions import Withdraw
 log = structlog.get_logger(__name__)
 
 ENDED_AT_ONCE: Final = 20
-"""Sessions or messages that one unit ends: each is a commit of its own."""
+"""Sessions or messages that one unit ends: each is a separate commit."""
 LOOK_S: Final = 60.0
-"""How often it is looked whether what is with a carrier is over."""
+"""How often to check whether messages at a carrier have ended."""
 
 
 async def go_on(services: Services, erasure_id: str) -> Erased:
-    """Do the next small piece of it.
+    """Do its next small piece.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: no erasure has this id.
         Unavailable: it could not be written.
     """
     erasure = services.repositories.erasures.find(erasure_id)
@@ -42,7 +42,7 @@ async def go_on(services: Services, erasure_id: str) -> Erased:
     if erasure.ended_at is None and erasure.step is ErasureStep.PENDING:
         return await _cancel_pending(services, erasure)
     if erasure.step is ErasureStep.REST and erasure.last4 is None:
-        # Of a number no more than its last digits is in there.
+        # Only the number's last digits are in it.
         await services.requests.forget(erasure.organization_id)
     now_ms = services.recorder.clock.now_ms()
     return await services.repositories.erasures.take_out(erasure_id, now_ms)
@@ -83,13 +83,13 @@ async def _noted(
 
 
 class Erasing:
-    """The service that takes out what is to be taken out, for life."""
+    """The service that performs the noted erasures, until cancelled."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
 
     async def run(self) -> None:
-        """Take out whatever is noted; looks again when somebody rings, and now and then."""
+        """Perform all noted erasures; looks again when rung, and now and then."""
         while True:
             await retry_until_committed("erasing", self._pass, again_max_s=STORAGE_RETRY_S)
             await self._services.errands.erasing.wait(trio.current_time() + LOOK_S)
@@ -105,4 +105,4 @@ class Erasing:
                 await trio.sleep(max(PAUSE_MIN_S, PAUSE_FACTOR * took_s))
             if not done.waits:
                 log.info("erasing.done", erasure=erasure.id, **done.erasure.gone)
-                self._services.errands.exporting.ring()  # files of before are not wanted any more
+                self._services.errands.exporting.ring()  # older files must be removed

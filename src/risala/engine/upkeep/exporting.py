@@ -1,8 +1,8 @@
-"""Writes files with everything of an organization, one at a time, beside all that is more urgent.
+"""Writes files with all data of an organization, one at a time, with low priority.
 
-A file is an archive of JSON Lines, written in small pieces by a thread with a connection of its
-own. It gets its name when it is whole. Whoever is killed begins it anew: what is left of the first
-try is taken away like every file that nobody wants any more.
+A file is an archive of JSON Lines, written in small pieces by a thread with a separate connection.
+It gets its name when it is whole. After a crash it is begun again: the remains of the first try are
+removed like every unneeded file.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 
 ROWS_AT_ONCE: Final = 500
-"""Of one piece: some ten milliseconds of the thread."""
+"""The rows of one piece: some ten milliseconds of the thread."""
 PAUSE_FACTOR: Final = 2
 PAUSE_MIN_S: Final = 0.005
-"""After each piece: a file is in no hurry, and packing takes time from everybody else."""
+"""The pause after each piece: a file is not urgent, and packing slows everything else."""
 NOTE_EVERY_S: Final = 1.0
-"""How often it is noted how far it is; a page looks every two seconds."""
+"""How often the progress is stored; a page reads it every two seconds."""
 LOOK_S: Final = 600.0
-"""How often it is looked whether the time of a file is over."""
+"""How often to check whether a file has expired."""
 SPARE_BYTES: Final = 200_000_000
-"""Free space of the disk that is left to the database."""
+"""Free disk space that is left to the database."""
 BYTES_MAX: Final = 4_000_000_000
-"""Of one file: about twenty million messages; more is a matter for the operator's backup."""
+"""The limit of one file: about twenty million messages; for more, use the operator's backup."""
 _ROW_BYTES: Final = 200
-"""About as much as a row takes in a file."""
+"""The approximate size of a row in a file."""
 _FOLDER: Final = "exports"
 _ABOUT: Final = """\
 Everything that Risala keeps of your organization, as of the moment of writing.
@@ -115,7 +115,7 @@ def _pieces(parts: Generator[ExportedPart], target: Path, now_ms: int) -> Genera
 
 
 def _entry(name: str, now_ms: int) -> ZipInfo:
-    """A file of the archive, with the time at which it was begun (UTC), for its owner's eyes."""
+    """A file of the archive, with the time at which it was begun (UTC), shown to its owner."""
     at = datetime.fromtimestamp(now_ms / 1000, UTC)
     entry = ZipInfo(name, (at.year, at.month, at.day, at.hour, at.minute, at.second))
     entry.compress_type = ZIP_DEFLATED
@@ -128,7 +128,7 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 
 class Exporting:
-    """The service that writes files, and takes away those that nobody wants any more."""
+    """The service that writes files, and removes unneeded ones."""
 
     def __init__(
         self, services: Services, *, inline: bool = False, free: Callable[[Path], int] = disk_free
@@ -144,14 +144,14 @@ class Exporting:
         self._limiter = trio.CapacityLimiter(1)
 
     async def run(self) -> None:
-        """Write what was asked for, for life."""
+        """Write the requested files, until cancelled."""
         while True:
             tidy = await retry_until_committed("exporting", self._pass, again_max_s=STORAGE_RETRY_S)
             again_s = LOOK_S if tidy else STORAGE_RETRY_S
             await self._services.errands.exporting.wait(trio.current_time() + again_s)
 
     async def _pass(self) -> bool:
-        """Whether all files are gone that nobody wants any more."""
+        """Whether all unneeded files are removed."""
         now_ms = self._services.recorder.clock.now_ms()
         exports = self._services.repositories.exports
         if any(each.expires_at is not None for each in exports.current()):
@@ -206,7 +206,7 @@ class Exporting:
         log.info("exporting.done", export=export.id, rows=written, size_bytes=size_bytes)
 
     async def _write_pieces(self, export: Export, pieces: Generator[_Piece]) -> int | None:
-        """How many rows were written; None: nobody wants them any more."""
+        """Write the file; returns the number of rows; None: it is no longer needed."""
         written, noted_s = 0, trio.current_time()
         while True:
             began_s = trio.current_time()
@@ -233,8 +233,8 @@ class Exporting:
 
 
 def _tidy(place: Path, wanted: set[str]) -> str | None:
-    """Take away every file that nobody wants, drafts included: one at a time is written. Why the
-    disk keeps one of them, or the folder is not there; None: all is done."""
+    """Remove every unneeded file, drafts included: one at a time is written. Why the disk keeps one
+    of them, or the folder is missing; None: all is done."""
     fault: str | None = None
     try:
         place.mkdir(mode=0o700, exist_ok=True)

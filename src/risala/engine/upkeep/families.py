@@ -1,4 +1,4 @@
-"""Families of metrics as the client library has them, under our name."""
+"""Families of metrics of the client library, under our name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Rows = Iterable[tuple[dict[str, str], float]]
 def gauge(name: str, text: str, rows: Rows, *, labels: Sequence[str] = ()) -> Metric:
     """
     Args:
-        labels: what it has where there is no row.
+        labels: the labels' names, needed if there is no row.
     """
     rows = list(rows)
     names = list(rows[0][0]) if rows else list(labels)
@@ -46,7 +46,7 @@ def histogram(
 ) -> Metric:
     """
     Args:
-        ends: the buckets' upper ends, without the last one, which has none.
+        ends: the buckets' upper ends, except the last one, which has none.
         rows: the label's value, the counts up to each end and of all, and the sum.
     """
     family = HistogramMetricFamily(f"risala_{name}", text, labels=[label])

@@ -1,4 +1,4 @@
-"""Metrics of what is on the disk: alerts, payments, what is behind, backups. All bounded looks."""
+"""Metrics from the disk: alerts, payments, backlogs, backups. All queries are bounded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DAY = (*_OPEN, PaymentState.CONFIRMED, PaymentState.REFUSED)
 
 
 def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
-    """What waits, what is wrong, and how payments stand."""
+    """Waiting messages, alerts, and the states of payments."""
     unserved = repositories.queue.unserved(UNSERVED_COUNTED_MAX).count
     text = "Messages whose numbers no enabled carrier serves; not counted beyond 10000."
     yield gauge("unserved_messages", text, [({}, unserved)])

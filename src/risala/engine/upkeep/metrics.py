@@ -1,7 +1,7 @@
-"""The engine's numbers in Prometheus' text format, made when they are asked for.
+"""The engine's numbers in Prometheus' text format, made at each scrape.
 
 The engine counts everything anyway, for the operator; a scrape turns the numbers into text, and
-costs one bounded look at the queue. No label carries anything of a customer.
+costs one bounded query on the queue. No label has a customer's data.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _ACTOR_GAUGES: Final = (
 
 
 def render(parts: Services, *, ready: bool) -> bytes:
-    """The page."""
+    """The whole page of metrics."""
     registry = CollectorRegistry()
     registry.register(_Engine(parts, ready=ready))
     ProcessCollector(registry=registry)
@@ -57,14 +57,14 @@ class _Engine(Collector):
         self._ready = ready
 
     def describe(self) -> Iterable[Metric]:
-        return ()  # without this, registering the collector would collect once for nothing
+        return ()  # without this, registering the collector would collect once in vain
 
     def collect(self) -> Iterator[Metric]:
         numbers = self._parts.delivery.statistics()
         yield gauge("info", "1, with the version.", [({"version": __version__}, 1)])
         ready = self._ready
         yield gauge("ready", "1 while messages could be delivered.", [({}, ready)])
-        if numbers:  # empty in a command that opened the engine by itself: nothing runs there
+        if numbers:  # empty in a command that opens the engine alone: nothing runs there
             yield from _messages(numbers)
             yield from _journal(numbers["journal"])
             carriers = self._parts.delivery.carriers()
@@ -85,8 +85,8 @@ class _Engine(Collector):
             yield counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
     def _on_disk(self, carriers: list[str]) -> list[Metric]:
-        """What is read for a scrape; nothing where the storage refuses: the other numbers are in
-        memory, and wanted now more than ever."""
+        """The values that a scrape reads from the disk; empty if the storage refuses: the other
+        numbers are in memory, and needed most then."""
         parts = self._parts
         now_ms = parts.recorder.clock.now_ms()
         try:
@@ -176,7 +176,7 @@ def _policies(policies: list[dict[str, Any]]) -> Iterator[Metric]:
 
 
 def _esmes(esmes: Esmes) -> Iterator[Metric]:
-    """The SMPP server for customers. Statuses are told as numbers, of which there are few."""
+    """The SMPP server for customers. Statuses are numbers, of which there are few."""
     totals, bound = esmes.totals(), Counter(view.kind for view in esmes.views())
     yield gauge("smpp_connections", "Connections of customers' SMPP.", [({}, totals.connections)])
     text = "Sessions that are bound."

@@ -1,4 +1,4 @@
-"""Writes down each minute what was counted in it."""
+"""Stores the counts of each minute."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ EVERY_S: Final = 60.0
 
 
 async def keep_writing(recorder: Recorder) -> None:
-    """Write the counts down, for life."""
+    """Store the counts, until cancelled."""
     while True:
         await trio.sleep(EVERY_S)
         await flush(recorder)
 
 
 async def flush(recorder: Recorder) -> None:
-    """Write down what was counted so far; what the disk refuses is written with the next."""
+    """Store the counts so far; what the disk refuses is written with the next."""
     try:
         await recorder.write_minutes()
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""Forgets server keys of before when nothing that was made by them holds any more."""
+"""Removes former server keys when nothing derived with them is valid any longer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EVERY_S: Final = 3600.0
 
 
 async def keep_forgetting(keys: ServerKeys, clock: Clock) -> None:
-    """Take keys that are over out of their file, for life."""
+    """Remove expired keys from their file, until cancelled."""
     while True:
         try:
             keys.forget_old(clock.now_ms())
-        except StorageUnusable as error:  # they hold no longer all the same
+        except StorageUnusable as error:  # they are invalid nevertheless
             log.warning("server_key.unforgotten", reason=str(error))
         await trio.sleep(EVERY_S)

@@ -1,6 +1,6 @@
-"""Delivering as the rest of the engine sees it: whether it is possible, the carriers, the numbers.
+"""Delivery as the rest of the engine sees it: whether it is possible, the carriers, the numbers.
 
-There are two cases: a service that runs, and a command that opened the engine by itself.
+There are two cases: a service that runs, and a command that opens the engine alone.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ from risala.plugins.contract import DriverCommand, HealthState
 
 NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
 QUEUE_COUNTED_MAX: Final = 10_000
-"""Messages that are counted at most; a longer queue is told as "more", because to count a million
-rows would hold up the loop."""
+"""The most messages that are counted; a longer queue is shown as "more", because counting a million
+rows would block the loop."""
 
 
 def message(services: Services, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
-    """Any message, with its timeline. Where the message waits, the last entry says for what at this
-    moment.
+    """Any message, with its timeline. If the message waits, the last entry shows for what at this
+    time.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: no message has this id.
     """
     view, entries = services.repositories.messages.shown(message_id)
     if view.status != Status.PENDING:
@@ -73,7 +73,7 @@ def message(services: Services, message_id: str) -> tuple[MessageView, tuple[Tim
 def _waits(
     services: Services, view: MessageView, entries: tuple[TimelineEntry, ...]
 ) -> Iterator[TimelineEntry]:
-    """The entry that says what a message waits for now; none where the last stored one says it."""
+    """The entry for a message's present wait; empty if the last stored entry is the same."""
     row = services.repositories.queue.message(view.id)
     assert row is not None
     is_active = services.accounts.organization(view.organization_id).status == "active"
@@ -84,7 +84,7 @@ def _waits(
 
 
 class Running:
-    """The :class:`Delivery` of a service."""
+    """The :class:`Delivery` of a running service."""
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class Alone:
         return _unserved(self._queue, Router(carriers), carriers, judge_nothing)
 
     async def reload_organization(self, organization_id: str) -> None:
-        """Does nothing: the next start of the service finds who is held, and what waits."""
+        """Does nothing: the next start of the service reads which are held, and what waits."""
 
     def hint_webhook(self, endpoint_id: str) -> None:
         """Does nothing: the next start of the service finds what is due."""
@@ -311,7 +311,7 @@ def _idle(carrier: CarrierSection, override: Override | None) -> dict[str, Any]:
 def _settings(
     in_force: CarrierSection, section: CarrierSection, override: Override | None
 ) -> dict[str, Any]:
-    """What holds of a carrier, what the settings have, and what is put over them."""
+    """The values in force for a carrier, those in the settings, and the overrides."""
     return {
         "numbers": {
             "prefixes": list(section.prefixes),
@@ -333,7 +333,7 @@ def _settings(
 def _overrides(carriers: CarrierRepository) -> Mapping[str, Override]:
     try:
         return carriers.overrides()
-    except StorageFailed:  # as with the queues: the rest is wanted now more than ever
+    except StorageFailed:  # as with the queues: the rest is needed most then
         return {}
 
 
@@ -361,7 +361,7 @@ def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dic
         routes = routes or [pinned(name)]
         found = rows.count(routes, QUEUE_COUNTED_MAX + 1)
         oldest = rows.oldest(routes, now_ms) if found else None
-    except StorageFailed:  # the other numbers are in memory, and wanted now more than ever
+    except StorageFailed:  # the other numbers are in memory, and needed most then
         return {"queue": None, "queue_is_longer": False, "oldest": None}
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),
@@ -379,8 +379,8 @@ def statistics(
     requests: Callable[[], dict[str, Any]],
     sinks: Callable[[], list[dict[str, Any]]],
 ) -> dict[str, Any]:
-    """All numbers that are kept in memory; of the database only how far event sinks are, where
-    there are any, is read."""
+    """All numbers that are kept in memory; only the progress of event sinks, if any, is read from
+    the database."""
     journal, queue_max = asdict(recorder.journal.statistics()), recorder.journal.queue_units_max
     return {
         "gateway": asdict(intake.statistics()),

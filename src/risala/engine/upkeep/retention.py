@@ -1,10 +1,10 @@
-"""Retention: deletes old rows by policy, a few at a time, for life.
+"""Retention: deletes old rows by policy, a few at a time, until cancelled.
 
-The policy is the operator's, and of organizations whose owners chose fewer days, theirs.
+The policy is the operator's, and for organizations whose owners chose fewer days, theirs.
 
 Rows are deleted in small units through the journal's writer, each followed by a pause ten times as
 long as the unit took. So however much there is to delete, it takes a tenth of the writer's time,
-and less where others wait.
+and less if others wait.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ PAUSE_FACTOR: Final = 10
 PAUSE_MIN_S: Final = 0.05
 EVERY_S: Final = 3600.0
 STORAGE_RETRY_S: Final = 60.0
-"""Seconds before the next try after the disk refused: deleting is in no hurry."""
+"""Seconds before the next try after the disk refused: deleting is not urgent."""
 DAY_MS: Final = 86_400_000
 BEHIND_MS: Final = 2 * DAY_MS
-"""Rows that should have been deleted this long ago are told as overdue."""
+"""Rows that should have been deleted this long ago are reported as overdue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Rule:
 
     name: str
     days: int
-    """Days after which they go; 0: never."""
+    """Days after which they are deleted; 0: never."""
     walks: tuple[RetentionWalk, ...]
 
 
 def rules(section: RetentionSection) -> tuple[Rule, ...]:
-    """The rules that the settings make."""
+    """The rules from the settings."""
     texts_ms, timelines_ms = section.texts_days * DAY_MS, section.timelines_days * DAY_MS
     events_ms, inbound_ms = section.events_days * DAY_MS, section.inbound_days * DAY_MS
     inbound = RetentionWalk(WalkKind.INBOUND, inbound_ms)
@@ -71,7 +71,7 @@ def rules(section: RetentionSection) -> tuple[Rule, ...]:
 
 
 def _twice(kind: WalkKind, age_ms: int, *organizations: str) -> tuple[RetentionWalk, RetentionWalk]:
-    """Through messages as they are due, and once more when none of them can be under way."""
+    """Walks through messages when they are due, and again when none of them can be under way."""
     return (
         RetentionWalk(kind, age_ms, kind.value, organizations),
         RetentionWalk(kind, age_ms + LATE_MS, f"{kind.value}.late", organizations),
@@ -81,7 +81,7 @@ def _twice(kind: WalkKind, age_ms: int, *organizations: str) -> tuple[RetentionW
 def chosen_rules(
     section: RetentionSection, chosen: Mapping[str, RetentionDays]
 ) -> tuple[Rule, ...]:
-    """The rules that owners' choices make, where they keep things shorter than the operator."""
+    """The rules from owners' choices that keep data for a shorter time than the operator."""
     found: list[Rule] = []
     by_days: defaultdict[int, list[str]] = defaultdict(list)
     for organization_id, days in chosen.items():

@@ -1,4 +1,4 @@
-"""Whether a standby still gets what it needs: who finds out in a takeover finds out too late."""
+"""Checks that a standby still gets its data: during a takeover it would be too late."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from risala.engine.journal.shipping import pieces
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 AGE_WARN_S: Final = 60
-"""Pieces, or that there is nothing new, come every second; so late, something is in the way."""
+"""Pieces, or notes that there is nothing new, come every second; a longer gap means a problem."""
 _NAME: Final = "standby"
 
 
 def finding(
     directory: Path | None, now_ms: int, *, running: bool, failing: str | None = None
 ) -> list[Finding]:
-    """Of the directory that is shipped to; nothing where there is none, or no service that ships.
+    """The finding on the directory for the standby; empty without it, or if no service ships.
 
     Args:
-        failing: why the running service could not ship what was written last; None: it could.
+        failing: why the running service could not ship the last writes; None: it could.
     """
     if directory is None or not running:
         return []

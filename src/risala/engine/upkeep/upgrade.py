@@ -1,7 +1,7 @@
-"""Migrates a database of an older version before anybody opens it, and tells how far that is.
+"""Migrates a database of an older version before it is opened, and reports the progress.
 
-The work is a thread's (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`); the loop goes on, so
-that the service answers meanwhile, and a stop is heard.
+A thread does the work (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`); the loop goes on, so
+that the service answers meanwhile, and can be stopped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from risala.engine.model.records.upkeep.upgrading import Upgrading
 __all__ = ["UpgradeWatch", "bring_over", "is_due"]
 
 LOG_EVERY_S: Final = 10.0
-"""Seconds between two lines of the log; a migration that takes less says nothing in between."""
+"""Seconds between two lines of the log; a shorter migration logs nothing in between."""
 PACE_FROM_S: Final = 2.0
-"""Seconds after which the pace so far can tell how long the rest takes."""
+"""Seconds after which the remaining time can be estimated."""
 
 _log = structlog.get_logger(__name__)
 
@@ -41,12 +41,12 @@ async def bring_over(
     inline: bool = False,
     moves: Sequence[RowMove] = MOVES,
 ) -> None:
-    """Migrate a database; does nothing where none is due. The caller holds the data lock.
+    """Migrate a database; does nothing if no migration is due. The caller holds the data lock.
 
-    A cancelled call ends within a moment; the next call goes on from there.
+    A cancelled call ends within a moment; the next call continues from there.
 
     Args:
-        progress: told how far it is, from a thread.
+        progress: called with the progress, from a thread.
         inline: do the work on the caller's thread, which blocks it; for tests.
 
     Raises:
@@ -71,8 +71,8 @@ def _unheard(step: str, done: int, total: int) -> None:
 
 
 class UpgradeWatch:
-    """How far a migration is. Its thread tells and the loop asks; either is a single assignment or
-    read, so that no lock is needed."""
+    """The progress of a migration. Its thread writes and the loop reads; either is a single
+    assignment or read, so no lock is needed."""
 
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
@@ -90,7 +90,7 @@ class UpgradeWatch:
         self.now = Upgrading(step, done, total, left_s)
 
     async def keep_logging(self) -> None:
-        """Log how far it is every :data:`LOG_EVERY_S`, until cancelled."""
+        """Log the progress every :data:`LOG_EVERY_S`, until cancelled."""
         while True:
             await trio.sleep(LOG_EVERY_S)
             now = self.now

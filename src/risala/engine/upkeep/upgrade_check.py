@@ -1,7 +1,7 @@
-"""What an upgrade to this version would meet: looked at beforehand, and nothing is changed.
+"""Checks beforehand what an upgrade to this version would find; changes nothing.
 
-It is run by the version that is to come, while the one before may still serve: the database is read
-by a connection that cannot write, and no lock is taken.
+The new version runs it while the former one may still serve: the database is read by a read-only
+connection, and no lock is taken.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from risala.engine.model.errors import StorageUnusable
 from risala.engine.upkeep.doctor.findings import Finding, Grade
 
 SECONDS_PER_MILLION: Final = (180, 360)
-"""What moving a million messages took on small machines, at the least and at the most."""
+"""The least and the greatest time to move a million messages on small machines."""
 BACKUP_HOURS_MAX: Final = 24
-"""An older backup misses more than anybody wants to enter again."""
+"""An older backup lacks more than anybody wants to enter again."""
 _HOUR_MS: Final = 3_600_000
 
 
 def check_data(database: Path, now_ms: int) -> list[Finding]:
-    """The checks of the data, in the order in which to mend. Call it in a thread."""
+    """The checks of the data, in the order in which to fix problems. Call it in a thread."""
     if not database.exists():
         text = f"There is no {database} yet: there is nothing to bring over."
         return [Finding("schema", Grade.OK, text)]
@@ -43,7 +43,7 @@ def _schema(names: Sequence[str]) -> Finding:
 
 
 def _move(database: Path) -> list[Finding]:
-    """Where rows have to move: how long it takes, and whether there is room."""
+    """If rows have to move: how long it takes, and whether there is enough space."""
     ahead = forecast(database)
     if ahead is None:
         return [Finding("time", Grade.OK, "No rows have to move: it starts as ever.")]

@@ -1,9 +1,8 @@
-"""Alerts: what is wrong is told once, and once more when it is over.
+"""Alerts: a problem is reported once, and once more when it is over.
 
-A look measures all that can be wrong; what is measured has to hold for a while
-(:mod:`risala.engine.rules.alerts.holding`). What turns is written down together with the mails and
-calls that are owed for it, in one transaction: a restart neither raises an alert again nor forgets
-one.
+A check measures all possible problems; a reading has to persist for a while
+(:mod:`risala.engine.rules.alerts.holding`). A turn is stored together with the mails and calls that
+are owed for it, in one transaction: a restart neither raises an alert again nor forgets one.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ from risala.engine.upkeep.alerts.telling import Telling
 log = structlog.get_logger(__name__)
 
 LOOK_S: Final = 60.0
-"""Between two looks: nobody gets up sooner, and a look costs a few milliseconds."""
+"""Between two checks: a shorter time helps nobody, and a check costs a few milliseconds."""
 SELDOM: Final = 5
-"""At every fifth look also what changes slowly, and costs more to look at."""
+"""At every fifth check also what changes slowly, and costs more to measure."""
 UPKEEP_S: Final = 3600.0
 DAY_MS: Final = 86_400_000
 RECEIPTS_KEPT_MS: Final = 30 * DAY_MS
-"""A carrier that has given none for so long is not one that gives receipts."""
+"""A carrier without receipts for this long is not one that gives receipts."""
 GONE: Final = {"gone": "yes"}
-"""The facts of an alert whose subject is not there any more."""
+"""The facts of an alert whose subject no longer exists."""
 Key = tuple[AlertKind, str]
 
 
@@ -78,7 +77,7 @@ class Alerts:
         self._tidied_s = 0.0
 
     def retune(self, limits: AlertsSection) -> None:
-        """From the next look on these hold. Whom to call stays as it was at the start."""
+        """Use these from the next check on. The addresses to call stay as at the start."""
         self._limits = limits
         for part in (self._measuring, self._networks, self._telling):
             part.retune(limits)
@@ -103,7 +102,7 @@ class Alerts:
         )
 
     async def run(self) -> None:
-        """Look for life."""
+        """Check until cancelled."""
         self._load()
         self._tidied_s = trio.current_time()
         while True:
@@ -117,7 +116,7 @@ class Alerts:
                 log.warning("alerts.storage", reason=str(error))
 
     def _load(self) -> None:
-        """Take over from the disk what is raised."""
+        """Load the raised alerts from the disk."""
         self._open = {(each.kind, each.subject): each for each in self._alerts.opened()}
         for key, each in self._open.items():
             if not self._state_of(key).is_raised:
@@ -148,8 +147,7 @@ class Alerts:
             await self._write(turning)
 
     def _measured(self, group: _Group) -> list[Reading]:
-        """The readings of a group; and of what is raised and was not found any more, that it is
-        over."""
+        """The readings of a group; raised alerts whose subject was not found are over."""
         kinds = [kind for kind in group.kinds if kind.value not in self._limits.off]
         found = []
         if kinds:
@@ -159,7 +157,7 @@ class Alerts:
                 log.warning("alerts.unmeasured", kinds=[*group.kinds], reason=str(error))
                 return []
             except Exception:
-                # A bug over one thing, or what a driver tells of itself, must hide no other.
+                # A bug in one subject, or a driver's odd values, must hide no other.
                 log.exception("alerts.bug", kinds=[*group.kinds])
                 return []
         seen = {(each.kind, each.subject) for each in found}
@@ -172,9 +170,9 @@ class Alerts:
 
     def _judge(self, reading: Reading) -> Turning | None:
         key = (reading.kind, reading.subject)
-        # By Trio's clock, because the wall clock may be set while something has to hold.
+        # On Trio's clock, because the wall clock may be set while a reading has to persist.
         now_ms = round(trio.current_time() * 1000)
-        # Of a lane its time is not measured; all else that may last for a while is.
+        # A lane has no measured duration; all else that may last for a while has.
         grace_s = self._limits.lane_down_s if reading.kind is AlertKind.LANE_DOWN else 0
         hold_s = self._limits.hold_s
         standing, turn = step(
@@ -190,8 +188,8 @@ class Alerts:
         return None
 
     async def _write(self, turning: list[Turning]) -> None:
-        """Write down what turns, and owe the mails and calls. It stands as the disk has it, also
-        where nobody knows whether an attempt at it was in vain."""
+        """Store the turns, and owe the mails and calls. The state on disk counts, even if the
+        outcome of an attempt is unknown."""
         now_ms = self._clock.now_ms()
         unit = partial(self._alerts.write, turning, self._telling.audience, now_ms)
         await retry_until_committed("alerts", unit)
@@ -205,7 +203,7 @@ class Alerts:
         self._telling.ring()
 
     async def _tidy(self) -> None:
-        """Forget what is old, and note who gives receipts."""
+        """Forget old data, and note which carriers give receipts."""
         now_ms, now_s = self._clock.now_ms(), trio.current_time()
         given = self._measuring.newly_giving_receipts()
         is_time = now_s - self._tidied_s >= UPKEEP_S

@@ -31,9 +31,9 @@ from risala.engine.rules.webhooks.types import Outbound, WebhookCall
 log = structlog.get_logger(__name__)
 
 LOOK_S: Final = 300.0
-"""Looks for what is owed at least this often: whoever owes a call rings."""
+"""Looks for owed calls at least this often: new ones ring."""
 DROPPED: Final = "dropped"
-"""Its address is none of the settings any more, or there is no such alert."""
+"""Its address is no longer in the settings, or the alert does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class AlertCallSources:
     alerts: AlertRepository
     outbound: Outbound
     secret: str = field(repr=False)
-    """Signs the calls; empty: there is none, and nothing is signed."""
+    """Signs the calls; empty: no key, and nothing is signed."""
     jitter: Callable[[], float] = random.random
 
 
@@ -59,7 +59,7 @@ class AlertCalls:
         self._alarm.ring()
 
     async def run(self) -> None:
-        """Call for life."""
+        """Make calls until cancelled."""
         while True:
             call = self._have.alerts.first_call()
             if call is None or call.due_at > self._have.clock.now_ms():
@@ -102,13 +102,13 @@ class AlertCalls:
             headers |= signed(call_id(call), body, [secret], now_ms) if secret else {}
             return await self._have.outbound.post(WebhookCall(call.url, headers, body.encode()))
         except Exception:
-            # A bug of ours over one call must not hold up the others: it is tried again.
+            # A bug of ours in one call must not block the others: it is tried again.
             log.exception("alert.call.bug", call=call.seq)
             return ReceiverFault("INTERNAL", "Something went wrong on our side.")
 
 
 def call_id(call: AlertCall) -> str:
-    """The same for each attempt, and for each address: to know what came twice."""
+    """The same for each attempt, and for each address: repeats can be recognised."""
     return f"alert_{call.alert}_{call.what}"
 
 

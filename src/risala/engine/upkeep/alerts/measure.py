@@ -1,7 +1,7 @@
-"""Measures what can be wrong: each group of readings by itself, so that one that fails hides none.
+"""Measures possible problems: each group of readings separately, so that a failed one hides none.
 
-Every look is bounded. What only the running service knows comes from its statistics; all else is
-read by indexes.
+Every check is bounded. Values that only the running service has come from its statistics; all
+others are read by indexes.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from risala.engine.services import Services
 from risala.sms.address import COUNTRY_CODE
 
 Answers = Callable[[], Mapping[int, int]]
-"""How the API has answered since the start: how often, by status."""
+"""The API's answers since the start: how many, by status."""
 Open = Mapping[tuple[AlertKind, str], Alert]
 
 NOTED_MS: Final = 86_400_000
-"""It is noted once a day that a carrier gives receipts."""
+"""A carrier's giving receipts is noted once a day."""
 UNSERVED_MAX: Final = 10_000
 """Messages that are counted at most."""
 UNSERVED_SHOWN_MAX: Final = 5
 _GUESSES: Final = (FailureReason.WRONG_CODE, FailureReason.HELD_UP)
 INBOUND_MS: Final = 86_400_000
-"""A day without one is the end of messages that nobody gets."""
+"""A day without such a message ends the alert about messages without a route."""
 ERRORS_S: Final = 300.0
-"""Answers of so many seconds are judged together."""
+"""Answers of this many seconds are judged together."""
 SERVER_ERRORS: Final = range(500, 600)
 _QUOTAS: Final = (
     ("segments a day", "segments_today", "segments_per_day_max"),
@@ -52,7 +52,7 @@ _QUOTAS: Final = (
 
 @dataclass(slots=True)
 class _Silence:
-    """Of one carrier's receipts."""
+    """The receipts of one carrier."""
 
     taken: int
     accepted: int
@@ -61,7 +61,7 @@ class _Silence:
 
 
 class Measuring:
-    """What was seen at earlier looks is kept here, as far as a look is compared with them."""
+    """Keeps values of earlier checks, if later ones are compared with them."""
 
     def __init__(
         self, services: Services, limits: AlertsSection, jumps: ClockJumps, answers: Answers | None
@@ -84,7 +84,7 @@ class Measuring:
         self._limits = limits
 
     def begin(self) -> None:
-        """A look begins: all of it is of one moment."""
+        """A check begins: all its readings have one time."""
         numbers = self._have.delivery.statistics()
         self._carriers, self._sinks = numbers.get("carriers", []), numbers.get("sinks", [])
 
@@ -121,15 +121,14 @@ class Measuring:
         known = self._silences.get(name)
         if known is None or taken != known.taken or accepted < known.accepted:
             known = self._silences[name] = _Silence(taken, accepted, now_s, taken > 0)
-        elif accepted == known.accepted:  # nothing was sent that a receipt could be for
+        elif accepted == known.accepted:  # nothing was sent that could bring a receipt
             known.since_s = now_s
         return SilenceFacts(
             name, now_s - known.since_s, accepted - known.accepted, known.is_after_one
         )
 
     def newly_giving_receipts(self) -> list[str]:
-        """Carriers that have given receipts since the start, of which that is to be noted: it was
-        not for a day."""
+        """Carriers that have given receipts since the start and were not noted for a day."""
         before_ms = self._now_ms - NOTED_MS
         return [
             each["name"]
@@ -138,7 +137,7 @@ class Measuring:
         ]
 
     def noted(self, carriers: Iterable[str], now_ms: int) -> None:
-        """It is written down that these give receipts."""
+        """These carriers are noted as giving receipts."""
         self._gave |= dict.fromkeys(carriers, now_ms)
 
     # -- the queue and the service
@@ -164,7 +163,7 @@ class Measuring:
         if last is not None:
             yield readings.clock_jumped(last.at_ms, last.by_ms, now_ms, self._limits)
             return
-        if not self._has_looked:  # rows that are later than now: it was set back before the start
+        if not self._has_looked:  # rows later than now: the clock was set back before the start
             self._newest_ms, self._has_looked = self._facts.newest_ms(), True
         by_ms = min(0, now_ms - (self._newest_ms or 0))
         known = raised.get((AlertKind.CLOCK_JUMPED, ""))
@@ -193,7 +192,7 @@ class Measuring:
 
     def sinks(self, raised: Open) -> Iterator[Reading]:
         for each in self._sinks:
-            if each["behind"] is None:  # it is not known: that the disk refuses is told elsewhere
+            if each["behind"] is None:  # unknown: the disk's refusal is reported elsewhere
                 continue
             facts = SinkFacts(
                 each["name"],
@@ -211,7 +210,7 @@ class Measuring:
             is_raised = (AlertKind.STANDBY_BEHIND, "") in raised
             yield readings.standby_behind(age_s, self._limits, is_raised=is_raised)
 
-    # -- looked at more seldom
+    # -- checked less often
 
     def backups(self, _: Open) -> Iterator[Reading]:
         note = backup_note.read(self._data_dir)
@@ -222,7 +221,7 @@ class Measuring:
             yield found
 
     async def follow_balances(self) -> None:
-        """Look who has little left, some organizations at a time."""
+        """Check for low balances, some organizations at a time."""
         limit = minor_units(self._have.settings.pricing.low_balance)
         self._low = await self._facts.low_balances(limit, self._now_ms)
 
@@ -248,7 +247,7 @@ class Measuring:
             yield readings.sign_in_failing(site, wrong, limited, self._limits, is_raised=is_raised)
 
     def inbound(self, _: Open) -> Iterator[Reading]:
-        if not self._facts.has_inbound_routes():  # nobody here wants what comes in
+        if not self._facts.has_inbound_routes():  # incoming messages are not used here
             return
         for number, count in self._facts.inbound_unserved(self._now_ms - INBOUND_MS).items():
             yield readings.inbound_unserved(number, count)

@@ -1,4 +1,4 @@
-"""How networks do against what is usual: hours are summed up once they are over, and kept."""
+"""Networks compared with their usual rates: hours are summed up once they are over, and kept."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from risala.engine.services import Services
 from risala.engine.upkeep.alerts.measure import Open
 
 LAG_MS: Final = 600_000
-"""An hour is summed up so long after its end: most receipts have come, most codes have ended. So
-all hours are known as they stood then, and can be compared."""
+"""How long after its end an hour is summed up: most receipts have come, most codes have ended. So
+all hours are counted at the same age, and can be compared."""
 HOUR_MS: Final = 3_600_000
 HOURS_AT_ONCE: Final = 24
-"""Summed up at one look: what there is of before the first start takes some looks."""
+"""Hours summed up at one check: those from before the first start take some checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +38,20 @@ class Networks:
         self._clock = services.recorder.clock
         self._limits = limits
         self._done: int | None = None
-        """The last hour that is summed up; None: not looked yet."""
+        """The last hour that is summed up; None: not read yet."""
         self._judged: list[_Judged] = []
         self._is_known = False
 
     def retune(self, limits: AlertsSection) -> None:
-        """Networks are judged anew, by the hours that are known."""
+        """Judge the networks again, by the known hours."""
         self._limits = limits
         self._is_known = False
 
     async def follow(self) -> None:
-        """Sum up what hours have ended since the last call, and judge the networks by them.
+        """Sum up the hours that have ended since the last call, and judge the networks by them.
 
         Raises:
-            Unavailable: the storage refused; the next call goes on from there.
+            Unavailable: the storage refused; the next call continues from there.
         """
         now_ms, length = self._clock.now_ms(), self._limits.rate_usual_days * 24
         end = (now_ms - LAG_MS) // HOUR_MS
@@ -59,7 +59,7 @@ class Networks:
         if after is None:
             return
         if after >= end:
-            if not self._is_known:  # a start within the hour: what is raised is judged again
+            if not self._is_known:  # a start within the hour: raised alerts are judged again
                 self._judge(end)
             return
         new = range(after, min(end, after + HOURS_AT_ONCE))
@@ -73,7 +73,7 @@ class Networks:
             self._judge(end)
 
     async def _after(self, least: int) -> int | None:
-        """The first hour that is not summed up; None: there is nobody whose messages count."""
+        """The first hour that is not summed up; None: no messages count."""
         if self._done is None:
             first, last = self._facts.first_hour(), self._facts.last_hour()
             if first is None:

@@ -1,4 +1,4 @@
-"""Whom alerts are told to: operators by mail, and their addresses by calls."""
+"""The receivers of alerts: operators by mail, and their addresses by calls."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from risala.engine.rules.alerts.turning import AlertAudience
 class Telling:
     """
     Args:
-        operator: the address of the settings, beside those of operators.
-        has_mailer: whether mails can be sent at all.
-        rings: told that a mail or a call may leave.
+        operator: the address in the settings, in addition to those of operators.
+        has_mailer: whether mails can be sent.
+        rings: called when a mail or a call may leave.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Telling:
 
     @property
     def audience(self) -> AlertAudience:
-        """Who is told now, and of what."""
+        """Who gets alerts now, and which."""
         limits = self._limits
         return AlertAudience(
             urls=tuple(limits.webhook_url),
@@ -49,6 +49,6 @@ class Telling:
         )
 
     def is_owed(self, opened: Iterable[Alert]) -> bool:
-        """Whether somebody may have to be told of an alert that was muted before."""
+        """Whether a formerly muted alert may have to be sent."""
         audience = self.audience
         return any(audience.misses(each) for each in opened)

@@ -1,4 +1,4 @@
-"""Of the database, by a connection that cannot write: whether it is whole, and what waits in it."""
+"""Checks of the database, by a read-only connection: whether it is whole, and what waits in it."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CLOCK_SLACK_MS: Final = 5_000
 EPOCH_MS: Final = 1_735_689_600_000
 """2025-01-01: an earlier time is wrong, since this program did not exist before."""
 QUEUE_WARN_S: Final = 300
-"""A message that has been due for longer waits for somebody to do something."""
+"""A message that has been due for longer needs somebody's action."""
 UNSERVED_SHOWN_MAX: Final = 5
-"""Beginnings of numbers that are named in one sentence."""
+"""Prefixes of numbers that are named in one sentence."""
 
 
 def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
-    """Whether it can be read whole, and then each thing that may be wrong with what it holds."""
+    """Whether it can be read whole, and then each possible problem of its content."""
     path = patient.data_dir / DATABASE
     if (reason := missing(path)) is not None:
         yield Finding("database", Grade.FAIL, reason)
@@ -82,10 +82,10 @@ def _version(ahead: Forecast) -> Finding:
 
 
 def clock_finding(newest_ms: int | None, now_ms: int) -> Finding:
-    """Whether the clock is before what is written, or long past.
+    """Whether the clock is before the newest row, or far behind the real time.
 
     Args:
-        newest_ms: when the newest row was made; None: there is none.
+        newest_ms: when the newest row was made; None: there is no row.
     """
     if now_ms < EPOCH_MS:
         text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
@@ -129,7 +129,7 @@ def _unserved(found: Unserved) -> Finding:
 
 
 def _restored(count: int) -> Iterator[Finding]:
-    """Of what a restore holds; nothing is said where it holds nothing."""
+    """The findings on messages that a restore holds; empty if it holds none."""
     if count:
         words = "1 message is" if count == 1 else f"{count} messages are"
         text = (
@@ -160,7 +160,7 @@ def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
     note = backup_note.read(patient.data_dir)
     last_ms = None if note is None else note.at
     found = readings.backup_old(last_ms, first_ms, patient.now_ms, patient.limits)
-    if found is None:  # nobody wants to know, or there is nothing to lose yet
+    if found is None:  # not checked, or nothing to lose yet
         return
     hours = (patient.now_ms - (last_ms or first_ms or 0)) // 3_600_000
     if found.verdict is not Verdict.BAD:

@@ -1,7 +1,7 @@
-"""Looking over an installation: each thing that has gone wrong for somebody, in one sentence.
+"""Examines an installation: each problem that has happened in practice, in one sentence.
 
-Nothing here changes anything. What only the running service knows (carriers, journal) is handed
-in; all else is read from the machine and from the database, by a connection that cannot write.
+Nothing here changes anything. Values that only the running service has (carriers, journal) are
+arguments; all others are read from the machine and from the database, by a read-only connection.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patie
 
 
 def examine(patient: Patient, progress: Progress) -> list[Finding]:
-    """All checks, in the order in which to mend. Reads the whole database; call it in a thread."""
+    """All checks, in the order of repair. Reads the whole database; call it in a thread."""
     if not patient.data_dir.is_dir():
         text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
         return [Finding("directory", Grade.WARN, text), machine.sqlite(SQLITE_VERSION)]

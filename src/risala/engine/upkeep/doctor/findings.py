@@ -1,4 +1,4 @@
-"""What is looked at, and what is found."""
+"""The input and the results of the checks."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ class Finding:
     name: str
     state: Grade
     text: str
-    """What it means, and what to do."""
+    """The meaning, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """The installation that is looked at, and what the running service says of itself."""
+    """The examined installation, and the running service's report on itself."""
 
     data_dir: Path
     now_ms: int
     running: bool
     """A service holds the data directory and answers."""
     pid: int | None = None
-    """The service's process id, where it is known."""
+    """The service's process id, if it is known."""
     carriers: tuple[dict[str, Any], ...] = ()
     statistics: dict[str, Any] | None = None
-    """The running service's own numbers; None: it told none."""
+    """The running service's own numbers; None: it sent none."""
     untold: str | None = None
-    """Why the running service could not tell all of how it is; None: it did."""
+    """Why the running service's report is incomplete; None: it is complete."""
     limits: AlertsSection = field(default_factory=AlertsSection)
-    """From when on a disk is low, and a backup old: as for alerts."""
+    """The limits for a low disk and an old backup: as for alerts."""
     smpp_server: SmppServerSection = field(default_factory=SmppServerSection)
-    """What customers' SMPP software binds to, by the settings."""
+    """The address of the SMPP server for customers, by the settings."""
     tls_keys: tuple[Path, ...] = ()
-    """The files that hold the keys of addresses with TLS, by the settings."""
+    """The files with the keys of TLS addresses, by the settings."""
     upgrading: str | None = None
-    """What the running service says while it brings its database over; None: it is not at it."""
+    """The running service's report while it migrates its database; None: it does not."""

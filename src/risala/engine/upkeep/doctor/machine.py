@@ -1,4 +1,4 @@
-"""Of the machine: whose the files are, what they lie on, who serves them, what may be open."""
+"""Checks of the machine: owners of the files, their disk, the running service, open files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from risala.engine.rules.alerts.holding import Verdict
 from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patient
 
 WAL_WARN_BYTES: Final = 1_000_000_000
-"""Folded in it has 64 MB; a long read (a backup) keeps it from that for minutes, not for hours."""
+"""After a checkpoint it has 64 MB; a long read (a backup) delays one by minutes, not hours."""
 DISK_FAIL_BYTES: Final = 100_000_000
-"""Free space below this is less than the WAL and rows of a busy hour: sends are about to be
+"""Less free space than this is not enough for the WAL and rows of a busy hour: sends will soon be
 answered 503."""
 FILES_WARN: Final = 8192
-"""A limit of open files below this is warned of: each connection is an open file, and 5,000 idle
+"""A lower limit of open files causes a warning: each connection is an open file, and 5,000 idle
 ones and the rest must fit."""
 WAL_RESET_FIXED: Final = (3, 51, 3)
 _MEMORY: Final = {"tmpfs", "ramfs"}
@@ -32,7 +32,7 @@ _NETWORK: Final = {"nfs", "nfs4", "cifs", "smb3", "smbfs"}
 
 
 def directory(data_dir: Path) -> Finding:
-    """Whether others may look into the data."""
+    """Whether others may read the data."""
     name = "directory"
     for path in (data_dir, data_dir / DATABASE):
         try:
@@ -49,7 +49,7 @@ def directory(data_dir: Path) -> Finding:
 
 
 def filesystem(data_dir: Path) -> Finding:
-    """What kind of disk holds them."""
+    """The kind of disk under the data."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -65,7 +65,7 @@ def filesystem(data_dir: Path) -> Finding:
 
 
 def disk(free_bytes: int, limits: AlertsSection) -> Finding:
-    """Whether there is room, for now and for a while."""
+    """Whether there is enough space, for now and for a while."""
     free = f"{free_bytes / 1e9:.1f} GB are free"
     if free_bytes < DISK_FAIL_BYTES:
         text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
@@ -76,7 +76,7 @@ def disk(free_bytes: int, limits: AlertsSection) -> Finding:
 
 
 def wal(wal: Path) -> list[Finding]:
-    """What is written goes into the WAL first, and is folded into the database soon afterwards."""
+    """Whether the WAL, which takes all writes first, is folded into the database in time."""
     size_bytes = wal.stat().st_size if wal.exists() else 0
     if size_bytes < WAL_WARN_BYTES:
         return []
@@ -103,7 +103,7 @@ def lock(patient: Patient) -> Finding:
 
 
 def sqlite(version: tuple[int, ...]) -> Finding:
-    """Which version of it reads and writes."""
+    """The version of SQLite in use."""
     words = f"SQLite {'.'.join(map(str, version))}"
     if version < WAL_RESET_FIXED:
         text = (
@@ -126,7 +126,7 @@ def files(limit: int | None) -> Finding:
 
 def file_limit(pid: int | None) -> int | None:
     """The hard limit of open files, to which a start raises the soft one: the service's, or our own
-    where no ``pid`` is known."""
+    if no ``pid`` is known."""
     try:
         text = Path(f"/proc/{pid or 'self'}/limits").read_text(encoding="utf-8")
     except OSError:
@@ -139,7 +139,7 @@ def file_limit(pid: int | None) -> int | None:
 
 
 def smpp(server: SmppServerSection) -> list[Finding]:
-    """Of the SMPP server, where it is open: passwords must not cross a network as they are."""
+    """The SMPP server, if it is open: passwords must not cross a network unencrypted."""
     if not server.enabled:
         return []
     bare = [address for address in server.bind if not _is_here(bind_parts(address)[0])]
@@ -157,7 +157,7 @@ def smpp(server: SmppServerSection) -> list[Finding]:
 
 
 def tls_keys(paths: Sequence[Path]) -> list[Finding]:
-    """Whether others may read a key of ours: whoever has it is us."""
+    """Whether others may read a key of ours: with it they could impersonate us."""
     faults = [fault for path in paths if (fault := key_fault(path)) is not None]
     if faults:
         return [Finding("tls keys", Grade.WARN, " ".join(faults))]

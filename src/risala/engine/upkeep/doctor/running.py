@@ -1,4 +1,4 @@
-"""Of the running service: what it says of itself."""
+"""Checks of the running service, by its own report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ JOURNAL_WARN_SHARE: Final = 0.8
 
 
 def service_findings(patient: Patient) -> list[Finding]:
-    """Of what the running service says of itself. What it could not tell is not well."""
+    """The findings in the running service's report. Missing parts count as a problem."""
     found: list[Finding] = []
     if patient.untold is None:
         found.append(_carriers(patient.carriers))
@@ -90,7 +90,7 @@ def _loop(statistics: dict[str, Any]) -> Finding:
 
 
 def _requests(statistics: dict[str, Any]) -> list[Finding]:
-    """What is wrong with the log of requests; nothing is said of one that is well."""
+    """Problems of the log of requests; empty if it works."""
     name, requests = "request log", statistics.get("requests", {})
     if ailment := requests.get("ailment"):
         text = f"Requests are not logged, and all else goes on: {ailment}"
@@ -102,7 +102,7 @@ def _requests(statistics: dict[str, Any]) -> list[Finding]:
 
 
 def _sinks(statistics: dict[str, Any]) -> list[Finding]:
-    """Of each event sink that is not well; one word for all where they are."""
+    """A finding for each event sink with a problem; a single one if all work."""
     found, sinks = [], statistics.get("sinks", [])
     for each in sinks:
         who, behind = f"The event sink {each['name']}", each["behind"] or 0
@@ -122,7 +122,7 @@ def _sinks(statistics: dict[str, Any]) -> list[Finding]:
 
 
 def _policies(statistics: dict[str, Any]) -> list[Finding]:
-    """Of each message policy that has failed since the start."""
+    """A finding for each message policy that has failed since the start."""
     found, policies = [], statistics.get("policies", [])
     for each in policies:
         if each["failed"]:

@@ -1,18 +1,18 @@
-"""Which of two machines may send: files in a directory that both can see.
+"""Decides which of two machines may send, by files in a directory that both can see.
 
 ::
 
     0000000003.json   {"epoch": 3, "holder": "…", "machine": "…", "count": 412, …}
 
-Each holder writes to a file of its own, whose number is one more than that of the holder before.
-The highest number holds. So a write that was on its way for long harms nobody: it is to a file that
-no longer counts. To renew is to write one's own file, and to find no higher number afterwards.
+Each holder writes to a separate file, whose number is one more than the former holder's. The
+highest number holds the lease. So a late write does no harm: its file no longer counts. To renew is
+to write the own file, and to find no higher number afterwards.
 
-Why two machines never hold it at once: a renewal counts from before it began to look, for the term.
-Whoever takes over makes the next number and then waits for the term and a margin. A renewal that
-found no higher number began before that was made, so that it has ended by then; one that began
-later finds the number, and does not count. No clock is compared with another machine's: each
-measures spans by its own, which also runs while a machine sleeps (CLOCK_BOOTTIME).
+Why two machines never hold it together: a renewal is valid for the term, counted from before its
+check. A new holder makes the next number and then waits for the term and a margin. A renewal that
+found no higher number began before that, so it has ended by then; one that began later finds the
+number, and does not count. No clock is compared with another machine's: each machine measures spans
+with its own, which also runs while the machine sleeps (CLOCK_BOOTTIME).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from risala.engine.journal.shipping.pieces import note_of, put
 from risala.engine.journal.upkeep.backup import sync_directory
 
 _HELD: Final = "lease.json"
-"""In the data directory."""
+"""The name in the data directory."""
 MARGIN_SHARE: Final = 0.1
 MARGIN_S: Final = 2.0
-"""What is waited beyond the term: two machines' clocks do not run alike, and a process that has to
-end needs a moment for it."""
+"""The wait beyond the term: two machines' clocks differ in speed, and a process that has to end
+needs a moment for it."""
 
 
 def margin_s(term_s: float) -> float:
@@ -52,22 +52,22 @@ class SendLease:
     epoch: int
     holder: str
     machine: str
-    """For people."""
+    """Shown to people."""
     term_s: int
     count: int
-    """One more with each renewal."""
+    """Increases by one with each renewal."""
     at: int
-    """UTC epoch milliseconds of the renewal by the holder's clock: for people. Where it is
-    released, of the orderly stop as the holder's database has it: so a takeover knows that its copy
-    is of that very stop."""
+    """The time of the renewal by the holder's clock, UTC epoch milliseconds, shown to people. In a
+    released lease, the time of the orderly stop in the holder's database: so a takeover can check
+    that its copy is of that very stop."""
     entries: int
-    """The ledger's last entry's number in the holder's database, at the renewal."""
+    """The number of the ledger's last entry in the holder's database, at the renewal."""
     released: bool = False
     """The holder has ended, in order, and sends nothing more."""
 
 
 class LeaseTaken(Exception):
-    """Somebody else holds it, or has taken it since."""
+    """Another machine holds it, or has taken it since."""
 
     def __init__(self, lease: SendLease) -> None:
         super().__init__(
@@ -78,7 +78,7 @@ class LeaseTaken(Exception):
 
 
 class LeaseLost(OSError):
-    """The directory is not the one that it was."""
+    """The directory is not the former one."""
 
 
 class LeaseDirectory:
@@ -88,7 +88,7 @@ class LeaseDirectory:
         self._path = path
 
     def highest(self) -> SendLease | None:
-        """Who holds it; None: nobody ever did.
+        """The present holder's lease; None: it was never held.
 
         Raises:
             OSError: the directory cannot be read.
@@ -98,19 +98,19 @@ class LeaseDirectory:
             told = note_of(path)
             if told is not None:
                 return SendLease(**told)
-        self._path.stat()  # a directory that is not there is no directory without a lease
+        self._path.stat()  # a missing directory is not a directory without a lease
         return None
 
     def before(self, lease: SendLease) -> SendLease | None:
-        """The one that a lease was taken from; None: it was the first."""
+        """The lease from which this one was taken; None: it was the first."""
         told = note_of(self._file(lease.epoch - 1))
         return None if told is None else SendLease(**told)
 
     def take(self, holder: str, term_s: int, entries: int, at: int, epoch: int) -> SendLease:
-        """Make the lease of this number, which nobody has made.
+        """Make the lease of this number, which must be new.
 
         Raises:
-            LeaseTaken: somebody was faster.
+            LeaseTaken: another machine was faster.
             OSError: the directory refuses.
         """
         lease = SendLease(epoch, holder, socket.gethostname(), term_s, 0, at, entries)
@@ -118,7 +118,7 @@ class LeaseDirectory:
         draft = path.with_name(f".{path.name}.{holder}")
         put(draft, json.dumps(asdict(lease)).encode())
         try:
-            os.link(draft, path)  # refuses where there is one
+            os.link(draft, path)  # refuses if the file exists
         except FileExistsError:
             found = self.highest()
             raise LeaseTaken(lease if found is None else found) from None
@@ -131,11 +131,11 @@ class LeaseDirectory:
     def renew(
         self, lease: SendLease, entries: int, at: int, *, released: bool = False
     ) -> SendLease:
-        """Write a lease anew, and see that it still holds.
+        """Write a lease again, and check that it is still the highest.
 
         Raises:
-            LeaseTaken: it does not.
-            OSError: the directory refuses; whether it was renewed is not known.
+            LeaseTaken: it is not.
+            OSError: the directory refuses; whether it was renewed is unknown.
         """
         self._refuse_later(lease)
         lease = replace(lease, count=lease.count + 1, entries=entries, at=at, released=released)
@@ -146,7 +146,7 @@ class LeaseDirectory:
     def _refuse_later(self, lease: SendLease) -> None:
         found = self.highest()
         if found is None or found.epoch < lease.epoch:
-            # What was mounted there is not: whoever wrote on would have a lease of its own.
+            # The former mount is missing: a write would make a separate lease.
             raise LeaseLost(f"{self._path} has no lease {lease.epoch} any more: is it mounted?")
         if (found.epoch, found.holder) != (lease.epoch, lease.holder):
             raise LeaseTaken(found)
@@ -157,14 +157,14 @@ class LeaseDirectory:
 
 @dataclass(frozen=True, slots=True)
 class LeaseMemory:
-    """What the holder of a data directory remembers of its lease."""
+    """What the holder of a data directory stores about its lease."""
 
     holder: str
     """Its name, made at its first use."""
     epoch: int
-    """The last that it held; 0: none yet."""
+    """The last lease that it held; 0: none yet."""
     serves: bool = False
-    """Whether it has served under it, or may: False in the middle of a takeover."""
+    """Whether it has served with it, or may: False in the middle of a takeover."""
 
 
 def held(data_dir: Path) -> LeaseMemory:

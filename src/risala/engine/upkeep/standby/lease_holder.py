@@ -1,4 +1,4 @@
-"""Holds the lease while the service runs, and ends the service before it can be another's."""
+"""Holds the lease while the service runs, and ends the service before another can take it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from risala.engine.upkeep.standby.lease import (
 )
 
 RENEWALS: Final = 6
-"""In a term: so many may fail in a row, but for those of the last third."""
+"""Renewals in a term: so many may fail in a row, except those of the last third."""
 STOP_SHARE: Final = 1 / 3
-"""Of the term: with so much left the service stops by itself, in order. What drivers have in their
-hands then has that time to leave."""
+"""The share of the term at which the service stops in order. Submits that drivers already have can
+leave in that time."""
 EXIT_NO_LEASE: Final = 75
-"""EX_TEMPFAIL: whoever restarts services may try again."""
+"""EX_TEMPFAIL: the service manager may try again."""
 AGAIN_S: Final = 1.0
 TELL_EVERY: Final = 10
 """Attempts to get the lease between two lines of the log."""
@@ -40,14 +40,14 @@ log = structlog.get_logger(__name__)
 
 
 class TakeoverUnfinished(Exception):
-    """What is here may be older than what the primary had, and the primary may still send."""
+    """The data here may be older than the primary's, and the primary may still send."""
 
     def __init__(self) -> None:
         super().__init__("A takeover was begun here and has not ended: run it again.")
 
 
 class LeaseHolder:
-    """Of one run of the service."""
+    """The lease of one run of the service."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class LeaseHolder:
         boot: Callable[[], float] = boot_s,
         end: Callable[[int], object] = os._exit,
     ) -> None:
-        """``end`` ends the process at once: nothing that it does may be after the lease."""
+        """``end`` ends the process at once: nothing may be done after the lease."""
         self._directory = LeaseDirectory(directory)
         self._data_dir = data_dir
         self._term_s = term_s
@@ -70,14 +70,14 @@ class LeaseHolder:
         self._lease: SendLease | None = None
         self._over = threading.Event()
         self.gone: str | None = None
-        """Why the service had to stop; None: it had not."""
+        """Why the service had to stop; None: it did not."""
 
     async def acquire(self) -> None:
         """Wait until the lease is ours.
 
         Raises:
-            LeaseTaken: it is another's.
-            TakeoverUnfinished: it was taken, and the takeover has not come to its end.
+            LeaseTaken: another machine has it.
+            TakeoverUnfinished: it was taken, and the takeover is not complete.
         """
         attempt = 0
         while True:
@@ -99,8 +99,8 @@ class LeaseHolder:
         if found is None or found.epoch < mine.epoch:
             if mine.epoch:
                 raise OSError(f"the directory has no lease {mine.epoch} any more: is it mounted?")
-            # What is remembered is on the disk before the lease is: else a crash in between would
-            # leave a lease that nobody can tell to be ours.
+            # The memory is on disk before the lease is: otherwise a crash in between would leave a
+            # lease that nobody could recognise as ours.
             remember(self._data_dir, mine)
             lease = self._directory.take(mine.holder, self._term_s, 0, self._clock.now_ms(), 1)
             remember(self._data_dir, LeaseMemory(mine.holder, 1, serves=True))
@@ -113,10 +113,10 @@ class LeaseHolder:
         return self._directory.renew(found, found.entries, self._clock.now_ms())
 
     async def keep(self, entries: Callable[[], int], stop: Callable[[str], None]) -> None:
-        """Renew until cancelled; ``stop`` is called once, when that has not succeeded for long.
+        """Renew until cancelled; ``stop`` is called once, if renewals have failed for long.
 
         Args:
-            entries: the ledger's last entry's number.
+            entries: the number of the ledger's last entry.
             stop: orders the service to stop, with the reason.
         """
         threading.Thread(target=self._watch, name="risala-lease", daemon=True).start()
@@ -126,16 +126,16 @@ class LeaseHolder:
                 while self.gone is None:
                     await trio.sleep(self._term_s / RENEWALS)
                     await self._renew(entries(), stop)
-                await trio.sleep_forever()  # the thread sees to the end
+                await trio.sleep_forever()  # the thread waits for the end
         finally:
-            # In order: what is over when the service closes is no reason to end it hard.
+            # In order: losing the lease while the service closes is no reason to end it hard.
             self._over.set()
 
     async def release(self, stopped_at: int | None = None) -> None:
-        """Say that nothing is sent any more, so that a takeover need not wait.
+        """Record that nothing more is sent, so that a takeover need not wait.
 
         Args:
-            stopped_at: when the database says that the service stopped in order; None: it does not.
+            stopped_at: when the service stopped in order, by the database; None: it did not.
         """
         if self._lease is None or self.gone is not None:
             return
@@ -169,7 +169,7 @@ class LeaseHolder:
                 self._lease, self._until_s = renewed, began_s + self._term_s
 
     async def _stop_in_time(self, stop: Callable[[str], None]) -> None:
-        """Not by the renewals' own task: one of them may hang in the directory."""
+        """Not in the renewals' task: one of them may hang in the directory."""
         while self.gone is None:
             await trio.sleep(_LOOK_S)
             if self._boot() > self._until_s - self._term_s * STOP_SHARE:
@@ -182,10 +182,10 @@ class LeaseHolder:
             stop(reason)
 
     def fence(self) -> None:
-        """End the process at once where the lease is over.
+        """End the process at once if the lease is over.
 
-        A process that was frozen past its lease, with its machine or without, goes on where it
-        stood: :meth:`_watch` has its turn a moment later than whatever was about to be sent.
+        A process that was frozen past its lease, with or without its machine, continues where it
+        was: :meth:`_watch` runs a moment later than the next send.
         """
         if self._is_over:
             self._end(EXIT_NO_LEASE)
@@ -195,7 +195,7 @@ class LeaseHolder:
         return self._boot() >= self._until_s
 
     def _watch(self) -> None:
-        """The thread: whatever the loop does, the process does not outlive the lease."""
+        """The thread: even if the loop is blocked, the process does not outlive the lease."""
         while not self._over.wait(_LOOK_S):
             if self._is_over:
                 self._end(EXIT_NO_LEASE)
@@ -203,5 +203,5 @@ class LeaseHolder:
 
 
 async def _in_thread(work: Callable[[], SendLease]) -> SendLease:
-    """A directory that hangs holds nobody up; a write that comes late is to a file of ours."""
+    """A hanging directory blocks nothing; a late write is to a file of ours."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)

@@ -1,8 +1,8 @@
-"""A standby becomes the one that sends.
+"""A standby becomes the sending machine.
 
-In this order: see that the primary does not renew; make the next lease; wait until the primary has
-ended, by what it owes to its lease; follow what it still shipped; put the copy in the database's
-place by the rules of a restored backup; write it into the audit trail.
+In this order: check that the primary does not renew; make the next lease; wait until the primary
+has ended, as its lease requires; follow what it still shipped; put the copy in the database's place
+by the rules of a restored backup; write it into the audit trail.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ from risala.engine.upkeep.standby.lease import (
 )
 
 LOOK_S: Final = 0.2
-"""Seconds between two looks at the primary's lease."""
+"""Seconds between two reads of the primary's lease."""
 
 
 class PrimaryAlive(Exception):
-    """It renews its lease, or may."""
+    """The primary renews its lease, or may."""
 
 
 @dataclass(frozen=True, slots=True)
 class TakeoverReport:
-    """What a takeover has done, and what is lost by it."""
+    """What a takeover has done, and what it has lost."""
 
     restored: RestoreReport
     position: CopyPosition
     at: int
-    """When, by the clock of this machine (UTC epoch milliseconds)."""
+    """The time by this machine's clock (UTC epoch milliseconds)."""
     lease: SendLease | None
-    """Ours; None: there is no lease."""
+    """Our lease; None: there is no lease."""
     behind_ms: int | None
-    """The primary was last seen so much after what is in the copy, by its own clock; None: when it
-    was last seen is not known."""
+    """How long after the copy's last data the primary was last seen, by its own clock; None:
+    unknown."""
     entries_behind: int | None
-    """So many entries its ledger had then that the copy has not; None: not known."""
+    """Ledger entries that the primary had then and the copy does not; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """Of one standby. Its work is done in a thread; the caller holds the data directory's lock."""
+    """One standby's takeover. It runs in a thread; the caller holds the data directory's lock."""
 
     copy: StandbyCopy
     data_dir: Path
     database: Path
     shipped: Path
-    """Where the primary shipped to."""
+    """The directory that the primary shipped to."""
     lease: LeaseDirectory | None
     term_s: int
     clock: Clock
@@ -83,23 +83,23 @@ class Takeover:
 
         Args:
             primary_is_dead: do not wait for its lease to end.
-            resend_pending: send what was waiting, which may arrive twice.
-            leaves_out_damaged: take what was shipped before a file that is damaged.
+            resend_pending: send waiting messages, which may arrive twice.
+            leaves_out_damaged: take what was shipped before a damaged file.
 
         Raises:
             PrimaryAlive: the primary renews its lease, or without one may be alive.
-            LeaseTaken: a third one was faster.
-            StorageUnusable: there is no whole copy, or it cannot be used. Where a newer version
-                wrote it the primary goes on.
-            BadPiece: what was shipped is not what was written.
+            LeaseTaken: a third machine was faster.
+            StorageUnusable: there is no whole copy, or it cannot be used. If a newer version wrote
+                it, the primary goes on.
+            BadPiece: the shipped data is not what was written.
             OSError: a directory refuses.
         """
         follow = partial(self.copy.follow, self.progress, leaves_out_damaged=leaves_out_damaged)
         if follow() is None:
             raise StorageUnusable(f"There is no copy in {self.shipped} yet.")
-        self.copy.refuse_newer()  # before the primary ends for it: then nobody would serve
+        self.copy.refuse_newer()  # before the primary ends for it: otherwise neither would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
-        position = follow()  # its last words
+        position = follow()  # its last pieces
         assert position is not None
         restored = self._restore(resend_pending, before)
         behind_ms, entries = self._behind(before, position)
@@ -110,7 +110,7 @@ class Takeover:
         return taken
 
     def _fence(self, *, primary_is_dead: bool) -> tuple[SendLease | None, SendLease | None]:
-        """The primary's lease and ours; when this returns, the primary sends nothing any more."""
+        """The primary's lease and ours; after this returns, the primary sends nothing more."""
         if self.lease is None:
             if not primary_is_dead:
                 raise PrimaryAlive(
@@ -137,8 +137,8 @@ class Takeover:
     def _again(
         self, ours: SendLease, mine: LeaseMemory, *, primary_is_dead: bool
     ) -> SendLease | None:
-        """Go on with a takeover that was interrupted; the primary's lease. Nobody knows how long it
-        had waited, so that it waits anew."""
+        """Continue an interrupted takeover; returns the primary's lease. It is unknown how long it
+        had waited, so it waits again."""
         assert self.lease is not None
         if mine.serves:
             raise PrimaryAlive("This machine holds the lease already: start the service.")
@@ -148,7 +148,7 @@ class Takeover:
         return before
 
     def _watch(self, found: SendLease) -> None:
-        """Refuse where the primary renews within its term."""
+        """Refuse if the primary renews within its term."""
         assert self.lease is not None
         until_s = self.span_s() + found.term_s + margin_s(found.term_s)
         while (left_s := until_s - self.span_s()) > 0:
@@ -221,9 +221,9 @@ class Takeover:
 
 
 def _is_as_released(copy: Path, before: SendLease | None) -> bool:
-    """Whether nothing was done on the primary that is not in the copy: it stopped in order, gave
-    its lease back for good, and the copy has the mark of that very stop. A mark alone may be of an
-    earlier one, where what came after it was not shipped."""
+    """Whether the copy has everything of the primary: it stopped in order, released its lease, and
+    the copy has the mark of that very stop. A mark alone may be from an earlier stop, if later data
+    was not shipped."""
     if before is None or not before.released:
         return False
     return set_aside.stopped_at(copy) == before.at
