@@ -19,11 +19,12 @@ from risala.engine.journal.people import members, users
 from risala.engine.journal.people.members import MEMBERS_MAX, PLACES_MAX
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people import Invitation, Language, Membership, User
+from risala.engine.model.people import Language, Membership, User
 from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.people.members import Invitation
 from risala.engine.model.records.senders import Sender
 from risala.engine.model.states import Mode
 from risala.engine.rules.alerts.alert import AlertKind
@@ -141,7 +142,7 @@ def test_members_and_invitations_of_an_organization(book, settle_in):
     with pytest.raises(Conflict, match=f"at most {MEMBERS_MAX} members"):
         settle_in(organization, "one-more")
     invitation = Invitation(
-        *("inv_1", organization, "omar@example.com", Role.VIEWER, "usr_m0"),
+        *("inv_1", organization, "Baraka", "omar@example.com", Role.VIEWER, "usr_m0"),
         *(book.now_ms, book.now_ms + 1000),
     )
     with pytest.raises(Conflict, match=f"at most {MEMBERS_MAX} members and invitations"):

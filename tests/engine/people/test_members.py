@@ -14,8 +14,9 @@ from risala.engine.journal.people import members, users
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, RateLimited
-from risala.engine.model.people import Invitation, Language, Membership, SessionKind, User
+from risala.engine.model.people import Language, Membership, SessionKind, User
 from risala.engine.model.people_records.mails import MailKind
+from risala.engine.model.records.people.members import Invitation
 from risala.engine.people.alert_words import catalogue
 from risala.engine.people.letters import words_in
 from risala.engine.rules.alerts.alert import AlertKind
@@ -413,7 +414,7 @@ class Clubs(RuleBasedStateMachine):
     def invite(self, user_id, at, role):
         club, new_id = self.clubs[at], self.book.id("inv")
         email = users.user(self.book.conn, user_id).email
-        new = Invitation(new_id, club, email, role, "x", 1, self.book.now_ms)
+        new = Invitation(new_id, club, "Club", email, role, "x", 1, self.book.now_ms)
         refused = self.unit(lambda conn: members.invite(conn, new))
         assert (refused is not None) == ((club, user_id) in self.roles)
         return (new_id, user_id, club, role)

@@ -23,7 +23,6 @@ from risala.engine.journal.upkeep import audit_log
 from risala.engine.model.callers import Role
 from risala.engine.model.people import (
     Device,
-    Invitation,
     Language,
     Membership,
     SessionKind,
@@ -32,6 +31,7 @@ from risala.engine.model.people import (
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.people_records.sign_in import CodeRequest, SignInLink
 from risala.engine.model.people_records.users import UserFilter
+from risala.engine.model.records.people.members import Invitation
 
 GROWING = ("users", "members", "invitations", "web_sessions", "sign_in_requests", "mails")
 KIND = SessionKind.CUSTOMER
@@ -46,7 +46,7 @@ def a_day_of_people(book) -> None:
     )
     device = Device("web_a", owner.id, KIND, "a", "b", now_ms, now_ms, now_ms + 10**9)
     asked = CodeRequest("sgn", b"b", KIND, owner.email, Language.FRENCH, 0, 1, now_ms + 10, 1)
-    invited = Invitation("inv", shop, "c@x.example", Role.VIEWER, "x", now_ms, now_ms + 10)
+    invited = Invitation("inv", shop, "Shop", "c@x.example", Role.VIEWER, "x", now_ms, now_ms + 10)
     for work in (
         lambda conn: users.add(conn, owner),
         lambda conn: users.add(conn, other),

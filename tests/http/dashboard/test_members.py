@@ -4,7 +4,7 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from web_people import AT_MS, iso, member
+from web_people import invitation, member
 
 
 @pytest.fixture(autouse=True)
@@ -13,11 +13,7 @@ def _people(gateway):
         "usr_1": member(1, email="aicha@baraka.example", name="Aïcha", role="owner"),
         "usr_2": member(2, name="<script>alert(1)</script>"),
     }
-    gateway.invitations = [
-        {"id": "inv_1", "email": "new@baraka.example", "role": "viewer"}
-        | {"organizationId": "org_1", "organizationName": "Baraka Market", "invitedBy": "usr_1"}
-        | {"createdAt": iso(AT_MS), "expiresAt": iso(AT_MS + 10**9)}
-    ]
+    gateway.invitations = [invitation()]
 
 
 async def test_who_is_there_and_who_is_awaited(owner):

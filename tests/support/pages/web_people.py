@@ -205,11 +205,25 @@ def member(number: int, **changes: Any) -> dict[str, Any]:
     return {
         "userId": f"usr_{number}",
         "email": f"member{number}@baraka.example",
-        "name": None,
+        "name": "",
         "role": "developer",
         "organizationId": "org_1",
         "createdAt": iso(AT_MS - 10**9),
         "version": 7,
+        **changes,
+    }
+
+
+def invitation(**changes: Any) -> dict[str, Any]:
+    return {
+        "id": "inv_1",
+        "organizationId": "org_1",
+        "organizationName": "Baraka Market",
+        "email": "new@baraka.example",
+        "role": "viewer",
+        "invitedBy": "usr_1",
+        "createdAt": iso(AT_MS),
+        "expiresAt": iso(AT_MS + 10**9),
         **changes,
     }
 
@@ -641,7 +655,7 @@ class FakeWebGateway:
             case "member.list":
                 return {"members": [*self.members.values()], "invitations": self.invitations}
             case "member.invite":
-                return {"id": "inv_1", **arguments}
+                return invitation(email=arguments["email"], role=arguments["role"])
             case "member.set_role" | "member.remove":
                 return self.members[arguments["user_id"]]
             case "verify.config":

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from risala.engine.model.commands import Principal
-
 
 class CallerKind(StrEnum):
     """The face of Risala that a caller uses."""
@@ -80,9 +78,9 @@ def operator_by(face: CallerKind, uid: int | None) -> Caller:
     return Caller(who, face, Role.OPERATOR)
 
 
-def key_holder(principal: Principal) -> Caller:
+def key_holder(key_id: str, organization_id: str) -> Caller:
     """A program with a secret key: it has the rights of a developer of its organization."""
-    return Caller(principal.key_id, CallerKind.API, Role.DEVELOPER, principal.organization_id)
+    return Caller(key_id, CallerKind.API, Role.DEVELOPER, organization_id)
 
 
 def user_name(uid: int) -> str:

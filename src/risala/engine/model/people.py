@@ -53,16 +53,6 @@ class Membership:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberView:
-    """A membership with its user."""
-
-    membership: Membership
-    email: str
-    name: str
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
 class ReachableOrganization:
     """An organization that a person may open."""
 
@@ -70,17 +60,6 @@ class ReachableOrganization:
     name: str
     status: str
     role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Invitation:
-    id: str
-    organization_id: str
-    email: str
-    role: Role
-    invited_by: str
-    created_at: int
-    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,12 @@ from risala.engine.model.callers import Role
 from risala.engine.model.commands import Organization, PeopleUse
 from risala.engine.model.people import (
     AccessEnded,
-    Invitation,
     Language,
     Membership,
-    MemberView,
     ReachableOrganization,
     User,
 )
+from risala.engine.model.records.people.members import Invitation, MemberView, member_of
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
@@ -46,7 +45,7 @@ class Memberships:
     def _view(self, membership: Membership) -> MemberView:
         user = self._have.users.user(membership.user_id)
         version = self._have.audit.version_of(user.id, "member", membership.organization_id)
-        return MemberView(membership, user.email, user.name, version)
+        return member_of(membership, user, version)
 
     def organizations(self, user_id: str) -> Sequence[ReachableOrganization]:
         """Organizations that a user is a member of."""
@@ -94,7 +93,7 @@ class Memberships:
             Forbidden: the actor is no longer an owner.
         """
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
-        have.accounts.organization(organization_id)
+        organization = have.accounts.organization(organization_id)
         uses: tuple[tuple[PeopleUse, str | None], ...] = (
             (PeopleUse.INVITATION, organization_id),
             (PeopleUse.INVITED, address),
@@ -106,6 +105,7 @@ class Memberships:
         new = Invitation(
             id=have.ids.new("inv"),
             organization_id=organization_id,
+            organization_name=organization.name,
             email=address,
             role=role,
             invited_by=who,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.people import members
+from risala.engine.model.records.people.members import Members, MemberView
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -23,7 +26,7 @@ _REMOVE: Final = "members/remove.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LIST, await _values(visit), form=visit.form)
+    return await visit.page(_LIST, found=await _found(visit), form=visit.form)
 
 
 async def show_invite(visit: PageRequest) -> TrioResponse:
@@ -35,14 +38,14 @@ async def invite(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {"email": form.text("email"), "role": form.text("role", "developer")}
     try:
-        await visit.perform_here("member.invite", **asked)
+        await visit.ask_here(members.INVITE, **asked)
     except Refusal as error:
         return await visit.again(_INVITE, error, form=form)
     return visit.go(visit.at("members"), INVITED)
 
 
 async def withdraw(visit: PageRequest) -> TrioResponse:
-    await visit.perform_here("member.uninvite", invitation_id=visit.arguments["invitation_id"])
+    await visit.ask_here(members.UNINVITE, invitation_id=visit.arguments["invitation_id"])
     return visit.go(visit.at("members"), WITHDRAWN)
 
 
@@ -51,7 +54,7 @@ async def set_role(visit: PageRequest) -> TrioResponse:
         "user_id": visit.arguments["user_id"],
         "role": visit.form.text("role"),
     }
-    return await _edit(visit, "member.set_role", asked, ROLE_CHANGED)
+    return await _edit(visit, members.SET_ROLE, asked, ROLE_CHANGED)
 
 
 async def ask_remove(visit: PageRequest) -> TrioResponse:
@@ -59,40 +62,34 @@ async def ask_remove(visit: PageRequest) -> TrioResponse:
 
 
 async def remove(visit: PageRequest) -> TrioResponse:
-    return await _edit(visit, "member.remove", {"user_id": visit.arguments["user_id"]}, REMOVED)
+    return await _edit(visit, members.REMOVE, {"user_id": visit.arguments["user_id"]}, REMOVED)
 
 
 async def _edit(
-    visit: PageRequest, operation: str, asked: dict[str, object], done: str
+    visit: PageRequest, ask: Ask[MemberView], asked: dict[str, object], done: str
 ) -> TrioResponse:
     """Apply an edit to the version that the reader saw; a conflict is shown above the list."""
     version = visit.form.text("version")
     if version.isdigit():
         asked["version"] = int(version)
     try:
-        await visit.perform_here(operation, **asked)
+        await visit.ask_here(ask, **asked)
     except NotFound:  # no such member: the fault is in the address, not in a field of the form
         raise
     except Refusal as error:
         faults = {TOP: refusal_sentence(visit.words, error)}
-        return await visit.wrong(_LIST, faults, {**await _values(visit), "form": visit.form})
+        return await visit.wrong(_LIST, faults, {"found": await _found(visit), "form": visit.form})
     return visit.go(visit.at("members"), done)
 
 
-async def _values(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.perform_here("member.list")
-    return {
-        "members": [
-            {**each, "own": each["email"] == visit.user.email} for each in found["members"]
-        ],
-        "invitations": found["invitations"],
-    }
+async def _found(visit: PageRequest) -> Members:
+    return await visit.ask_here(members.LIST)
 
 
-async def _member(visit: PageRequest) -> dict[str, Any]:
-    for member in (await _values(visit))["members"]:
-        if member["userId"] == visit.arguments["user_id"]:
-            return dict(member)
+async def _member(visit: PageRequest) -> MemberView:
+    for member in (await _found(visit)).members:
+        if member.user_id == visit.arguments["user_id"]:
+            return member
     raise NotFound("There is no such member.")
 
 

@@ -227,7 +227,8 @@ class RequestService:
             return _session(self._door.verification_to(self._principal(caller), to))
 
     async def _perform(self, principal: Principal, name: str, **arguments: str | bool) -> None:
-        await self._gateway.perform(name, {**arguments}, key_holder(principal))
+        caller = key_holder(principal.key_id, principal.organization_id)
+        await self._gateway.perform(name, {**arguments}, caller)
 
     def _principal(self, caller: FaceCaller) -> Principal:
         return self._door.admitted(caller.credential_id).principal

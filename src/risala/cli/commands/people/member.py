@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.commands.accounts.organizations import (
-    on_organization,
+    ask_organization,
     optional_org,
     organization_id,
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.people import members
+from risala.engine.model.records.people.members import Invitation, MemberView
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 ROLES = click.Choice(["owner", "developer", "viewer"])
 role_option = click.option(
@@ -50,13 +51,13 @@ def member_add(options: Options, organization: str, email: str, role: str) -> No
     Example: risala member add "My shop" me@example.com --role owner
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[MemberView]:
         found = await organization_id(session, organization)
-        return await session.perform("member.add", organization_id=found, email=email, role=role)
+        return await session.ask(members.ADD, organization_id=found, email=email, role=role)
 
     made = options.run(work)
-    if not output.show(options.json, made):
-        output.said(f"{made['email']} is {_as(made['role'])} now.")
+    if not output.show(options.json, made.json):
+        output.said(f"{made.value.email} is {_as(made.value.role)} now.")
 
 
 @member.command("invite")
@@ -71,14 +72,14 @@ def member_invite(options: Options, organization: str, email: str, role: str) ->
     Example: risala member invite "My shop" you@example.com --role developer
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[Invitation]:
         found = await organization_id(session, organization)
-        return await session.perform("member.invite", organization_id=found, email=email, role=role)
+        return await session.ask(members.INVITE, organization_id=found, email=email, role=role)
 
     invited = options.run(work)
-    if not output.show(options.json, invited):
-        until = output.moment(invited["expiresAt"])
-        output.said(f"{invited['email']} is invited as {invited['role']} until {until} UTC.")
+    if not output.show(options.json, invited.json):
+        new = invited.value
+        output.said(f"{new.email} is invited as {new.role} until {output.utc(new.expires_at)}.")
 
 
 @member.command("list")
@@ -92,15 +93,15 @@ def member_list(options: Options, organization: str | None) -> None:
       risala member list
       risala member list "My shop"
     """
-    found = on_organization("member.list", options, organization)
-    if output.show(options.json, found):
+    found = ask_organization(members.LIST, options, organization)
+    if output.show(options.json, found.json):
         return
     rows = [
-        (each["email"], each["role"], output.moment(each["createdAt"])) for each in found["members"]
+        (each.email, f"{each.role}", output.at(each.created_at)) for each in found.value.members
     ]
     rows += [
-        (each["email"], f"{each['role']} (invited)", output.moment(each["createdAt"]))
-        for each in found["invitations"]
+        (each.email, f"{each.role} (invited)", output.at(each.created_at))
+        for each in found.value.invitations
     ]
     output.table(
         ("E-mail", "Role", "Since (UTC)"),
@@ -121,13 +122,13 @@ def member_role(options: Options, organization: str, email: str, role: str) -> N
     Example: risala member role "My shop" you@example.com viewer
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[MemberView]:
         found = await _member(session, organization, email)
-        return await session.perform("member.set_role", **found, role=role)
+        return await session.ask(members.SET_ROLE, **found, role=role)
 
     changed = options.run(work)
-    if not output.show(options.json, changed):
-        output.said(f"{changed['email']} is {_as(changed['role'])} now.")
+    if not output.show(options.json, changed.json):
+        output.said(f"{changed.value.email} is {_as(changed.value.role)} now.")
 
 
 @member.command("remove")
@@ -141,26 +142,26 @@ def member_remove(options: Options, organization: str, email: str) -> None:
     Example: risala member remove "My shop" you@example.com
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[MemberView]:
         found = await _member(session, organization, email)
-        return await session.perform("member.remove", **found)
+        return await session.ask(members.REMOVE, **found)
 
     gone = options.run(work)
-    if not output.show(options.json, gone):
-        output.said(f"{gone['email']} is no member any more.")
+    if not output.show(options.json, gone.json):
+        output.said(f"{gone.value.email} is no member any more.")
 
 
-async def _member(session: GatewaySession, organization: str, email: str) -> Json:
+async def _member(session: GatewaySession, organization: str, email: str) -> dict[str, str]:
     """The arguments that identify a member.
 
     Raises:
         CommandRefused: no member has this address.
     """
     found = await organization_id(session, organization)
-    listed = await session.perform("member.list", organization_id=found)
-    for each in listed["members"]:
-        if each["email"] == email.strip().lower():
-            return {"organization_id": found, "user_id": each["userId"]}
+    listed = await session.ask(members.LIST, organization_id=found)
+    for each in listed.value.members:
+        if each.email == email.strip().lower():
+            return {"organization_id": found, "user_id": each.user_id}
     raise CommandRefused(f"There is no member {output.clean(email)}; see `risala member list`.")
 
 

@@ -22,6 +22,7 @@ from risala.engine.journal.webhooks import endpoints as webhooks
 from risala.engine.model.audit import AuditEntry, AuditImage, Values, masked
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
+from risala.engine.model.records.people.members import member_of
 from risala.engine.model.records.record import audit_image
 from risala.engine.model.times import iso
 
@@ -251,14 +252,12 @@ def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Seen
     found, known = members.find(conn, organization_id, user_id), users.find(conn, user_id)
     if found is None or known is None:
         return None
-    return Seen(organization_id, {"email": known.email, "role": found.role.value})
+    return Seen(organization_id, audit_image(member_of(found, known)))
 
 
 def invitation(conn: sqlite3.Connection, invitation_id: str) -> Seen | None:
     found = members.stored_invitation(conn, invitation_id)
-    if found is None:
-        return None
-    return Seen(found.organization_id, {"email": found.email, "role": found.role.value})
+    return None if found is None else Seen(found.organization_id, audit_image(found))
 
 
 def chosen_days(conn: sqlite3.Connection, organization_id: str) -> Seen:

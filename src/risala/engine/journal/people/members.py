@@ -14,7 +14,8 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
-from risala.engine.model.people import Invitation, Membership
+from risala.engine.model.people import Membership
+from risala.engine.model.records.people.members import Invitation
 
 MEMBERS_MAX: Final = 200
 """Of one organization, invitations included: a page shows them all."""
@@ -22,7 +23,10 @@ PLACES_MAX: Final = 50
 """Organizations of one user: each request looks at them."""
 
 _MEMBERS: Final = Rows(Membership, role=Role)
-_INVITATIONS: Final = Rows(Invitation, role=Role)
+_INVITATIONS: Final = Rows.of_record(
+    Invitation,
+    {"organization_name": "(SELECT name FROM organizations WHERE id = organization_id)"},
+)
 _ONE: Final = "organization_id = ? AND user_id = ?"
 
 

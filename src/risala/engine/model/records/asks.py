@@ -36,3 +36,8 @@ class Reply(Generic[R]):
     value: R
     json: Mapping[str, Any]
     """The whole answer, including members unknown to the record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Done, without an answer."""

@@ -8,7 +8,10 @@ from typing import Any, Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid
-from risala.engine.model.people import Device, EmailChange, Invitation, ReachableOrganization, User
+from risala.engine.model.people import Device, EmailChange, ReachableOrganization, User
+from risala.engine.model.records.asks import Nothing
+from risala.engine.model.records.people.members import Invitation
+from risala.engine.model.records.record import to_json
 from risala.engine.model.wire import organization_wire
 from risala.engine.operations.arguments import (
     Arguments,
@@ -25,7 +28,6 @@ from risala.engine.operations.people.wire import (
     MaybeLanguage,
     change_wire,
     device_wire,
-    invitation_wire,
     place_wire,
     user_wire,
 )
@@ -68,19 +70,11 @@ class LeaveOrganization(OfOrganization):
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """An invitation beside the name of who invites."""
-
-    invitation: Invitation
-    organization_name: str
-
-
-@dataclass(frozen=True, slots=True)
 class AccountStory:
     user: User
     version: int
     places: tuple[ReachableOrganization, ...]
-    invitations: tuple[Named, ...]
+    invitations: tuple[Invitation, ...]
     change: EmailChange | None
 
 
@@ -100,18 +94,11 @@ class Ended:
     ended: int
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """Done, and nothing is to be said of it."""
-
-
 def _account_wire(found: AccountStory) -> Json:
     return {
         "user": user_wire(found.user, found.version),
         "memberships": [place_wire(each) for each in found.places],
-        "invitations": [
-            invitation_wire(each.invitation, each.organization_name) for each in found.invitations
-        ],
+        "invitations": [to_json(each) for each in found.invitations],
         "change": None if found.change is None else change_wire(found.change),
     }
 
@@ -128,10 +115,6 @@ def _ended_wire(found: Ended) -> Json:
     return {"ended": found.ended}
 
 
-def nothing_wire(_: object) -> Json:
-    return {}
-
-
 def _answer_wire(answer: ChangeAnswer) -> Json:
     change = None if answer.change is None else change_wire(answer.change)
     return {"email": answer.user.email, "change": change, "attemptsLeft": answer.attempts_left}
@@ -146,15 +129,11 @@ def _me(call: Call[Any]) -> str:
 async def _show(call: Call[NoArguments]) -> AccountStory:
     people, me = call.services.people, _me(call)
     user = people.account.user(me)
-    invitations = (
-        Named(each, call.services.accounts.organization(each.organization_id).name)
-        for each in people.memberships.invitations_to(user.email)
-    )
     return AccountStory(
         user,
         people.account.version(me),
         tuple(people.memberships.organizations(me)),
-        tuple(invitations),
+        tuple(people.memberships.invitations_to(user.email)),
         people.account.pending_change(me),
     )
 
@@ -288,7 +267,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.decline",
         arguments=OfInvitation,
         result=Nothing,
-        wire=nothing_wire,
+        wire=to_json,
         handler=_decline,
         roles=USERS,
         changes=True,
@@ -297,7 +276,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.leave",
         arguments=LeaveOrganization,
         result=Nothing,
-        wire=nothing_wire,
+        wire=to_json,
         handler=_leave,
         roles=USERS,
         changes=True,
@@ -306,7 +285,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.delete",
         arguments=NoArguments,
         result=Nothing,
-        wire=nothing_wire,
+        wire=to_json,
         handler=_delete,
         roles=USERS,
         changes=True,

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.callers import Role
-from risala.engine.model.people import MemberView
+from risala.engine.model.records.asks import Nothing
+from risala.engine.model.records.people import members
+from risala.engine.model.records.people.members import Invitation, Members, MemberView
 from risala.engine.operations import owners
-from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization, Text
-from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.people.account import Named, Nothing, nothing_wire
-from risala.engine.operations.people.wire import MemberRole, invitation_wire, member_wire
+from risala.engine.operations.arguments import MaybeWhole, OfOrganization, Text
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.people.wire import MemberRole
 from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
 
 
@@ -34,23 +34,6 @@ class SetRole(OfMember):
     role: MemberRole
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
-    members: tuple[MemberView, ...]
-    invitations: tuple[Named, ...]
-
-
-def _members_wire(found: Members) -> Json:
-    return {
-        "members": [member_wire(each) for each in found.members],
-        "invitations": [_named_wire(each) for each in found.invitations],
-    }
-
-
-def _named_wire(found: Named) -> Json:
-    return invitation_wire(found.invitation, found.organization_name)
-
-
 def _actor(call: Call[Any]) -> str | None:
     """The member who asks; None: the operator, who needs to be none."""
     return (call.caller.user_id or "") if call.caller.is_member else None
@@ -62,14 +45,12 @@ async def _list(call: Call[OfOrganization]) -> Members:
     found = tuple(memberships.members(organization_id))
     if call.caller.is_member and call.caller.role is not Role.OWNER:
         return Members(found, ())
-    name = call.services.accounts.organization(organization_id).name
-    invited = memberships.invitations(organization_id)
-    return Members(found, tuple(Named(each, name) for each in invited))
+    return Members(found, tuple(memberships.invitations(organization_id)))
 
 
-async def _invite(call: Call[Invite]) -> Named:
+async def _invite(call: Call[Invite]) -> Invitation:
     given = call.given
-    invited = await call.services.people.memberships.invite(
+    return await call.services.people.memberships.invite(
         given.organization_id,
         given.email,
         given.role,
@@ -77,7 +58,6 @@ async def _invite(call: Call[Invite]) -> Named:
         _actor(call),
         call.audit(AuditImage.INVITATION, organization_id=given.organization_id),
     )
-    return Named(invited, call.services.accounts.organization(given.organization_id).name)
 
 
 async def _uninvite(call: Call[Uninvite]) -> Nothing:
@@ -114,64 +94,17 @@ async def _add(call: Call[Invite]) -> MemberView:
     return await memberships.add(given.organization_id, given.email, given.role, by)
 
 
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": MemberView}
+_INVITATION: Final[dict[str, Any]] = {
+    "roles": OWNERS,
+    "owner": owners.named,
+    "changes": Invitation,
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="member.list",
-        arguments=OfOrganization,
-        result=Members,
-        wire=_members_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="member.invite",
-        arguments=Invite,
-        result=Named,
-        wire=_named_wire,
-        handler=_invite,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="member.uninvite",
-        arguments=Uninvite,
-        result=Nothing,
-        wire=nothing_wire,
-        handler=_uninvite,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="member.set_role",
-        arguments=SetRole,
-        result=MemberView,
-        wire=member_wire,
-        handler=_set_role,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="member.remove",
-        arguments=OfMember,
-        result=MemberView,
-        wire=member_wire,
-        handler=_remove,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="member.add",
-        arguments=Invite,
-        result=MemberView,
-        wire=member_wire,
-        handler=_add,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=True,
-    ),
+    operation(members.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(members.INVITE, Invite, _invite, **_INVITATION),
+    operation(members.UNINVITE, Uninvite, _uninvite, **_INVITATION),
+    operation(members.SET_ROLE, SetRole, _set_role, roles=OWNERS, **_ONE),
+    operation(members.REMOVE, OfMember, _remove, roles=OWNERS, **_ONE),
+    operation(members.ADD, Invite, _add, roles=OPERATORS, **_ONE),
 )

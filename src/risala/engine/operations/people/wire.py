@@ -10,9 +10,7 @@ from risala.engine.model.callers import Role
 from risala.engine.model.people import (
     Device,
     EmailChange,
-    Invitation,
     Language,
-    MemberView,
     ReachableOrganization,
     User,
 )
@@ -57,32 +55,6 @@ def user_wire(user: User, version: int) -> Json:
         "updatedAt": iso(user.updated_at),
         "lastSeenAt": maybe_iso(user.seen_at),
         "version": version,
-    }
-
-
-def member_wire(found: MemberView) -> Json:
-    membership = found.membership
-    return {
-        "userId": membership.user_id,
-        "email": found.email,
-        "name": found.name,
-        "role": membership.role.value,
-        "organizationId": membership.organization_id,
-        "createdAt": iso(membership.created_at),
-        "version": found.version,
-    }
-
-
-def invitation_wire(found: Invitation, organization_name: str) -> Json:
-    return {
-        "id": found.id,
-        "organizationId": found.organization_id,
-        "organizationName": organization_name,
-        "email": found.email,
-        "role": found.role.value,
-        "invitedBy": found.invited_by,
-        "createdAt": iso(found.created_at),
-        "expiresAt": iso(found.expires_at),
     }
 
 

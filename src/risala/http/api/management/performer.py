@@ -37,7 +37,8 @@ class KeyPerformer:
         """
         given = {each: value for each, value in arguments.items() if value is not None}
         try:
-            return await self.operator.perform(name, given, key_holder(principal))
+            caller = key_holder(principal.key_id, principal.organization_id)
+            return await self.operator.perform(name, given, caller)
         except Invalid as error:
             raise bad_body([issue_of(fault) for fault in error.faults]) from error
         except Conflict as error:

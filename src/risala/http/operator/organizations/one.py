@@ -9,6 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import senders
+from risala.engine.model.records.people import members
 from risala.http.operator.organizations.listing import with_state
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -72,8 +73,8 @@ def _rate_text(rate: float | None) -> str:
 async def add_member(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
     try:
-        await visit.perform(
-            "member.add",
+        await visit.ask(
+            members.ADD,
             organization_id=organization_id,
             email=visit.form.text("email"),
             role=visit.form.text("role"),
@@ -122,7 +123,7 @@ async def _values(
         "deletion": whole[0] if whole else None,
         "holds": await visit.perform("org.deletion", **whose),
         "entries": (await visit.perform("ledger.list", limit=ROWS, **whose))["entries"],
-        "members": (await visit.perform("member.list", **whose))["members"],
+        "members": (await visit.ask(members.LIST, **whose)).members,
         "keys": (await visit.perform("key.list", **whose))["keys"],
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
         "kinds": ENTRY_KINDS,

@@ -14,8 +14,9 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.people import Invitation, Language, Membership, User
+from risala.engine.model.people import Language, Membership, User
 from risala.engine.model.people_records.mails import MailKind, NewMail
+from risala.engine.model.records.people.members import Invitation
 
 OWNED_MAX: Final = 10
 """Organizations that one user may own: enough for an agency, too few to hide in."""
