@@ -37,7 +37,7 @@ class SmtpMailer:
                 self._send, mail, limiter=self._limiter, abandon_on_cancel=True
             )
         except (OSError, smtplib.SMTPException, ValueError) as error:
-            reason = _reason(error).replace(mail.to, "the recipient")  # to whom is in no log
+            reason = _reason(error).replace(mail.to, "the recipient")  # never logged
             raise MailNotSentError(f"The mail was not sent: {reason}") from error
 
     def _send(self, mail: Mail) -> None:

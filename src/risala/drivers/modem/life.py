@@ -42,7 +42,7 @@ _CLOSE_S: Final = 8.0
 _LOOK_S: Final = 1.0
 """Seconds between two looks for a device that is unplugged."""
 _STABLE_S: Final = 60.0
-"""Where a port served this long, the wait before it is opened again is the shortest one."""
+"""After a port served this long, the wait before it is opened again is the shortest one."""
 _LATE_MAX: Final = 100
 _EARLY_MAX: Final = 64
 """Unsolicited lines kept during the setup of a modem: a status report may be among them."""
@@ -191,7 +191,7 @@ class Life:
             self._early.extend(session.inbox.leftovers())
 
     async def _rest(self, link: AtLink, why: Unready) -> bool:
-        """Wait before looking again; False where the line was hung up meanwhile."""
+        """Wait before the next check; False if the line was hung up meanwhile."""
         self._context.health(Health(why.state, str(why)))
         self._look_again = trio.Event()
         async with trio.open_nursery() as nursery:

@@ -1,4 +1,4 @@
-"""Notes in a file of their own: for examining a modem without the engine, whose journal keeps them
+"""Notes in a separate file: for examining a modem without the engine, whose journal keeps them
 otherwise."""
 
 from __future__ import annotations

@@ -146,8 +146,8 @@ class ModemSender:
     # -- one segment -----------------------------------------------------------------------------
 
     async def _count(self, job: _Job) -> bool:
-        """Count a segment in the quota, on disk. False where that failed: the segment must not
-        leave then, and is settled as unsent."""
+        """Count a segment in the quota, on disk. False if that failed: the segment must not leave
+        then, and is settled as unsent."""
         try:
             job.counted = await self._records.tally.count(job.segment)
         except NotStoredError:

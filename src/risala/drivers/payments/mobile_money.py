@@ -128,7 +128,7 @@ class ConfirmedMobileMoney(MobileMoney):
 
 
 def build_wallet(name: str, title: str, settings: MobileMoneySettings) -> MobileMoney:
-    """A wallet, with the bank's ear where it has its settings."""
+    """A wallet, with the bank's messages if it has the settings for them."""
     if settings.sms is None:
         return MobileMoney(title, settings)
     return ConfirmedMobileMoney(title, settings, BankReader(name, settings.sms))

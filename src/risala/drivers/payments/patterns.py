@@ -122,7 +122,7 @@ def _with_plain_blanks(written: str) -> str:
 
 
 class _Parser:
-    """Goes through a pattern once, and writes the expression that is used in its place."""
+    """Reads a pattern once, and writes the expression that replaces it."""
 
     def __init__(self, text: str) -> None:
         self._text = text

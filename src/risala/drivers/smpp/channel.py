@@ -152,7 +152,7 @@ class Channel:
                 failures = 0
 
     def hurry(self) -> None:
-        """End the wait before the next connection, where there is one."""
+        """End the wait before the next connection, if any."""
         self._hurry.set()
 
     def bind_again(self) -> None:

@@ -71,7 +71,7 @@ class _Waiting:
         self.answered.set()
 
     def leave(self, instead: Callable[[Outcome], None]) -> None:
-        """Wait no longer: the outcome goes there, now or when it comes."""
+        """Stop waiting: the outcome is passed there, now or when it comes."""
         self._instead = instead
         if self.outcome is not None:
             instead(self.outcome)
@@ -82,7 +82,7 @@ class SmppDriver:
 
     Args:
         carrier: its configured name.
-        rng: where the jitter of reconnecting comes from.
+        rng: the source of the jitter of reconnecting.
         now_ms: UTC epoch milliseconds.
     """
 

@@ -116,7 +116,7 @@ class Habits:
         return load_percent
 
     def receipt(self, receipt: Receipt) -> Receipt:
-        """Learn from a receipt. Returns it without its reference where that cannot be trusted."""
+        """Learn from a receipt. Returns it without its reference if that cannot be trusted."""
         if self.references.state is Repeating.UNKNOWN:
             self._watching(lambda: self.references.receipt(receipt))
         form = self._ids.better_form(receipt.carrier_id)
@@ -126,7 +126,7 @@ class Habits:
             self._on_news(news)
         if receipt.reference is None or self.references.is_given:
             return receipt
-        # No submit of ours carries a reference: this one is somebody else's, or always the same.
+        # No submit of ours has a reference: this one is not ours, or always the same.
         return replace(receipt, reference=None)
 
     def bound(self, sc_interface_version: int | None) -> None:

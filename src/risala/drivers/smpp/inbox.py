@@ -41,7 +41,7 @@ class _LateOutcome:
 
 
 def as_it_is(receipt: Receipt) -> Receipt:
-    """For carriers whose receipts need no second look."""
+    """For carriers whose receipts need no further check."""
     return receipt
 
 
@@ -82,7 +82,7 @@ class SmppInbox:
                 nursery.start_soon(self._work)
 
     def deliver(self, link: Link, request: Pdu) -> None:
-        """Take a request of the carrier. Where it cannot be taken, it is refused at once."""
+        """Take a request of the carrier, or refuse it at once."""
         if isinstance(request, _MESSAGES):
             if is_receipt(request):
                 self._receipt(Unanswered(link, request))

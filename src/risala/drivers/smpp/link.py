@@ -99,8 +99,8 @@ class _Slot:
 
 
 class Link:
-    """One connection. Run :meth:`run` in a nursery: it goes on until :meth:`end`, even when the
-    nursery is cancelled, so that there is time to unbind."""
+    """One connection. Run :meth:`run` in a nursery: it continues until :meth:`end`, even when the
+    nursery is cancelled, so that it can unbind."""
 
     def __init__(
         self,
@@ -347,8 +347,8 @@ class Link:
             self._drained.set()
 
     async def _expire(self) -> None:
-        """Give up on requests whose time is over. One task does for all: requests of one timeout
-        expire in the order in which they were sent, and there are two timeouts at most."""
+        """Give up on requests whose time is over. One task is enough for all: requests of one
+        timeout expire in the order in which they were sent, and at most two timeouts exist."""
         while True:
             now = trio.current_time()
             for slot in [one for one in self._slots.values() if one.deadline <= now]:

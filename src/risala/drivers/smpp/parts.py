@@ -1,12 +1,12 @@
 """People's messages, some of them in parts: nothing is answered before it is on disk.
 
-A part alone is no message that could be stored. It is kept as a note instead
+A part alone cannot be stored as a message. It is kept as a note instead
 (:meth:`DriverContext.remember`) and answered at once. When the last part is here the message is
 stored, and its notes are deleted in the same transaction. A message that never becomes whole is
-stored as it is, with ``[…]`` where parts are missing: after :attr:`SmppParts.timeout_s`, or sooner
-when too many wait.
+stored as it is, with ``[…]`` for missing parts: after :attr:`SmppParts.timeout_s`, or sooner when
+too many wait.
 
-Whenever a crash comes, each part is with the carrier, in a note, or in a stored message:
+At any crash, each part is with the carrier, in a note, or in a stored message:
 
 ::
 
@@ -14,9 +14,9 @@ Whenever a crash comes, each part is with the carrier, in a note, or in a stored
                                   │                                           │
                      stored, and all notes but whole/ deleted <───────────────┘
 
-The note ``whole/…`` tells for some minutes which parts a message had, so that a part that comes
+The note ``whole/…`` keeps for some minutes which parts a message had, so that a part that comes
 again, because the carrier missed our answer, makes no second message. As long as the note
-``storing/…`` stands beside it the message is not stored yet.
+``storing/…`` exists too, the message is not stored yet.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ NOTES_HELD_MAX: Final = 7000
 WHOLES_MAX: Final = 1400
 """Whole messages whose parts are still recognised when they come again."""
 _ADDRESS_MAX: Final = 64
-"""Characters of an address that are looked at: the longest one of the standard (data_sm)."""
+"""Characters of an address that are read: the longest one of the standard (data_sm)."""
 _PART: Final = "part/"
 _WHOLE: Final = "whole/"
 _STORING: Final = "storing/"
 
 
 class _Noted(NamedTuple):
-    """What is kept in memory of a part beside its text."""
+    """The data kept in memory of a part, in addition to its text."""
 
     keys: tuple[str, ...]
     """The keys of the part's notes: one, or several where its text is long."""
@@ -119,8 +119,8 @@ class SmppParts:
             await self._give_up(given_up)
 
     async def run(self) -> None:
-        """Store, for life, the messages that a restart or a refusing disk left over, and those that
-        never became whole."""
+        """Store, until cancelled, the messages left over by a restart or a refusing disk, and those
+        that never became whole."""
         while True:
             self._changed = trio.Event()
             if trio.current_time() >= self._retry_s:
@@ -147,7 +147,7 @@ class SmppParts:
     # -- one part ----------------------------------------------------------------------------
 
     async def _note(self, text: str, place: Concatenation, ends: Key) -> Whole | None:
-        """Make a part durable; the message that it completes, or None.
+        """Store a part; returns the message that it completes, or None.
 
         Raises:
             NotStoredError: the disk did not take the part, so the carrier keeps it.
@@ -205,8 +205,7 @@ class SmppParts:
         await self._store(whole)
 
     async def _store(self, whole: Whole) -> None:
-        """Have a message stored and its notes deleted; where the disk refuses, it is tried again
-        later."""
+        """Store a message and delete its notes; if the disk refuses, try again later."""
         notes = [key for part in whole.parts for key in part.token.keys]
         storing = f"{_STORING}{_name(whole.key)}"
         at_ms = max(part.token.at_ms for part in whole.parts)

@@ -50,7 +50,7 @@ class QuietWatch:
 
     @property
     def attention(self) -> str:
-        """A sentence for the operator; empty where there is nothing to see to."""
+        """A sentence for the operator; empty without a problem."""
         if self._in_vain < _TOLD_FROM:
             return ""
         return (

@@ -54,7 +54,7 @@ _REFUSED: Final = {
     "MediaUrl": (21620, "There is no MMS here."),
     "ContentSid": (wire.INVALID, "There are no content templates here: send a Body."),
 }
-"""Fields whose message would be another one here: Twilio's code, and why."""
+"""Fields that would change the meaning of a message here: Twilio's code, and the reason."""
 
 
 class TwilioSettings(BaseModel):

@@ -93,7 +93,7 @@ class AtEngine:
         self._late_result = False
         self._ussd = UssdLines()
 
-    # -- what we send ------------------------------------------------------------------------
+    # -- to the modem ------------------------------------------------------------------------
 
     @property
     def busy(self) -> bool:
@@ -174,7 +174,7 @@ class AtEngine:
         self._payloads.end_of_answer()
         return rows
 
-    # -- what the modem sends ----------------------------------------------------------------
+    # -- from the modem ----------------------------------------------------------------------
 
     def receive(self, octets: bytes) -> list[Event]:
         """The events that these octets complete."""

@@ -31,7 +31,7 @@ class ErrorVerdict(StrEnum):
     UNCERTAIN = "uncertain"
     """The network did not acknowledge in time: it may have taken the message."""
     SICK = "sick"
-    """The SIM or the modem has a fault: no message goes until an operator acts. Nothing was
+    """The SIM or the modem has a fault: nothing can be sent until an operator acts. Nothing was
     sent."""
     BUSY = "busy"
     """The SIM is still starting: nothing was sent, ask again in a moment."""
@@ -51,7 +51,7 @@ class ErrorMeaning:
     """The modem's words under +CMEE=2, in small letters."""
 
     every_message: bool = False
-    """True where no other message would fare better until an operator acts."""
+    """True if other messages would fail too, until an operator acts."""
 
     @property
     def sick(self) -> bool:

@@ -21,7 +21,7 @@ class Command:
 
     text: str
     prompts: bool = False
-    """True where the modem asks for a body with ``>`` before it answers."""
+    """True if the modem asks for a body with ``>`` before it answers."""
 
     @property
     def name(self) -> str | None:
@@ -32,7 +32,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An intermediate line of an answer, with the PDU that followed it where it announces one."""
+    """An intermediate line of an answer, with the following PDU if it announces one."""
 
     text: str
     pdu: str | None = field(default=None, repr=False)
@@ -54,7 +54,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Urc:
-    """An unsolicited result code; ``pdu`` is its second line, where it has one (``+CMT``)."""
+    """An unsolicited result code; ``pdu`` is its second line, if any (``+CMT``)."""
 
     name: str
     text: str

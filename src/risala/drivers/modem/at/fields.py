@@ -14,9 +14,9 @@ _digits: Final = re.compile(r"[0-9]+", re.ASCII).fullmatch
 
 
 def values(row: str) -> list[str]:
-    """The fields behind a row's name: unquoted, out of their brackets, empty where left out.
+    """The fields behind a row's name: unquoted, out of their brackets, empty if left out.
 
-    A row whose name was left off is read as well.
+    A row without its name is read as well.
     """
     text = _behind_name(row)
     found: list[str] = []

@@ -49,13 +49,13 @@ class Payloads:
 
 
 class UssdLines:
-    """``+CUSD: 0,"…",15`` whose text goes over several lines until the quotation mark is closed."""
+    """``+CUSD: 0,"…",15`` with a text of several lines, up to the closing quotation mark."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
 
     def begins(self, line: str) -> bool:
-        """Whether ``line`` opens a USSD text that goes on in the next line."""
+        """Whether ``line`` opens a USSD text that continues in the next line."""
         if line.count('"') % 2 == 0:
             return False
         self._lines = [line]

@@ -33,7 +33,7 @@ class Counted:
     day: str
     month: str
     recipient: str
-    """The recipient that was added to the month's; empty where it was among them already."""
+    """The recipient that was added to the month's; empty if it was among them already."""
 
 
 class Quota:
@@ -58,7 +58,7 @@ class Quota:
         self.segments_max = segments_per_day_max
         self.recipients_max = recipients_per_month_max
         self._prefix = f"{PREFIX}{sim}/"
-        # Usually one day and one month; more where the clock goes back, as at a start on boards
+        # Usually one day and one month; more if the clock goes back, as at a start on boards
         # without a battery-backed clock.
         self._days: dict[str, int] = {}
         self._months: dict[str, dict[str, None]] = {}
@@ -107,8 +107,8 @@ class Quota:
         return segment.number == 1 and self.closes_day(segment.total, now_ms)
 
     def closes_day(self, segments: int, now_ms: int) -> bool:
-        """As :meth:`refuses`, for a message of so many segments that has not begun: where it does
-        not fit, the day is closed to all others too."""
+        """As :meth:`refuses`, for a message of so many segments that has not begun: if it does not
+        fit, the day is closed to all others too."""
         self._is_closed = not self.fits(segments, now_ms)
         return self._is_closed
 
@@ -130,7 +130,7 @@ class Quota:
         )
 
     def knows(self, recipient: str) -> bool:
-        """True where the SIM has sent to this recipient in this month."""
+        """True if the SIM has sent to this recipient in this month."""
         return recipient in self._recipients
 
     def month_is_over(self, now_ms: int) -> bool:

@@ -60,8 +60,7 @@ async def _word(bench: Bench) -> str | None:
 
 
 async def pin(bench: Bench) -> CheckVerdict:
-    """Is the SIM open? Types the PIN where the SIM asks for it, at most once, as the driver
-    does."""
+    """Is the SIM open? Types the PIN if the SIM asks for it, at most once, as the driver does."""
     if bench.sim_word == "SIM PIN":
         await identify_card(bench.asker, bench.found.identity)
         left = await tries_left(bench.asker, bench.found.identity)

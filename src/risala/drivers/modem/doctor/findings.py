@@ -92,7 +92,7 @@ class Strength:
 
 @dataclass(slots=True)
 class Findings:
-    """All that was found out about the modem at one port; empty where a check did not get to it."""
+    """All findings about the modem at one port; empty if a check did not reach it."""
 
     port: str
     checks: list[Check] = field(default_factory=list)

@@ -115,8 +115,8 @@ def _closed(bench: Bench, fault: PortError, holders: list[Process]) -> CheckVerd
 
 
 def _held(bench: Bench, holders: list[Process], text: str) -> CheckVerdict:
-    """The verdict on a port that another process has open: fine where that is the Risala service;
-    any other process is in the way."""
+    """The verdict on a port that another process has open: fine if that is the Risala service; any
+    other process is in the way."""
     text = f"{text}: {_advice(holders)}"
     if not all(each.is_service for each in holders):
         return fail(text)

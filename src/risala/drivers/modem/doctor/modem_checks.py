@@ -1,4 +1,4 @@
-"""Checks of the modem itself: does it answer, hear the network, and take messages."""
+"""Checks of the modem itself: whether it answers, has a network, and takes messages."""
 
 from __future__ import annotations
 

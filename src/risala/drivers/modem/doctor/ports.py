@@ -32,8 +32,7 @@ _CLOSE_S: Final = 5.0
 @dataclass(frozen=True, slots=True)
 class Candidate:
     port: str
-    """The port's path; under ``/dev/serial/by-id`` where it has one there, which survives a
-    replug."""
+    """The port's path; under ``/dev/serial/by-id`` if it has one there, which survives a replug."""
     device: str
     description: str = ""
     answers: bool = False

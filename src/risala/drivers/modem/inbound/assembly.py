@@ -75,8 +75,8 @@ class TpduAssembler:
         self._parts = 0
 
     def add(self, part: ReceivedPdu, now_ms: int) -> None:
-        """Take a part of a long message; where that makes a message whole, it is in
-        :attr:`outgoing` then.
+        """Take a part of a long message; if that completes a message, it is then in
+        :attr:`outgoing`.
 
         Raises:
             ValueError: it is no part, but a whole message.
@@ -146,7 +146,7 @@ def _handed_over(
 
 
 def text_of(deliver: Deliver) -> str:
-    """The text of a received message; in hexadecimal where it carries octets and no text."""
+    """The text of a received message; in hexadecimal if it carries octets and no text."""
     data = deliver.user_data
     if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
         return data.text

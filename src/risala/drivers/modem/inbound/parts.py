@@ -1,8 +1,8 @@
-"""Parts of long messages, on disk before the modem or the network lets go of them.
+"""Parts of long messages, on disk before they are deleted from the modem or the network.
 
 A part is noted on disk before it is deleted from the modem or acknowledged to the network; its note
 is deleted in the transaction that stores the whole message. A note of its digest stays for some
-days: where a crash came before the modem had deleted the part, it comes again and is recognised.
+days: after a crash before the modem had deleted the part, it comes again and is recognised.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _recalled(notes: ModemNotes) -> list[tuple[ReceivedPdu, int]]:
         try:
             centre, tpdu = from_hex(pdu, Direction.TO_PHONE, int(octets) or None)
         except PduError:
-            continue  # the PDU cannot be read by this version; the note goes when it is outdated
+            continue  # this version cannot read the PDU; its outdated note is deleted later
         if isinstance(tpdu, Deliver):
             part = ReceivedPdu(tpdu, key.removeprefix(_PART), readable_of(centre))
             found.append((part, int(at_ms)))

@@ -130,7 +130,7 @@ async def open_port(port: str, baud: int) -> trio.abc.Stream:
 
 
 class _Opening:
-    """Opens a port in a thread, which cannot be cancelled: where the wait for it was, it closes the
+    """Opens a port in a thread, which cannot be cancelled: if the wait for it was, it closes the
     port that it opened."""
 
     def __init__(self, port: str, baud: int) -> None:

@@ -29,7 +29,7 @@ class Identity:
     imsi: str = ""
     iccid: str = ""
     number: str = ""
-    """The SIM's own number, where it was written on the SIM; on most it was not."""
+    """The SIM's own number, if it is on the SIM; on most it is not."""
     said: tuple[str, ...] = field(default=())
     """The lines of ATI."""
 

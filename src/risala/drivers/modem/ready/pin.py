@@ -22,8 +22,8 @@ SIM_LOOK_S: Final = 1.0
 """Between two looks at a SIM that is busy, which it is for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
 _LAST_TRIES: Final = 2
-"""Fewer tries than this must not be left for a PIN to be typed: the last one is never used up by
-us, even where the operator asks for it."""
+"""The fewest remaining tries at which a PIN is typed: we never use up the last one, even if the
+operator asks for it."""
 _BLOCKED_S: Final = 300.0
 _UNSTORED_S: Final = 5.0
 _READY: Final = ("READY", "SIM PIN2", "SIM PUK2", "")

@@ -37,7 +37,7 @@ class Facts:
     identity: Identity
     smsc: str = ""
     storage: str = ""
-    """The storage in which it keeps received messages; empty where it has no +CPMS."""
+    """The storage in which it keeps received messages; empty if it has no +CPMS."""
     storages: tuple[str, ...] = ()
     routing: Routing = field(default_factory=Routing)
     more_messages: bool = False
@@ -137,7 +137,7 @@ async def turn_radio_on(asker: Asker) -> bool:
 
 
 async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
-    """The number of the service centre, set where the settings have one (27.005 §3.3.1).
+    """The number of the service centre, set if the settings have one (27.005 §3.3.1).
 
     Raises:
         Unready: neither the SIM nor the settings have one.

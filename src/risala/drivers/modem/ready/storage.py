@@ -63,7 +63,7 @@ class Storage:
         return Usage(used, total)
 
     async def list(self, name: str = "") -> list[Stored]:
-        """All received messages; one by one where the modem has no +CMGL."""
+        """All received messages; one by one if the modem has no +CMGL."""
         name = name or self.current
         async with self._selected(name):
             if self._can_list:

@@ -64,7 +64,7 @@ class Asker:
             raise NoAnswerError("the modem does not answer")
 
     async def ok(self, text: str, timeout_s: float = ANSWER_S) -> bool:
-        """True where it takes the command."""
+        """True if it takes the command."""
         answer = await self.try_(text, timeout_s)
         return answer is not None and answer.result.ok
 

@@ -24,7 +24,7 @@ _RESTART_S: Final = 45.0
 _RESTART_FIRST_S: Final = 5.0
 
 ResetUsb = Callable[[Callable[[str], None]], Awaitable[bool]]
-"""Resets the USB device; True where it was done. See
+"""Resets the USB device; True if it was done. See
 :class:`~risala.drivers.modem.port.usb.UsbReset`."""
 
 

@@ -271,7 +271,7 @@ class AtLink:
         except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
             raise PortLostError(HUNG_UP) from error
 
-    # -- when there is no answer -----------------------------------------------------------------
+    # -- without an answer -----------------------------------------------------------------------
 
     async def resync(self) -> bool:
         """Synchronise with the modem again; True if it answers.

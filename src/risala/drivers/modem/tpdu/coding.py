@@ -23,7 +23,7 @@ class Coding:
 
     characters: CharacterSet
     message_class: int | None = None
-    """0 is shown at once, 1 goes to the phone, 2 to the SIM, 3 to the attached equipment."""
+    """0 is shown at once, 1 is for the phone, 2 for the SIM, 3 for the attached equipment."""
     compressed: bool = False
     """Compressed by TS 23.042, which nobody implements: the text cannot be read."""
     message_waiting: bool = False

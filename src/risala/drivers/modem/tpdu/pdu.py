@@ -5,7 +5,7 @@ In AT commands a TPDU is written in hexadecimal, with the service centre's addre
 
     hex text = to_hex(smsc, tpdu)        smsc, tpdu = from_hex(text, Direction.TO_PHONE)
 
-Decoding raises :class:`PduError` for what is no PDU, whatever the octets are, and nothing else.
+Decoding raises only :class:`PduError`, for any octets that are no PDU.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _is_hex: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+").fullmatch
 
 
 class Direction(Enum):
-    """Which way a TPDU goes: the same message type means another thing each way (§9.2.3.1)."""
+    """The direction of a TPDU: the same message type has another meaning each way (§9.2.3.1)."""
 
     TO_PHONE = auto()
     TO_NETWORK = auto()
@@ -67,7 +67,7 @@ class Direction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """SMS-SUBMIT (§9.2.2.2): what a phone sends."""
+    """SMS-SUBMIT (§9.2.2.2): sent by a phone."""
 
     destination: TpAddress
     user_data: UserData
@@ -83,7 +83,7 @@ class Submit:
     pid: int = 0
 
     def encode(self) -> bytes:
-        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
+        """The TPDU's octets. Raises :class:`PduError` if a value does not fit."""
         vpf, validity = 0, b""
         if isinstance(self.validity, int):
             vpf, validity = VPF_RELATIVE, bytes((self.validity,))
@@ -109,7 +109,7 @@ class Submit:
 
     @classmethod
     def decode(cls, octets: bytes) -> Submit:
-        """Read a TPDU. Raises :class:`PduError` where it is no SUBMIT."""
+        """Read a TPDU. Raises :class:`PduError` if it is no SUBMIT."""
         reader = Reader(octets)
         first = reader.octet("SUBMIT")
         if first & MTI != MTI_SUBMIT:
@@ -138,7 +138,7 @@ class Submit:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """SMS-DELIVER (§9.2.2.1): what a phone receives."""
+    """SMS-DELIVER (§9.2.2.1): received by a phone."""
 
     originator: TpAddress
     user_data: UserData
@@ -151,7 +151,7 @@ class Deliver:
     pid: int = 0
 
     def encode(self) -> bytes:
-        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
+        """The TPDU's octets. Raises :class:`PduError` if a value does not fit."""
         first = (
             NO_MORE_MESSAGES * (not self.more_messages)
             | STATUS_REPORT * self.status_report
@@ -168,7 +168,7 @@ class Deliver:
 
     @classmethod
     def decode(cls, octets: bytes) -> Deliver:
-        """Read a TPDU. Raises :class:`PduError` where it is no DELIVER."""
+        """Read a TPDU. Raises :class:`PduError` if it is no DELIVER."""
         reader = Reader(octets)
         first = reader.octet("DELIVER")
         # The reserved type 11 is to be taken as a DELIVER (§9.2.3.1).
@@ -214,8 +214,8 @@ def from_hex(
     """Service centre and TPDU out of a PDU in hexadecimal.
 
     Args:
-        tpdu_octets: the length that the modem gave with it. Where that is all of the PDU, the
-            modem writes no service centre.
+        tpdu_octets: the length that the modem gave with it. If that is all of the PDU, the modem
+            writes no service centre.
     """
     if len(text) > 2 * PDU_OCTETS_MAX:
         raise PduError("this is longer than any PDU")

@@ -46,7 +46,7 @@ class StatusReport:
     user_data: UserData | None = None
 
     def encode(self) -> bytes:
-        """The TPDU's octets. Raises :class:`PduError` where a value does not fit."""
+        """The TPDU's octets. Raises :class:`PduError` if a value does not fit."""
         user_data = self.user_data
         first = (
             MTI_STATUS_REPORT
@@ -69,7 +69,7 @@ class StatusReport:
 
     @classmethod
     def decode(cls, octets: bytes) -> StatusReport:
-        """Read a TPDU. Raises :class:`PduError` where it is no STATUS-REPORT."""
+        """Read a TPDU. Raises :class:`PduError` if it is no STATUS-REPORT."""
         reader = Reader(octets)
         first = reader.octet("STATUS-REPORT")
         if first & MTI != MTI_STATUS_REPORT:

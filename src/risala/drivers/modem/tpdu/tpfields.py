@@ -81,7 +81,7 @@ def _semi_octets(octets: bytes) -> list[int]:
 
 
 def _digits(octets: bytes, count: int | None = None) -> str:
-    """The first ``count`` digits, or all; fewer where a fill comes before, as some networks write
+    """The first ``count`` digits, or all; fewer if a fill comes before, as some networks write
     it."""
     halves = _semi_octets(octets)[:count]
     if _FILL in halves:

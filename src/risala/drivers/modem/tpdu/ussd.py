@@ -1,7 +1,7 @@
-"""The balance of a SIM by USSD (27.007 §7.15). Pure but for the asking.
+"""The balance of a SIM by USSD (27.007 §7.15). Pure except for the query.
 
-The code goes as text, and where the modem refuses that, packed in hexadecimal as Huawei sticks
-want it. The answer comes by itself, later, in text, packed, or in UCS-2.
+The code is sent as text, and if the modem refuses that, packed in hexadecimal for Huawei sticks.
+The answer comes later, unsolicited, in text, packed, or in UCS-2.
 """
 
 from __future__ import annotations

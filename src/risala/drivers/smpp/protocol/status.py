@@ -159,9 +159,9 @@ _OF_PHONE: Final = {
     0x66: (Scope.FINAL, Cause.PHONE_FULL),
     0xFE: (Scope.RECIPIENT, Cause.ABSENT),
 }
-"""In transaction mode, where the answer is the network's or the phone's: the number is unknown,
-the phone refused the message for now or for good, or could not be reached. Nothing of it speaks
-against the carrier."""
+"""In transaction mode, where the answer is the network's or the phone's: the number is unknown, the
+phone refused the message for now or for good, or could not be reached. None of this is a fault of
+the carrier."""
 
 STATUSES: Final[dict[int, CommandStatus]] = {
     value: CommandStatus(value, name, verdict, text, _CAUSES.get(value, Cause.UNSUPPORTED))

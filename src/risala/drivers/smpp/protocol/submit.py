@@ -81,7 +81,7 @@ class Concatenating(StrEnum):
 
 
 class TextField(StrEnum):
-    """In which field the user data goes (§5.2.22, §5.3.2.32)."""
+    """The field of the user data (§5.2.22, §5.3.2.32)."""
 
     SHORT_MESSAGE = "short_message"
     MESSAGE_PAYLOAD = "message_payload"
@@ -261,7 +261,7 @@ def plain_text(pdu: MessagePdu) -> str:
 
 
 def message_octets(pdu: MessagePdu) -> bytes:
-    """The user data: ``short_message``, or ``message_payload`` where that is used instead."""
+    """The user data: ``short_message``, or ``message_payload`` if that is used instead."""
     octets = b"" if isinstance(pdu, DataSm) else pdu.short_message
     if not octets and pdu.tlvs:
         payload = find(pdu.tlvs, MESSAGE_PAYLOAD)

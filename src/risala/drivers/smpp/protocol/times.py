@@ -36,10 +36,10 @@ def _span(seconds: int) -> str:
 
 
 def parse_time(text: str, now_ms: int) -> int:
-    """The moment that a peer's time means, as UTC epoch milliseconds.
+    """A peer's time as UTC epoch milliseconds.
 
     Args:
-        now_ms: where a span begins. Its months have 30 days and its years 365.
+        now_ms: the start of a span. Its months have 30 days and its years 365.
 
     Raises:
         ValueError: the text is no time of the standard.
