@@ -231,7 +231,7 @@ class JsonApp(QuartTrio):
         self.plain.add(path, {method: handler}, body_bytes_max)
 
     def answers_at(self, path: str) -> bool:
-        """Whether somebody answers a path already."""
+        """Whether a path already has a handler."""
         rules = {rule.rule for rule in self.url_map.iter_rules()}
         served = any(pages.serves(path) for pages in self._pages)
         return served or path in rules or self.plain.find(path.encode()) is not None

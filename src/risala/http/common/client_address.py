@@ -30,7 +30,7 @@ _REMEMBERED_BYTES_MAX: Final = 160
 """The most bytes of ``X-Forwarded-For`` in a key of the cache, enough for some proxies. A client
 may fill the header up to its limit."""
 _TEXTS_MAX: Final = 1024
-"""Clients whose address is remembered as text, some 500 kB at most."""
+"""Clients whose address is cached as text, some 500 kB at most."""
 
 
 class ClientAddresses:

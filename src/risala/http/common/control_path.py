@@ -1,4 +1,4 @@
-"""Where the control socket is; for both ends of it, so that nothing heavy is imported here."""
+"""The path of the control socket; for both ends of it, so that nothing heavy is imported here."""
 
 from __future__ import annotations
 

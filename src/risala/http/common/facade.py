@@ -64,8 +64,8 @@ class Operator(Protocol):
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller, /
     ) -> dict[str, Any]:
-        """Do one operation, JSON in and out. Raises ``Refusal``, also where it is not for the
-        caller."""
+        """Do one operation, JSON in and out. Raises ``Refusal``, also if the caller lacks
+        permission."""
 
 
 class ApiGateway(GatewayFacade, Operator, Protocol):

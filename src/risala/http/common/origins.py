@@ -10,11 +10,11 @@ EXPOSED = "retry-after, x-request-id"
 def cors_headers(
     open_paths: AbstractSet[str], path: str | None, origin: str | None
 ) -> list[tuple[str, str]]:
-    """The CORS headers of an answer, whoever makes it.
+    """The CORS headers of an answer from any source.
 
     Args:
         open_paths: the paths whose answers pages of any origin may read.
-        path: the request's path; None where the request could not be read so far. It may have been
+        path: the request's path; None if the request could not be read so far. It may have been
             for an open path, and its answer reveals nothing: so any page may read it.
         origin: the request's ``Origin`` header.
     """

@@ -63,7 +63,7 @@ async def read_raw(request: PlainRequest) -> bytes:
     """The raw body of a request of any content type.
 
     Raises:
-        Problem: 415 where it is compressed, 413 and 408 as for :func:`read_body`.
+        Problem: 415 if it is compressed, 413 and 408 as for :func:`read_body`.
     """
     codings = request.fields.get(b"content-encoding")
     if codings and codings[0].strip().lower() != b"identity":
@@ -102,7 +102,7 @@ def _is_json(content_type: bytes) -> bool:
 
 
 def read_text(raw: bytes) -> str:
-    """A body as text. Raises :class:`Problem`, 400, for what is not UTF-8."""
+    """A body as text. Raises :class:`Problem`, 400, if it is not UTF-8."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError:
@@ -154,8 +154,8 @@ def check_depth(value: object, brackets: int, depth_max: int = DEPTH_MAX) -> Non
     """Refuse a value that nests too deep.
 
     Args:
-        brackets: brackets in the value's text. Where there are fewer than the bound it cannot nest
-            deeper, so that most values are not walked through.
+        brackets: brackets in the value's text. Fewer than the bound cannot nest deeper, so that
+            most values need no walk.
 
     Raises:
         Problem: 400.

@@ -18,7 +18,7 @@ async def answer_by_asgi(
     receive: ASGIReceiveCallable,
     send: ASGISendCallable,
 ) -> None:
-    """Answer one request; where its client goes away, its handler is cancelled."""
+    """Answer one request; if its client goes away, its handler is cancelled."""
     request_id, fields = new_request_id(), fields_of(scope["headers"])
     async with trio.open_nursery() as nursery:
         body = _ReceivedBody(_length(fields), receive, nursery)

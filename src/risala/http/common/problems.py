@@ -89,7 +89,7 @@ class BodyIssue:
 
 @dataclass(eq=False)
 class Problem(Exception):
-    """An error answer. Raised where this room itself refuses a request."""
+    """An error answer. Raised if this room itself refuses a request."""
 
     status: int
     message: str

@@ -1,4 +1,4 @@
-"""What happens to an organization, as server-sent events: for its dashboard and `risala tail`.
+"""The events of an organization as server-sent events: for its dashboard and `risala tail`.
 
 ::
 
@@ -18,15 +18,14 @@
     event: lagged                     the reader was too slow; what it missed follows
     data: {"lost":1234}
 
-    event: reset                      what is missing cannot be made up for: read all anew
+    event: reset                      missing events cannot be sent: read everything again
     data: {"reason":"…"}
 
     : alive                           nothing happened for a while
 
-After ``lagged``, and for a reader that comes back with ``Last-Event-ID``, come the events that were
-missed and the present state of each message that changed meanwhile; the same may come twice. Where
-only ``life`` is followed, the ids are times. Whether somebody may read a stream is decided by the
-app that mounts it.
+After ``lagged``, and for a reader that comes back with ``Last-Event-ID``, the missed events and the
+present state of each message changed meanwhile follow; the same may come twice. If only ``life`` is
+followed, the ids are times. The app that mounts a stream decides who may read it.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     places = {name: query[name] for name in ("before", "after") if name in query}
     try:
         page = await visit.perform_here("inbound.list", limit=PAGE, **asked, **places)
-    except Invalid:  # somebody typed it into the address
+    except Invalid:  # typed by hand into the address
         return visit.go(visit.at("inbound"))
     return await visit.page(
         "inbound/list.html",

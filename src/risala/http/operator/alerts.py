@@ -1,4 +1,4 @@
-"""Alerts as pages show them: the sentence in the reader's language, and where it leads."""
+"""Alerts as pages show them: the sentence in the reader's language, and its link."""
 
 from __future__ import annotations
 

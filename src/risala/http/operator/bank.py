@@ -55,7 +55,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def _listed(visit: PageRequest) -> dict[str, Any]:
-    """The accounts, and the texts that need somebody, or all."""
+    """The accounts, and the texts that need a decision, or all."""
     query = {"all": "yes"} if visit.form.ticked("all") else {}
     asked: dict[str, Any] = {"open": not query or None}
     if (before := visit.form.text("before")).isdecimal():

@@ -65,7 +65,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     asked = {name: cursor for name in ("before", "after") if (cursor := visit.form.text(name))}
     try:
         found = await visit.perform("payment.queue", status=status, search=search or None, **asked)
-    except Refusal:  # a cursor that somebody typed into the address
+    except Refusal:  # an invalid cursor in the address
         found = await visit.perform("payment.queue", status=status)
     lines = await visit.perform("payment.lines")
     return {

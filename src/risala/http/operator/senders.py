@@ -52,7 +52,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
             asked[name] = cursor
     try:
         found = await visit.ask(senders.REQUESTS, **asked)
-    except Refusal:  # a cursor that somebody typed into the address
+    except Refusal:  # an invalid cursor in the address
         found = await visit.ask(senders.REQUESTS, status=asked["status"])
     return {
         "page": found,
@@ -82,7 +82,7 @@ async def show_one(visit: PageRequest) -> TrioResponse:
 
 
 async def _one(visit: PageRequest) -> dict[str, Any]:
-    """One request, and how much of its organization's traffic goes by the name."""
+    """One request, and the share of its organization's traffic under the name."""
     sender_id = visit.arguments["sender_id"]
     found = await visit.ask(senders.REQUESTS, sender_id=sender_id)
     if not found.senders:

@@ -35,7 +35,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked |= {name: text for name in ("before", "after") if (text := form.text(name))}
     try:
         found = await visit.perform("user.list", **asked)
-    except Invalid:  # somebody typed it into the address: without filters there is a list
+    except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("users"))
     previous, after = found["previous"], found["next"]
     return await visit.page(

@@ -145,7 +145,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
 
 
 class PinnedStream(httpcore2.AsyncNetworkStream):
-    """A stream of the pool, whose every step ends by the task's deadline."""
+    """A stream of the pool: each step ends by the task's deadline."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream) -> None:
         self._stream = stream

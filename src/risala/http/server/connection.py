@@ -31,12 +31,12 @@ _GONE: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 class GuardedConnection:
-    """A connection's one task, which reads, has the app answer, and writes.
+    """A connection's one task, which reads, lets the app answer, and writes.
 
     An idle connection is closed after ``idle_s``, one whose request's header has begun after
-    ``header_s``, and one with a request under way ``quiet_s`` after the last bytes sent. The face
-    sees to that (:meth:`sweep`); it also looks whether the client of a request under way is still
-    there, since nothing is read from it meanwhile.
+    ``header_s``, and one with a running request ``quiet_s`` after the last bytes sent. The face
+    does that (:meth:`sweep`); it also checks whether the client of a running request is still
+    connected, since nothing is read from it meanwhile.
     """
 
     scheme = "http"
@@ -106,7 +106,7 @@ class GuardedConnection:
         self._seen_busy = self._busy
 
     async def send(self, data: bytes) -> None:
-        """Write a part of an answer, all of it; cancels the connection where that fails."""
+        """Write a whole part of an answer; cancels the connection if that fails."""
         self._until = trio.current_time() + self.patience.quiet_s
         try:
             # Nearly always the socket has room for all of it, and nothing is waited for.

@@ -133,7 +133,7 @@ class ListenerState:
             connection.hurry(self._stop_at)
 
     async def keep_time(self) -> None:
-        """Close connections whose time is over, for ever: one task for the deadlines of all."""
+        """Close connections whose time is over, for ever: one task for all deadlines."""
         while True:
             await trio.sleep(_SWEEP_EVERY_S)
             now = trio.current_time()

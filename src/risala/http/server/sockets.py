@@ -35,7 +35,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     """Listen on ``host`` (a name, IPv4 or IPv6 address) and ``port`` (0: any free one).
 
     Raises:
-        ListenError: the address cannot be used; ``str()`` says why, and what to do.
+        ListenError: the address cannot be used; ``str()`` is the reason, and what to do.
     """
     try:
         found = socket.getaddrinfo(
@@ -102,14 +102,13 @@ def connections_room(wanted: int) -> int:
 def listen_control(data_dir: Path) -> Iterator[socket.socket]:
     """Listen on the control socket of a data directory, whose lock the caller holds.
 
-    Because of the lock, a socket that is there already belongs to no living process, and may be
-    removed.
+    Because of the lock, an existing socket belongs to no living process, and may be removed.
     """
     path = data_dir / CONTROL_NAME
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         path.unlink(missing_ok=True)
-        # Set before bind(), so that the file never exists with wider rights, whatever the umask is.
+        # Set before bind(), so that the file never exists with wider rights, for any umask.
         os.fchmod(sock.fileno(), 0o600)
         with unix_address(path) as address:
             sock.bind(address)

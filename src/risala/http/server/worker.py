@@ -35,10 +35,10 @@ async def serve_socket(
     """Serve ``app`` on a listening socket, which is closed, until ``shutdown``; by ``tls``: https.
 
     Started when connections are taken. Returns within ``config.graceful_timeout`` seconds of
-    ``shutdown``; what lasts longer is cancelled.
+    ``shutdown``; tasks that last longer are cancelled.
 
     Raises:
-        ExceptionGroup: of Hypercorn's LifespanFailureError, when the app said that it cannot start.
+        ExceptionGroup: of Hypercorn's LifespanFailureError, when the app reports a failed start.
     """
     state: LifespanState = {}
     lifespan = Lifespan(wrap_app(app, config.wsgi_max_body_size, "asgi"), config, state)

@@ -262,7 +262,7 @@ class WebApp(JsonApp):
         """The visit of a member.
 
         Raises:
-            NotFound: there is no such organization, or none for them.
+            NotFound: the organization does not exist, or the reader is no member.
         """
         assert visit.session is not None, "whoever did not sign in was sent away"
         visit = replace(visit, place=_organization_of(visit.session, organization_id))

@@ -34,7 +34,7 @@ class Bar:
 
 
 def top_of(bars: Sequence[Bar]) -> int:
-    """Where the scale ends: a round number that three lines divide."""
+    """The end of the scale: a round number that three lines divide."""
     most = max((sum(bar.parts) for bar in bars), default=0)
     if most <= _LINES:
         return _LINES

@@ -60,12 +60,12 @@ class CookiePolicy:
 
     @property
     def known_cookie(self) -> str:
-        """Of a browser that somebody has signed in on; it stays when they sign out."""
+        """The cookie of a browser that was once signed in; it stays after signing out."""
         return self._named("-known")
 
     @property
     def unsent_cookie(self) -> str:
-        """Of a browser whose form came after the session had ended."""
+        """The cookie of a browser whose form came after the session had ended."""
         return self._named("-unsent")
 
     def _named(self, use: str) -> str:

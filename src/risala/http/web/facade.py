@@ -1,4 +1,4 @@
-"""What pages ask of the engine: the shape of the gateway, and of its part for people.
+"""The engine as pages use it: the shape of the gateway, and of its part for people.
 
 Protocols, so that a test can use a small real class instead.
 """
@@ -117,14 +117,14 @@ class PaymentAccess(Protocol):
         """Raises ``NotFound``."""
 
     async def play(self, payment_id: str, card: str, /) -> CheckoutPayment:
-        """Raises ``NotFound``; ``Invalid`` for what is no card of the sandbox."""
+        """Raises ``NotFound``; ``Invalid`` for a card that the sandbox does not have."""
 
 
 class PageFollower(Protocol):
     async def __anext__(self) -> Told: ...
 
     def skip(self) -> None:
-        """Tell nothing of what is still untold: its reader looks at how things stand."""
+        """Drop the pending events: the reader looks at the current state."""
 
     def close(self) -> None: ...
 
@@ -138,12 +138,12 @@ class WebGateway(Protocol):
 
     @property
     def console_pages(self) -> ConsolePages:
-        """What plugins bring to the operator's console."""
+        """The plugins' contributions to the operator's console."""
 
     async def perform(
         self, name: str, arguments: dict[str, Any], caller: Caller, /
     ) -> dict[str, Any]:
-        """One operation, JSON in and out. Raises ``Refusal``, also where it is not for them."""
+        """One operation, JSON in and out. Raises ``Refusal``, also without permission."""
 
     async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
         """The same with a typed answer."""

@@ -42,7 +42,7 @@ class Rail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebFace:
-    """What the pages of one face share."""
+    """The common parts of the pages of one face."""
 
     templates: Sequence[Path]
     kind: SessionKind

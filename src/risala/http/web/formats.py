@@ -257,7 +257,7 @@ class Formats:
 
     @property
     def today(self) -> Day:
-        """The day that it is where the organization is."""
+        """The current day in the organization's zone."""
         return self._local(self.now_ms).date()
 
     def _day(self, local: datetime) -> Markup:

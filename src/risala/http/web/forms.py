@@ -152,12 +152,12 @@ class UnsentForm:
     """A form that was sent after the session of its page had ended."""
 
     path: str
-    """Where it was sent."""
+    """The path that it was sent to."""
     fields: tuple[tuple[str, str], ...] = field(repr=False)
     """Name and value, without the marks of the page that it came from."""
     at_ms: int
     in_session: bool = False
-    """Whether its reader had signed in again by then, in another tab."""
+    """Whether its reader had already signed in again, in another tab."""
 
 
 class UnsentForms:

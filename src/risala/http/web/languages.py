@@ -36,11 +36,11 @@ OWN_NAMES: Final = {
 }
 """As their readers call them: never translated."""
 USUAL: Final = Language.FRENCH
-"""For a reader of whom nothing is known."""
+"""For an unknown reader."""
 
 
 def in_language(language: Language, texts: Mapping[str, str]) -> str:
-    """A text that somebody has written in several languages; in English where it lacks this one."""
+    """A text written in several languages; in English if this one is missing."""
     return texts.get(language.value) or texts.get("en", "")
 
 

@@ -53,7 +53,7 @@ Draw = Callable[[Sequence[LifeEvent | OutboxEvent] | None], Awaitable[str]]
 
 
 class StreamReader(Protocol):
-    """Whose stream it is."""
+    """The reader of a stream."""
 
     @property
     def id(self) -> str: ...

@@ -70,7 +70,7 @@ _MEDIA: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What all pages share."""
+    """The objects that all pages share."""
 
     gateway: WebGateway
     settings: Settings
@@ -161,7 +161,7 @@ class PageRequest:
 
     @property
     def base_url(self) -> str:
-        """Where the reader's programs find us: never by a ``Host`` header from elsewhere."""
+        """Our address for the reader's programs: never from a foreign ``Host`` header."""
         site = self.site
         return site.settings.http.public_url or self.door.origin or site.gateway.people.public_url
 

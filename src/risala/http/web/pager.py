@@ -15,7 +15,7 @@ _SEQ_DIGITS_MAX: Final = 18
 
 
 def is_seq(text: str) -> bool:
-    """Whether it can be the number of an entry, of lists whose cursors are these."""
+    """Whether it can be the number of an entry, for lists with such cursors."""
     return text.isascii() and text.isdigit() and len(text) <= _SEQ_DIGITS_MAX
 
 

@@ -41,7 +41,7 @@ _FORMATS: Final = (
 
 
 class PageReader(Protocol):
-    """For whom a page is drawn."""
+    """The reader of a page."""
 
     @property
     def formats(self) -> Formats: ...
@@ -54,7 +54,7 @@ class PageReader(Protocol):
 
     @property
     def face(self) -> WebFace:
-        """Whose pages they are among."""
+        """The face of the pages."""
 
     def may(self, access: str) -> bool:
         """Whether the reader has the role that something needs."""

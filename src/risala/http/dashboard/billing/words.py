@@ -9,5 +9,5 @@ from risala.http.web.page_request import PageRequest
 
 
 def in_language(visit: PageRequest, texts: Mapping[str, str]) -> str:
-    """A text of a method's; in English where it lacks the reader's language."""
+    """A method's text; in English if the reader's language is missing."""
     return languages.in_language(visit.words.language, texts)

@@ -94,7 +94,7 @@ async def disable(visit: PageRequest) -> TrioResponse:
 
 
 def _back(visit: PageRequest) -> str:
-    """Where the form stood: on the page of the key, or in the list."""
+    """The page of the form: that of the key, or the list."""
     is_page = visit.form.text("from") == "page"
     return visit.at(f"keys/{visit.arguments['key_id']}" if is_page else "keys")
 

@@ -93,7 +93,7 @@ async def _page(
         return await visit.perform_here(
             "request.list", key_id=key_id, limit=_SHOWN, **asked, **cursors
         )
-    except Refusal:  # a cursor that somebody typed: the newest are shown
+    except Refusal:  # an invalid cursor: the newest are shown
         return await visit.perform_here("request.list", key_id=key_id, limit=_SHOWN, **asked)
 
 

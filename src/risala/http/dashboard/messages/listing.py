@@ -49,7 +49,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked = asked_for(visit, query)
     try:
         page = await visit.perform_here("message.list", mode=visit.mode.value, limit=PAGE, **asked)
-    except Invalid:  # somebody typed it into the address: without filters there is a list
+    except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("messages"))
     names = (await visit.ask_here(senders.LIST)).senders
     keys = (await visit.perform_here("key.list")).get("keys", [])

@@ -152,7 +152,7 @@ async def _key(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
 
 
 async def _credential(visit: PageRequest, key_id: str | None) -> CompatCredential | None:
-    """The credential that a message came by, where it came by another face than the API."""
+    """The credential that a message came by, if it came by a face other than the API."""
     if key_id is None or not key_id.startswith(OF_FACES):
         return None
     found = await visit.ask_here(credentials.LIST)

@@ -44,12 +44,12 @@ async def show_all(visit: PageRequest) -> TrioResponse:
         return visit.go(visit.at(f"verify/{text}"))
     try:
         return await visit.page("verify/list.html", await _page(visit))
-    except Invalid:  # somebody typed it into the address: without filters there is a list
+    except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("verify"))
 
 
 async def live_all(visit: PageRequest) -> TrioResponse:
-    """The figures and the states of the page's sessions; no row comes or goes under a reader."""
+    """The figures and the states of the page's sessions; rows are neither added nor removed."""
 
     async def draw(_: object) -> str:
         return await visit.drawn("verify/list_pieces.html", await _page(visit))

@@ -113,7 +113,7 @@ async def _session_status(visit: PageRequest, verification_id: str) -> dict[str,
 
 
 def _request(visit: PageRequest, endpoint: str, body: Mapping[str, str]) -> Markup:
-    """The request of a program; the key stays where it is."""
+    """The request of a program; the key itself is not shown."""
     text = shlex.quote(json.dumps(body, ensure_ascii=False))
     return marked(
         f"curl {visit.base_url}/api/verify/{endpoint} \\\n"

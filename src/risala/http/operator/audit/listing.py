@@ -54,7 +54,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     places = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
     try:
         found = await visit.perform("audit.list", limit=ROWS, **asked_for(visit, query), **places)
-    except Refusal:  # somebody typed it into the address: without filters there is a list
+    except Refusal:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("audit"))
     return await visit.page(
         "audit/list.html",

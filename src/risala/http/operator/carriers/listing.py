@@ -1,4 +1,4 @@
-"""All carriers at a glance, and where a number would go now."""
+"""An overview of all carriers, and the present route of a number."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     }
     try:
         found = await visit.perform("org.list", limit=PAGE, **query)
-    except Invalid:  # somebody typed it into the address: without filters there is a list
+    except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("organizations"))
     filters = {name: text for name, text in query.items() if name in ("search", "status")}
     newer, older = found["newer"], found["older"]

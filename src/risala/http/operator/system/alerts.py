@@ -52,7 +52,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         asked["before"] = before
     try:
         found = await visit.perform("alert.list", **asked)
-    except Refusal:  # somebody typed it into the address
+    except Refusal:  # typed by hand into the address
         return visit.go(_PAGE)
     return await visit.page(
         "system/alerts.html",

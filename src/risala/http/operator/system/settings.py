@@ -56,7 +56,7 @@ def _text(value: object) -> str:
 
 
 def _address(text: str) -> str:
-    """A text; of an address of somebody else's without its path."""
+    """A text; a foreign address without its path."""
     parts = urlsplit(text) if "://" in text else None
     if parts is None or (parts.path in ("", "/") and not parts.query):
         return text

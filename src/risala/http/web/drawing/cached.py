@@ -24,7 +24,7 @@ _FOLDER: Final = "kept/"
 
 
 class FormatsOfWords(Protocol):
-    """How somebody writes."""
+    """The formats of a reader."""
 
     @property
     def words(self) -> Hashable:
@@ -64,8 +64,8 @@ def caching(
     """The function that templates call as ``drawn_once("name.html", argument=…)``.
 
     Args:
-        reader: for whom is drawn.
-        bare: the formats of some words, with nobody's clock and money.
+        reader: the reader of the page.
+        bare: the formats of some words, without a reader's clock and money.
     """
 
     # By type too: text and markup of the same letters are equal as keys, and drawn differently.

@@ -18,7 +18,7 @@ VERSION_FIELD: Final = "version"
 
 @dataclass(frozen=True, slots=True)
 class StandsNow:
-    """A field whose stored value is not the one that was typed."""
+    """A field whose stored value differs from the typed one."""
 
     label: Markup | str
     now: Markup | str

@@ -102,7 +102,7 @@ class Downloads:
         self._running: list[str] = []
 
     def expect(self, user_id: str, download_id: str) -> Download:
-        """How far a reader's download is; where it was not begun, one that waits to be."""
+        """The state of a reader's download; before its start, one that waits."""
         known = self._known.setdefault((user_id, download_id), Download())
         while len(self._known) > KEPT_MAX:
             self._known.popitem(last=False)

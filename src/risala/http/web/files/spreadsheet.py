@@ -1,12 +1,12 @@
-"""Tables as files that spreadsheets open: CSV in which no cell is a formula, whoever wrote it.
+"""Tables as files for spreadsheets: CSV in which no cell is a formula, whatever it contains.
 
-A file is UTF-8 with the mark that says so in front: without it, Excel takes the Arabic for Latin
-letters. Programs read it as ``utf-8-sig``, and have the API besides. Excel in French and in Arabic
-takes the semicolon to part cells and the comma to part decimals, so that the reader has the choice.
+A file is UTF-8 with a byte order mark: without it, Excel takes the Arabic for Latin letters.
+Programs read it as ``utf-8-sig``, or use the API. Excel in French and in Arabic separates cells by
+semicolons and decimals by commas, so the reader can choose.
 
-A spreadsheet runs what begins with ``=``, ``+``, ``-`` or ``@``, and takes the ``+`` from a phone
-number that begins with it. Both get an apostrophe in front, as do the places in a text where a cell
-would begin if the file were opened with another separator than its own. Numbers stay as they are.
+A spreadsheet runs cells that begin with ``=``, ``+``, ``-`` or ``@``, and removes the ``+`` from a
+phone number. Both get an apostrophe in front, and so do the places in a text where a cell would
+begin if the file were opened with another separator than its own. Numbers are not changed.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def entries_of(formats: Formats, timeline: Sequence[Json]) -> list[dict[str, Any
 
 
 def stations_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> list[Json]:
-    """Four at most: accepted, handed over, sent, delivered, or where it ended before."""
+    """Four at most: accepted, handed over, sent, delivered, or an earlier end."""
     words, state = formats.words, state_of(message, timeline)
     start = ms_of(message["createdAt"])
 
