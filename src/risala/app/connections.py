@@ -29,16 +29,16 @@ async def open_outside(
     listening: ServiceAddresses,
     answers: Callable[[], Mapping[int, int]],
 ) -> Connections:
-    """A client for webhooks, mail where a server is set, and the payment methods that have a table;
+    """A client for webhooks, mail if a server is set, and the payment methods that have a table;
     they end with ``outer``.
 
     Args:
         answers: how it has answered since the start, by status.
 
     Raises:
-        ConfigError: no plugin brings the mailer or a payment method, one refused its table, or a
-            bank's texts come to a carrier that they must not come to; or alerts are to be sent
-            somewhere, and nothing signs them.
+        ConfigError: no plugin has the mailer or a payment method, one refused its table, or a
+            bank's texts come to a carrier that must not receive them; or alerts are to be sent
+            somewhere without a secret to sign them.
     """
     webhooks = settings.webhooks
     client = open_outbound(rules_of(webhooks), webhooks.attempts_max)

@@ -1,4 +1,4 @@
-"""The life of each message on the screen, as it happens; plain where it is no terminal."""
+"""The life of each message on the screen, as it happens; plain if there is no terminal."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class ServiceAddresses:
 
     @property
     def console_url(self) -> str | None:
-        """Where the console listens by itself."""
+        """The console's own address."""
         return None if self.console is None else self.console.url
 
 
@@ -72,10 +72,10 @@ def _smpp(
     tls: ServerTls | None,
     bound: Callable[[str, int, ServerTls | None], BoundAddress],
 ) -> Iterator[BoundAddress]:
-    """Listen for customers' SMPP software, where that is wanted.
+    """Listen for customers' SMPP software, if that is wanted.
 
     Raises:
-        ConfigError: an address is to speak TLS, and there is no certificate.
+        ConfigError: an address needs TLS, and the certificate is missing.
     """
     server = settings.smpp_server
     if not server.enabled:

@@ -77,7 +77,7 @@ def unharmed() -> Iterator[None]:
 
 
 def _safe(stream: TextIO, *, notes: bool) -> TextIO:
-    """The same stream past its buffer; itself where it leads to no descriptor, as in a test."""
+    """The same stream past its buffer; itself if it has no descriptor, as in a test."""
     with suppress(*_OUT_OF_REACH):
         stream.flush()
     try:

@@ -83,7 +83,7 @@ def _name(error: BaseException) -> str:
 
 
 def _words(error: BaseException) -> str:
-    """An exception's text, where we or the system wrote it, or where it is a name in the code."""
+    """An exception's text, if we or the system wrote it, or if it is a name in the code."""
     if type(error).__module__.startswith(_OUR_WORDS):
         return f": {error}"
     if isinstance(error, OSError) and isinstance(error.errno, int):

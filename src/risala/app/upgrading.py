@@ -31,7 +31,7 @@ bytes, and a client that takes longer would hold up the start."""
 
 UpgradeProgress: TypeAlias = Callable[[str, int, int], None]
 Show: TypeAlias = Callable[[], AbstractContextManager[UpgradeProgress]]
-"""Shows the progress in a terminal, where there is one."""
+"""Shows the progress in a terminal, if any."""
 
 
 @contextmanager

@@ -45,8 +45,8 @@ Raises:
 SYSTEM_ID_MAX: Final = 15
 """Characters of a ``system_id`` (§5.2.1)."""
 TRIED_MAX: Final = 10_000
-"""Addresses, and as many names, whose binds are remembered; the one longest unheard of is
-forgotten. About 5 MB each at most."""
+"""Addresses, and as many names, whose binds are kept in memory; the least recent one is forgotten.
+About 5 MB each at most."""
 _MINUTE_MS: Final = 60_000
 _NOWHERE: Final = object()
 """No address's bucket."""

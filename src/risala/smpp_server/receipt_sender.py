@@ -72,7 +72,7 @@ class Receiver(Protocol):
 
 @dataclass(order=True, slots=True)
 class _Errand:
-    """Something owed that is on its way."""
+    """A pending item that is on its way."""
 
     seq: int
     owed: Owed = field(compare=False)

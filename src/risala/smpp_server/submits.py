@@ -194,7 +194,7 @@ def _sender(request: Submit) -> str | None:
 
 
 def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | None]:
-    """The text, and where it is one part of a longer message, its place there."""
+    """The text, and for a part of a longer message its place there."""
     octets = message_octets(request)
     if request.esm_class & ESM_UDHI:
         octets = octets[octets[0] + 1 :]  # behind the header, which is whole
@@ -207,7 +207,7 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
     decoded = decode_message(request, alphabet)
     place = decoded.concatenation
     is_part = place is not None and place.total > 1
-    # The half that a cut leaves at the end of a part is not shown, and goes out all the same.
+    # The half that a cut leaves at the end of a part is not shown, but is still sent.
     units = decoded.text
     if request.data_coding == _DCS_UCS2:
         units = decode_ucs2(octets, partial=True)

@@ -184,7 +184,7 @@ def source_address(sender: str) -> Address:
 
 
 def destination_address(number: str) -> Address:
-    """How a recipient (``+222XXXXXXXX``) goes on the wire: international, E.164, without ``+``."""
+    """The wire format of a recipient (``+222XXXXXXXX``): international, E.164, without ``+``."""
     return Address(TypeOfNumber.INTERNATIONAL, NumberingPlan.ISDN, destination_digits(number))
 
 

@@ -18,7 +18,7 @@ from gsm0338 import Codec
 from risala.sms.message import Alphabet
 
 ESCAPE: Final = 0x1B
-"""Leads into the extension table. Not a character: a text that contains U+001B goes as UCS-2,
+"""Leads into the extension table. Not a character: a text that contains U+001B is sent as UCS-2,
 because on the phone ESC and ``e`` would become ``€``."""
 ESCAPE_CHARACTER: Final = "\x1b"
 """Represents the ESC at the end of a part, if a customer's cut falls inside an escape pair."""
@@ -85,7 +85,7 @@ def choose_alphabet(text: str) -> Alphabet:
 def septet_count(text: str) -> int:
     """Length of ``text`` in septets: extension characters count two.
 
-    Meaningful only where :func:`fits_gsm7` holds; any other character is counted as one.
+    Meaningful only if :func:`fits_gsm7` is true; any other character is counted as one.
     """
     return len(text) + len(_extended(text))
 
@@ -98,7 +98,7 @@ def code_unit_count(text: str) -> int:
 def encode_gsm7(text: str) -> bytes:
     """Septets of ``text``, unpacked: one to an octet, the extension table by ESC pairs.
 
-    Raises :class:`UnicodeEncodeError` where a character is in neither table.
+    Raises :class:`UnicodeEncodeError` if a character is in neither table.
     """
     if _is_easy(text):
         return text.encode("ascii").translate(_EASILY)
@@ -188,11 +188,11 @@ def plainer(character: str) -> str | None:
 
 
 def smart_encode(text: str) -> str:
-    """``text`` with typographic characters replaced, where that makes it fit GSM 7-bit.
+    """``text`` with typographic characters replaced, if that makes it fit GSM 7-bit.
 
-    Curly quotes, dashes, the ellipsis and no-break spaces have plain equivalents; letters are
-    never changed. A text that would go as UCS-2 all the same comes back as it is: nothing would
-    be gained, and an ellipsis would cost two code units more.
+    Curly quotes, dashes, the ellipsis and no-break spaces have plain equivalents; letters are never
+    changed. A text that would still need UCS-2 is returned unchanged: nothing would be gained, and
+    an ellipsis would cost two code units more.
     """
     plain = text.translate(_SMART)
     return plain if fits_gsm7(plain) else text

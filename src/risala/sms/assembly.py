@@ -67,7 +67,7 @@ class _Finished:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A message whose parts were joined: complete, or given up on with some parts missing."""
+    """A message whose parts were joined: complete, or given up with some parts missing."""
 
     text: str = field(repr=False)
     segments: int
@@ -76,7 +76,7 @@ class Whole:
     """The parts that came, in their order."""
     key: Key = ()
     repeats: bool = False
-    """True where the carrier sent a whole message again: nothing new is in it."""
+    """True if the carrier sent a whole message again: nothing is new in it."""
 
     @property
     def is_complete(self) -> bool:
@@ -208,8 +208,8 @@ class Assembler:
         return [self._take(key) for key in keys]
 
     def take_begun(self, before_s: float) -> list[Whole]:
-        """Give up the messages whose first part came before ``before_s``, however lately another
-        part did."""
+        """Give up the messages whose first part came before ``before_s``, however new the others
+        are."""
         keys = [key for key, one in self._assemblies.items() if one.began_at_s < before_s]
         return [self._take(key) for key in keys]
 

@@ -1,7 +1,7 @@
-"""Where a reader sees one character end and the next begin: a compact rule after UAX #29.
+"""The boundaries of visible characters: a compact rule after UAX #29.
 
 Enough for Arabic, Latin, Greek, Cyrillic and emoji: combining marks, variation selectors, joined
-emoji, skin tones, flags and CR LF stay whole. Hangul jamo and Indic conjuncts are not looked at.
+emoji, skin tones, flags and CR LF stay whole. Hangul jamo and Indic conjuncts are ignored.
 """
 
 from __future__ import annotations

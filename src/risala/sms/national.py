@@ -1,9 +1,9 @@
 """National language shift tables of GSM 7-bit: Turkish, Spanish, Portuguese (23.038 annex A).
 
-A header in the message names the tables: a *locking* table stands in for the default alphabet, a
-*single* shift table for the extension table behind ESC. We never send with either
-(:mod:`risala.sms.alphabet` takes UCS-2); phones in those languages do. A table is written down here
-by where it differs from the one that it replaces.
+A header in the message names the tables: a *locking* table replaces the default alphabet, a
+*single* shift table the extension table behind ESC. We never send with either
+(:mod:`risala.sms.alphabet` takes UCS-2); phones in those languages do. A table is defined here by
+its differences from the one that it replaces.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _units: Final = re.compile(rb"\x1b?[\x00-\xff]").findall
 def _readings(locking: int, single: int) -> Mapping[bytes, str]:
     """The character that each unit reads as; a unit is one septet, or ESC with the one behind."""
     base = {n: decode_gsm7(bytes((n,))) for n in range(0x80) if n != ESCAPE}
-    # A septet that is undefined behind ESC is read as if it stood alone, in the locking table in
-    # use (§6.2.1.1).
+    # A septet that is undefined behind ESC is read as a single one, in the locking table in use
+    # (§6.2.1.1).
     extension = {
         n: text if (text := decode_gsm7(bytes((ESCAPE, n)))) != base[n] else None for n in base
     }
@@ -75,8 +75,8 @@ def _writings(locking: int, single: int) -> Mapping[str, bytes]:
 def decode_national(octets: bytes, locking: int, single: int) -> str:
     """Text of unpacked septets in the tables of two languages (23.038 §6.2.1.2.4).
 
-    A language whose table we lack is read in the default one. Never raises; septets that mean
-    nothing are treated as by :func:`risala.sms.alphabet.decode_gsm7`.
+    A language without a table here is read in the default one. Never raises; undefined septets are
+    treated as by :func:`risala.sms.alphabet.decode_gsm7`.
 
     Args:
         locking: the language of the locking table, 0 for the default alphabet.
@@ -91,7 +91,7 @@ def decode_national(octets: bytes, locking: int, single: int) -> str:
 def encode_national(text: str, locking: int, single: int) -> bytes:
     """The reverse of :func:`decode_national`.
 
-    Raises :class:`UnicodeEncodeError` where a character is in neither table.
+    Raises :class:`UnicodeEncodeError` if a character is in neither table.
     """
     if locking not in _LOCKING and single not in _SINGLE:
         return encode_gsm7(text)

@@ -1,6 +1,6 @@
-"""Numbers of which somebody has a part: the ranges in which all of them lie.
+"""Finding numbers by a part of them: the ranges in which all matches lie.
 
-So a part is looked for in an index of numbers, wherever in the number it stands.
+So an index of numbers can be searched for a part at any place in the number.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ PART_MIN: Final = 4
 number; the last three would leave ten times as many, in which next to everybody is found."""
 _ANY: Final = "0123456789"
 _PLACES: Final = (*COUNTRY_CODE, "234", *[_ANY] * 7)
-"""What each digit of a Mauritanian number may be."""
+"""The possible values of each digit of a Mauritanian number."""
 
 
 def ranges_of(digits: str) -> list[tuple[int, int]]:
     """The first and the last number of each range whose numbers have these digits in a row.
 
-    None of them overlap for one place of the digits in the number; those for two places may.
+    Ranges for one place of the digits in the number do not overlap; those for two places may.
     """
     found = []
     for begin in range(len(_PLACES) - len(digits) + 1):

@@ -32,7 +32,7 @@ class Options:
 
     @property
     def file(self) -> Path | None:
-        """The settings' file, where there is one or where one was named."""
+        """The settings' file, if it exists or was named."""
         if self.config is None and Path(CONFIG_NAME).is_file():
             return Path(CONFIG_NAME)
         return self.config

@@ -28,12 +28,12 @@ class GatewaySession:
     """Whether a service runs, so that accepted messages are sent now."""
 
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
-        """Do one operation; arguments that are None count as not given."""
+        """Do one operation; arguments that are None count as missing."""
         given = {key: value for key, value in arguments.items() if value is not None}
         return await self.perform_exactly(name, given)
 
     async def ask(self, ask: Ask[R], /, **arguments: object) -> Reply[R]:
-        """Do one operation; arguments that are None count as not given."""
+        """Do one operation; arguments that are None count as missing."""
         given = {key: value for key, value in arguments.items() if value is not None}
         return await self.ask_exactly(ask, given)
 

@@ -1,4 +1,4 @@
-"""How a command says no.
+"""How a command refuses.
 
 ::
 
@@ -8,8 +8,8 @@ With ``--json`` the last line of stderr is an object in place of the sentence::
 
     {"code": "NOT_FOUND", "status": 404, "message": "There is no …", "data": {}}
 
-``code``, ``status`` and ``data`` are those of the API's errors, whichever way the engine was
-reached. What the command itself refuses has the code ``COMMAND_REFUSED`` and no status.
+``code``, ``status`` and ``data`` are those of the API's errors, for either way to the engine.
+Refusals of the command itself have the code ``COMMAND_REFUSED`` and no status.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ class Service:
 
 
 class Unreachable(CommandRefused):
-    """Somebody holds the data directory and does not answer."""
+    """The holder of the data directory does not answer."""
 
     def __init__(self, message: str, pid: int | None) -> None:
         super().__init__(message, code="SERVICE_UNAVAILABLE", status=503)
@@ -177,7 +177,7 @@ async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySessi
 
 
 async def _bring_over(path: Path, *, quiet: bool) -> None:
-    """Bring a database of an older version over, where it is one, and show how far it is."""
+    """Migrate a database of an older version, if it is one, and show the progress."""
     from risala.engine.model.clock import SystemClock
     from risala.engine.upkeep.upgrade import bring_over, is_due
 

@@ -54,7 +54,7 @@ def lines_of(
 def pairs_of(
     pairs: Sequence[tuple[str, str]], width: int, *, measure: Measure, label: Style
 ) -> list[str]:
-    """Names and values, one pair a line, where it fits; values are folded between words."""
+    """Names and values, one pair a line, if it fits; values are folded between words."""
     indent = max((measure(name) for name, _ in pairs), default=0) + GAP
     lines = []
     for name, value in pairs:

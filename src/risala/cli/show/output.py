@@ -91,7 +91,7 @@ def utc(at_ms: int) -> str:
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """``1 organization``, ``2 organizations``; ``many`` where it is not ``one`` with an s."""
+    """``1 organization``, ``2 organizations``; ``many`` if it is not ``one`` with an s."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
@@ -126,8 +126,7 @@ def _bold(text: str) -> str:
 
 
 def show(as_json: bool, payload: Mapping[str, Any]) -> bool:
-    """Print ``payload`` where JSON is wanted; True where it was, so that nothing else is
-    printed."""
+    """Print ``payload`` if JSON is wanted; True if it was, so that nothing else is printed."""
     if as_json:
         print_json(payload)
     return as_json

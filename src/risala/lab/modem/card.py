@@ -44,14 +44,14 @@ class Card:
         raise CmsError(Cms[name]) if for_messages else CmeError(Cme[name])
 
     def type_pin(self, pin: str) -> None:
-        """Take a PIN, as ``+CPIN="1234"`` does. Raises :class:`CmeError` where it is wrong."""
+        """Take a PIN, as ``+CPIN="1234"`` does. Raises :class:`CmeError` if it is wrong."""
         if self.word != "SIM PIN":
             raise CmeError(Cme.OPERATION_NOT_ALLOWED)
         self.prove(pin)
         self._locked = False
 
     def prove(self, pin: str) -> None:
-        """Check a PIN. Raises :class:`CmeError` where it is wrong, which uses up a try."""
+        """Check a PIN. Raises :class:`CmeError` if it is wrong, which uses up a try."""
         if self.pin_tries == 0:
             raise CmeError(Cme.SIM_PUK_REQUIRED)
         if pin != self._pin:

@@ -348,8 +348,8 @@ class ModemCore:
         self.registration_changed()
 
     def dial_ussd(self, text: str) -> None:
-        """Dial a code as +CUSD writes it. Raises :class:`CmeError` where it is written in another
-        way than this modem wants."""
+        """Dial a code in the form of +CUSD. Raises :class:`CmeError` for a form that this modem
+        does not accept."""
         packed, charset = self.profile.ussd_packed, self.charset
         self.ask_ussd(ussd.code_of(text, packed=packed, charset=charset))
 

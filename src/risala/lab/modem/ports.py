@@ -1,4 +1,4 @@
-"""Where a simulated modem can be opened: a pseudo-terminal with a link to it, or a TCP port."""
+"""The port of a simulated modem: a pseudo-terminal with a link to it, or a TCP port."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A GSM modem to try things against: a pseudo-terminal that clients take for a serial port.
 
-In a test or a program of one's own, under Trio::
+In a test or another program, under Trio::
 
     simulator = ModemSimulator(link=tmp_path / "modem")
     async with trio.open_nursery() as nursery:
@@ -11,13 +11,12 @@ In a test or a program of one's own, under Trio::
         simulator.receive("+22236123456", "Yes")         # a phone answers
         nursery.cancel_scope.cancel()
 
-With a ``link`` the path stays the same after the port was gone; without one it is another each
-time. What happens is told to ``on_event``, kept in ``events``, and can be waited for. What can be
-done to it is below (``receive``, ``set_signal``, ``set_registration``, ``hang``, ``wake``,
-``vanish``, ``come_back``, ``restart``, ``configure``, ``perform``); ``modem`` is the modem itself.
-How it behaves is a :class:`ModemConfig` and a :class:`ModemBehaviour`;
-docs/reference/modem-simulator.md tells all of it. With one ``seed`` and the same traffic two runs
-are the same.
+With a ``link`` the path stays the same after the port was gone; without one it changes each time.
+Events are passed to ``on_event``, kept in ``events``, and can be waited for. The actions are below
+(``receive``, ``set_signal``, ``set_registration``, ``hang``, ``wake``, ``vanish``, ``come_back``,
+``restart``, ``configure``, ``perform``); ``modem`` is the modem itself. Its behaviour is a
+:class:`ModemConfig` and a :class:`ModemBehaviour`; docs/reference/modem-simulator.md explains all
+of it. With one ``seed`` and the same traffic two runs are the same.
 """
 
 from __future__ import annotations
@@ -204,7 +203,7 @@ class ModemSimulator:
                 await changed.wait()
 
     async def serve_stream(self, stream: trio.abc.Stream) -> None:
-        """Be opened over any stream, by one client at a time, until the port or the client goes."""
+        """Serve one client at a time over any stream, until the port or the client is gone."""
         if self._client is None and self.modem.power.is_present:
             self._client = stream
             self.modem.take_output()  # output without a client

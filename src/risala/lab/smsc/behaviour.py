@@ -50,7 +50,7 @@ class PlannedReceipt:
     """A receipt that a submit will have."""
 
     after_s: float
-    """Seconds from the submit to the receipt, which comes before the answer where this is less than
+    """Seconds from the submit to the receipt, which comes before the answer if this is less than
     ``Reaction.answer_after_s``."""
     state: ReceiptState
     error_code: str = "000"
@@ -68,7 +68,7 @@ class Reaction:
     answer_after_s: float = 0.0
     mishap: Mishap | None = None
     is_taken: bool = True
-    """An accepted submit reaches its phone. False where a mishap comes before the SMSC kept it."""
+    """An accepted submit reaches its phone. False if a mishap comes before the SMSC kept it."""
     receipts: tuple[PlannedReceipt, ...] = ()
     """The receipts that follow, any number of them, if the submit was accepted and requested
     receipts."""
@@ -153,8 +153,8 @@ class SteadyBehaviour:
         self._pace = Pace(rate_per_s)
         self._jitter = jitter
         self._rng = rng or random.Random(0)  # noqa: S311 - a run should repeat itself
-        # Made beforehand only where nothing varies: where something does, the first submit must
-        # draw the first random number, so that a run repeats itself.
+        # Made in advance only if nothing varies: otherwise the first submit must draw the first
+        # random number, so that a run repeats itself.
         self._always = Reaction() if jitter else self._react()
         """The reaction to every submit, where nothing varies."""
 

@@ -48,7 +48,7 @@ class Submitted:
 
     system_id: str
     message_id: str
-    """The id in our answer; empty where it was refused."""
+    """The id in our answer; empty if it was refused."""
     command_status: int
     mishap: str | None
     """The event instead of the answer."""

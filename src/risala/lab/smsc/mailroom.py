@@ -221,7 +221,7 @@ def source_of(request: SubmitSm | DataSm | QuerySm | CancelSm | ReplaceSm) -> So
 
 
 def recipient_of(request: SubmitSm | DataSm | CancelSm) -> Source:
-    """The address that a message goes to."""
+    """The address of a message's recipient."""
     return request.dest_addr_ton, request.dest_addr_npi, request.destination_addr
 
 

@@ -88,7 +88,7 @@ class ReceiptForm(StrEnum):
     QUOTED = "quoted"
     """The id in quotes."""
     UNMARKED = "unmarked"
-    """``esm_class`` 0, as if somebody had written it."""
+    """``esm_class`` 0, as for a person's message."""
     UCS2 = "ucs2"
     BINARY = "binary"
     """``data_coding`` 2: octets of no alphabet."""

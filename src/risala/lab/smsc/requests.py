@@ -37,10 +37,10 @@ class UnknownListError(Exception):
 
 
 def destinations_of(config: SimulatorConfig, request: SubmitMulti) -> list[Destination]:
-    """Everyone whom a ``submit_multi`` goes to, members of its lists included.
+    """All recipients of a ``submit_multi``, including the members of its lists.
 
     Raises:
-        UnknownListError: a list is named that the SMSC does not keep.
+        UnknownListError: the SMSC does not have a named list.
     """
     found: list[Destination] = []
     for one in request.dest_addresses:

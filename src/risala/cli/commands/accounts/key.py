@@ -100,7 +100,7 @@ def key_create(
     made = options.run(work)
     if output.show(options.json, made.json):
         return
-    # Only the value goes to stdout, so that `KEY=$(risala key create)` is all that a script needs.
+    # Only the value goes to stdout, so that `KEY=$(risala key create)` is enough for a script.
     key_id = made.value.key.id
     output.warned(f"The key {key_id}. Keep its value now: it cannot be shown again.")
     click.echo(made.value.value)
@@ -290,7 +290,7 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
 
 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:
-    """The key, after a change where there is one."""
+    """The key, after any requested change."""
     ask = keys.SET if change else keys.SHOW
 
     async def work(session: GatewaySession) -> Reply[ApiKey]:

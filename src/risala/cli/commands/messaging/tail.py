@@ -83,7 +83,7 @@ async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # n
 
 
 async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> None:
-    """Follow one service after the other on the data directory, while somebody reads us."""
+    """Follow one service after the other on the data directory, while the output is open."""
     import trio
 
     from risala.cli.reach.client import NotListening, connect

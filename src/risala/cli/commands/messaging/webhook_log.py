@@ -209,7 +209,7 @@ def _replay_one(options: Options, endpoint: str, event: str) -> None:
 
 @contextmanager
 def _shown(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr, where somebody is looking."""
+    """A bar on stderr, if that is a terminal."""
     import sys
 
     if quiet or not sys.stderr.isatty():

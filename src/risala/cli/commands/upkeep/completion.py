@@ -72,7 +72,7 @@ def _more(shell: str, path: Path) -> str:
 
 
 def _write(path: Path, script: str) -> None:
-    """Raises :class:`CommandRefused` where somebody else's file is in the way."""
+    """Raises :class:`CommandRefused` if a foreign file is in the way."""
     try:
         if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
             raise CommandRefused(f"{path} is there already, and is not ours: it stays as it is.")

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _DRIVER: Final = "modem"
 _NOTES: Final = ("risala", "modem-pins.json")
-"""A file in the user's state directory, which remembers the SIMs whose PIN was typed and not seen
-to be right."""
+"""A file in the user's state directory for the SIMs whose PIN was typed and not confirmed."""
 
 
 @click.group()
@@ -160,7 +159,7 @@ def _examine(
 
 
 def _notes_path() -> Path:
-    """Where the notes are: by the XDG Base Directory Specification, or in /var/lib for a user
+    """The path of the notes: by the XDG Base Directory Specification, or in /var/lib for a user
     without a home."""
     state = os.environ.get("XDG_STATE_HOME", "")
     home = os.environ.get("HOME", "")

@@ -1,4 +1,4 @@
-"""Where a message to a number would go now, and why."""
+"""The present route of a message to a number, and the reason."""
 
 from __future__ import annotations
 

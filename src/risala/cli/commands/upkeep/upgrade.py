@@ -70,7 +70,7 @@ def upgrade(options: Options, check: bool) -> None:
 
 
 def _data_dir(options: Options) -> Path:
-    """Where the data is, although the settings have faults."""
+    """The place of the data, even if the settings have faults."""
     from risala.cli.reach import quick
 
     return options.data or quick.data_dir(None, options.file) or Path(quick.DATA_DIR)

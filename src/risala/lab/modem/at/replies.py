@@ -28,12 +28,11 @@ class LaterReply:
 
 @dataclass(frozen=True, slots=True)
 class BodyPrompt:
-    """The modem prompts (``> ``); the body that is typed next goes to ``then``."""
+    """The modem prompts (``> ``); the body typed next is passed to ``then``."""
 
     then: Callable[[bytes], Rows | LaterReply]
     is_text: bool
-    """True where the body is a text, in which CR begins another line; in a PDU it is passed
-    over."""
+    """True if the body is a text, in which CR begins another line; in a PDU it is skipped."""
 
 
 Reply = Rows | LaterReply | BodyPrompt

@@ -41,7 +41,7 @@ class CommandArguments(tuple[str, ...]):
     def number(
         self, at: int, default: int | None = None, allowed: Container[int] | None = None
     ) -> int:
-        """The number at a place, or ``default`` where it is left out.
+        """The number at a place, or ``default`` if it is left out.
 
         Raises:
             CmeError: it is no number, not among ``allowed``, or is left out without a default.

@@ -185,7 +185,7 @@ class SimulatedNetwork:
             return  # called from within the loop below, which looks again by itself
         self._flushing = True
         try:
-            # A message for which there is no room must not keep back the reports behind it.
+            # A message without room must not hold back the reports behind it.
             for _ in range(len(self._held)):
                 tpdu = self._held.popleft()
                 way = self._offer(tpdu)

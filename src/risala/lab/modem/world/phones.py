@@ -29,7 +29,7 @@ class Dice(Protocol):
 
 
 def readable(data: UserData) -> str:
-    """A message's text; in hexadecimal where it carries octets and no text."""
+    """A message's text; in hexadecimal if it carries octets and no text."""
     if data.coding.characters is not CharacterSet.EIGHT_BIT and not data.coding.compressed:
         return data.text
     text = data.data.decode("latin-1")
@@ -60,7 +60,7 @@ class Phones:
 
 
 def address_of(sender: str) -> TpAddress:
-    """The address of a sender: a name where it has letters, else a number."""
+    """The address of a sender: a name if it has letters, else a number."""
     if sender.removeprefix("+").isdecimal():
         return TpAddress.of_number(sender)
     return TpAddress(sender, TON_ALPHANUMERIC, 0)

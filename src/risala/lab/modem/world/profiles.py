@@ -55,7 +55,7 @@ class Profile:
     blank_lines: bool = False
     """A further blank line before each line, here and there."""
     ussd_packed: bool = False
-    """USSD goes and comes as packed septets in hexadecimal."""
+    """USSD is sent and received as packed septets in hexadecimal."""
     cops_technology: bool = True
     class_0_direct: bool = False
     """A message of class 0 is not stored: it goes straight to the port (+CMT) for any +CNMI."""

@@ -9,7 +9,7 @@ from typing import Final
 from risala.drivers.modem.tpdu.pdu import Tpdu
 
 REPORTS: Final = "SR"
-"""The storage of status reports, where a modem has one (27.005 §3.2.3)."""
+"""The storage of status reports, if a modem has one (27.005 §3.2.3)."""
 REPORT_PLACES: Final = 50
 
 

@@ -18,7 +18,7 @@ class Timetable:
         self._order = count()
 
     def after(self, wait_s: float, action: Callable[[], None]) -> bool:
-        """Plan an action; False where there is no room for it, so that it will not happen."""
+        """Plan an action; False if it has no room, so that it will not happen."""
         if len(self._entries) >= ENTRIES_MAX:
             return False
         heapq.heappush(self._entries, (self._now_s() + wait_s, next(self._order), action))
