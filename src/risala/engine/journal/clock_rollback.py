@@ -1,5 +1,4 @@
-"""The clock on the wall was set back: what waits for a time of the old clock, waits for the same
-stretch by the new one."""
+"""After the wall clock was set back: adjusts stored times so that waits keep their length."""
 
 from __future__ import annotations
 
@@ -8,8 +7,8 @@ from typing import Final
 
 from risala.engine.model.records.messages import HELD_DUE_AT
 
-# What waits because so much time has to pass. Not what somebody wished for an hour of the day (a
-# scheduled message is due when it was asked for), nor a message's validity: it merely lasts longer.
+# Waits for a period of time. Not a time that was chosen (a scheduled message is due at its time),
+# nor a message's validity: it merely lasts longer.
 _SHIFTS: Final = (
     "UPDATE message SET due_at = due_at - :by WHERE status = 0 AND due_at > :now"
     " AND (send_at IS NULL OR due_at <> send_at)"
@@ -33,10 +32,10 @@ _SHIFTS: Final = (
 
 
 def follow(conn: sqlite3.Connection, by_ms: int, now_ms: int) -> int:
-    """Bring what waits forward by as much as the clock went back; how many rows waited.
+    """Move the times of waits back by as much as the clock; returns how many rows waited.
 
-    One unit: a crash leaves all of them or none. ``now_ms`` is by the new clock; what is due by it
-    already stays as it is.
+    One unit: after a crash all of them are moved or none. ``now_ms`` is by the new clock; what is
+    already due by it stays as it is.
     """
     return sum(
         conn.execute(statement, {"by": by_ms, "now": now_ms, "held": HELD_DUE_AT}).rowcount

@@ -1,4 +1,4 @@
-"""Which row a message's id names."""
+"""Finds the row of a message's id."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _REMAPPED: Final = "SELECT key FROM remapped WHERE id = ?"
 
 
 def find_key(conn: sqlite3.Connection, message_id: str) -> int | None:
-    """The key of a message; None: there is none of this id.
+    """The key of a message; None: the id is unknown.
 
-    An id's own first bits; or, where another message had those before keys were unique, the key
-    that it was given instead.
+    The id's own first bits; or, if another message had those before keys were unique, the
+    replacement key.
     """
     key = key_of(message_id)
     if key is not None and conn.execute(_IS, (key, message_id)).fetchone() is not None:
@@ -25,17 +25,17 @@ def find_key(conn: sqlite3.Connection, message_id: str) -> int | None:
 
 
 def remapped_key(conn: sqlite3.Connection, message_id: str) -> int | None:
-    """The key that a message was given because another had its first bits; None: it was not."""
+    """The replacement key of a message whose first bits another had; None: it has none."""
     key: int | None = value_of(conn, _REMAPPED, (message_id,))
     return key
 
 
 START_CHARACTERS: Final = 29
-"""Of an id, which are enough to name it: its prefix, and 125 bits."""
+"""Length of an id's start that identifies it: its prefix, and 125 bits."""
 
 
 def whole_id(conn: sqlite3.Connection, start: str) -> str | None:
-    """The message's id that begins so; None: there is none, or the start is too short to tell."""
+    """The message's id with this start; None: unknown, or the start is too short."""
     key = key_of(start.ljust(36, "0")) if len(start) >= START_CHARACTERS else None
     found: str | None = value_of(conn, "SELECT id FROM message WHERE key = ?", (key,))
     return found if found is not None and found.startswith(start) else None

@@ -1,8 +1,7 @@
-"""What happens to the live messages of everybody, by the minute, and why some fail.
+"""Counts of all live messages by the minute, and reasons of failures.
 
-Counted in memory as it happens, and written down each minute: in the unit of each message it would
-cost as much as the message's own counts. A crash loses the last minute of it, which no balance
-depends on.
+Counted in memory, and written each minute: in the unit of each message it would cost as much as the
+message's own counts. A crash loses the last minute, on which no balance depends.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
 
 KEPT_MINUTES: Final = 8 * DAY_MINUTES
-"""A week, and the day that its first is compared with."""
+"""A week, and one more day to compare its first day with."""
 ACCEPTED: Final = 0
 WORD_MAX: Final = 60
-"""Characters of a carrier's word that are counted by: real ones are shorter."""
+"""Characters of a carrier's code that are counted by: real ones are shorter."""
 WORDS_MAX: Final = 50
-"""Different words of an hour, beyond which they are counted without: a carrier may give each
-failure a word of its own."""
+"""Different codes in an hour, beyond which they are counted without the code: a carrier may give
+each failure a new one."""
 _ENDS: Final[Mapping[Kind, int]] = {
     Kind.DELIVERED: DELIVERED,
     Kind.UNDELIVERED: UNDELIVERED,
@@ -52,12 +51,12 @@ _ADD_FAILURE: Final = (
 MinuteCounts = Counter[tuple[int, int]]
 """By minute and outcome."""
 FailureCounts = Counter[tuple[int, str, str, str]]
-"""By hour, cause, carrier and the carrier's word."""
+"""By hour, cause, carrier and the carrier's code."""
 
 
 class Minutes:
-    """The counts that are not written down yet, and reads of all of them: ranges of a key, on the
-    loop's thread."""
+    """The counts that are not written yet, and reads of all of them: ranges of a key, on the loop's
+    thread."""
 
     def __init__(self, reader: sqlite3.Connection) -> None:
         self._reader = reader
@@ -69,7 +68,7 @@ class Minutes:
         self._counts[at_ms // MINUTE_MS, ACCEPTED] += messages
 
     def ended(self, change: Change) -> None:
-        """A message changed: count it where that was the end of a live one."""
+        """A message changed: count it if a live one ended by that."""
         kind = change.line.kind
         outcome = _ENDS.get(kind)
         if outcome is None or change.route == TEST_ROUTE or change.carrier == TEST_CARRIER:
@@ -88,20 +87,20 @@ class Minutes:
         self._failures[key] += 1
 
     def take(self) -> tuple[MinuteCounts, FailureCounts]:
-        """What is not written down, to write it down now."""
+        """Remove and return the unwritten counts, to write them now."""
         taken = self._counts, self._failures
         self._counts, self._failures = Counter(), Counter()
         return taken
 
     def put_back(self, counts: MinuteCounts, failures: FailureCounts) -> None:
-        """It could not be written."""
+        """Take the counts back: they could not be written."""
         self._counts += counts
         self._failures += failures
 
     # -- reading: what is written, and what is not yet
 
     def flow(self, since: int, until: int) -> Flow:
-        """All of a time, from the minute ``since`` until before ``until``."""
+        """All counts of a period, from the minute ``since`` until before ``until``."""
         rows = self._reader.execute(
             "SELECT outcome, sum(n) FROM minute_count WHERE minute >= ? AND minute < ?"
             " GROUP BY outcome",
@@ -114,7 +113,7 @@ class Minutes:
         return _flow(found)
 
     def series(self, since: int, until: int, step: int) -> list[FlowAt]:
-        """The same in stretches of ``step`` minutes, also those in which nothing happened."""
+        """The same in periods of ``step`` minutes, including empty ones."""
         rows = self._reader.execute(
             "SELECT minute / ?, outcome, sum(n) FROM minute_count"
             " WHERE minute >= ? AND minute < ? GROUP BY 1, 2",
@@ -161,7 +160,7 @@ def _flow(found: Counter[int]) -> Flow:
 def add(
     conn: sqlite3.Connection, counts: MinuteCounts, failures: FailureCounts, now_ms: int
 ) -> None:
-    """Write counts down, and forget those that nobody looks at any more."""
+    """Write counts, and delete those that are too old to be read."""
     conn.executemany(_ADD, [(*key, n) for key, n in counts.items()])
     conn.executemany(_ADD_FAILURE, [(*key, n) for key, n in failures.items()])
     oldest = now_ms // MINUTE_MS - KEPT_MINUTES

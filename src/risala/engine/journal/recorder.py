@@ -1,6 +1,6 @@
-"""The one hand that writes down what happens to messages, and then tells those who wait.
+"""Writes all changes of messages, and then notifies those who wait.
 
-Everything here commits first and tells after: the queue, the people who watch, the deadlines.
+Everything here commits first and notifies after: the queue, the followers, the deadlines.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ from risala.sms.cause import Cause
 
 T = TypeVar("T")
 _TOLD: Final = (Status.FAILED, Status.UNDELIVERED)
-"""Statuses that somebody may have to look into; the others are logged at debug level."""
+"""Statuses that somebody may have to check; the others are logged at debug level."""
 _WORDS: Final = {status: status.value for status in Status} | {Status.PENDING: "requeued"}
-"""What is counted and logged when a message comes into a status after it was accepted."""
+"""Events that are counted and logged for a message's status after its acceptance."""
 log = structlog.get_logger(__name__)
 
 DEADLINES_BATCH: Final = 64
@@ -61,19 +61,19 @@ DEADLINES_BATCH: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Those who are told of committed changes."""
+    """The listeners to committed changes."""
 
     pending: Callable[[Change], None]
     """A message is in the queue (again)."""
     deadline: Callable[[int], None]
-    """Something must be looked at, at this time."""
+    """Something must be done at this time."""
     entered: Callable[[Entered], None]
     """A balance has changed: a message was refunded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What is written down at one time, in this order."""
+    """What is written together, in this order."""
 
     answers: Sequence[SubmitAnswer]
     arrivals: Sequence[Arrival]
@@ -82,16 +82,16 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of each thing on a page, in its order."""
+    """The result of each item of a page, in its order."""
 
     answers: list[Failed | None]
     arrivals: list[Failed | None]
     leases: list[Started | Failed | None]
-    """None: it is not to be sent any more."""
+    """None: it must no longer be sent."""
 
 
 def unheard(_: object) -> None:
-    """For a command that opened the journal by itself: the next service finds it there."""
+    """For a command that opens the journal alone: the next service finds it there."""
 
 
 class Recorder:
@@ -109,19 +109,19 @@ class Recorder:
         self.statuses: Counter[str] = Counter()
         """How often a message came into each status after it was accepted, since the start."""
         self.minutes = Minutes(journal.reader())
-        """What happens to live messages, by the minute, as far as that is not written down."""
+        """Counts of live messages by the minute, as far as they are not written yet."""
         self.groups = groups
         self._under_way = UnderWay()
         self._log = log.bind()
-        """Bound once: the three lines of each message would bind it anew each time."""
+        """Bound once, instead of for each of a message's three lines."""
 
     def stamp(self) -> Stamp:
         return Stamp(self.clock.now_ms())
 
     async def write(self, page: Page) -> Written:
-        """Write down many things at once, each alone in its fate, and tell of what changed.
+        """Write many items, each with its own result, and notify of the changes.
 
-        It raises nothing: what could not be written says so for itself.
+        It raises nothing: an item that could not be written has its error as the result.
         """
         now_ms, groups, way = self.clock.now_ms(), self.groups.of, self._under_way
         units: list[Group[Any, Any]] = [
@@ -145,7 +145,7 @@ class Recorder:
         return Written(_failures(answers), _failures(arrivals), leases)
 
     async def _commit_all(self, groups: Sequence[Group[Any, Any]]) -> list[list[Any]]:
-        """What came of each item of each group."""
+        """The result of each item of each group."""
         some = [group for group in groups if group.items]
         try:
             answered = iter(await self.journal.commit_all(some))
@@ -167,7 +167,7 @@ class Recorder:
     async def give_back(self, attempt: Attempt, cause: Cause | None) -> None:
         """Queue a message again whose remaining parts cannot go out now.
 
-        ``cause`` is None where the operator paused the carrier.
+        ``cause`` is None if the operator paused the carrier.
         """
         now_ms = self.clock.now_ms()
         self.tell(
@@ -177,17 +177,17 @@ class Recorder:
         )
 
     async def decline(self, declining: Declining) -> None:
-        """Let a message wait, or go by another route, that a carrier would not take now.
+        """Let a message that a carrier would not take wait, or go by another route.
 
         Raises:
-            Unavailable: it could not be written: it is as due as it was.
+            Unavailable: it could not be written: its due time is unchanged.
         """
         stamp = self.stamp()
         self.tell(await self.journal.commit(lambda conn: declined.decline(conn, declining, stamp)))
 
     async def note_reachable(self, carrier: str, number: str) -> None:
-        """Write into the timelines of what waits for a phone that, as a carrier says, it can be
-        reached again. No status changes, so nobody is told.
+        """Write into the timelines of messages that wait for a phone that a carrier reports it
+        reachable again. No status changes, so there is no notification.
 
         Raises:
             Unavailable: it could not be written.
@@ -209,7 +209,7 @@ class Recorder:
         self.tell(await self.journal.commit(unit))
 
     async def settle_deadlines(self, submits_max: int = deadlines.SUBMITS_MAX) -> int:
-        """End what time has ended, one batch; returns how many messages changed.
+        """End what has expired, one batch; returns how many messages changed.
 
         Args:
             submits_max: of a segment with an unknown outcome; then it is not sent again.
@@ -230,7 +230,7 @@ class Recorder:
         return len(changes)
 
     async def write_minutes(self) -> None:
-        """Write down what was counted by the minute so far.
+        """Write the counts by the minute so far.
 
         Raises:
             Unavailable: it could not be written; it is written with the next.
@@ -246,9 +246,9 @@ class Recorder:
             raise
 
     def tell(self, changes: Sequence[Change]) -> None:
-        """Count changes that are on disk, and tell of them. A listener's bug is logged: the other
-        changes are on the disk too, and must be told of."""
-        # Three times a message: what nobody reads is not even put together.
+        """Count committed changes, and notify the listeners. A listener's bug is logged: the other
+        changes are on disk too, and must be reported."""
+        # Three times a message: an unread value is not even built.
         is_watched, logs_all = self.life.listeners > 0, self._log.is_enabled_for(logging.DEBUG)
         for change in changes:
             status = change.status
@@ -268,9 +268,9 @@ class Recorder:
                 log.exception("recorder.bug")
 
     def _log_of(self, change: Change) -> None:
-        """What became of a message after it was accepted."""
+        """Log a message's progress after its acceptance."""
         write = self._log.info if change.status in _TOLD else self._log.debug
-        # Never a word of the carrier or its driver: it might hold what the message says.
+        # Never a word of the carrier or its driver: it might contain the message's text.
         write(
             f"message.{_WORDS[change.status]}",
             message_id=change.message_id,
@@ -280,7 +280,7 @@ class Recorder:
         )
 
     async def _commit_for_sure(self, unit: Unit[T]) -> T:
-        """What a carrier answered must be written down, however long the disk is full."""
+        """A carrier's answer must be written, however long the disk is full."""
         return await retry_until_committed("journal", partial(self.journal.commit, unit))
 
 

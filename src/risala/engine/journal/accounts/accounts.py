@@ -16,7 +16,7 @@ from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.record import shallow
 
 KEYS_MAX: Final = 200
-"""Of an organization: one for each of its programs, and room. They are listed all at once, and a
+"""Per organization: one for each of its programs, and some reserve. They are listed together, and a
 member, or a stolen session, could make any number of them."""
 
 ORGANIZATIONS: Final = Rows(
@@ -29,7 +29,7 @@ ORGANIZATIONS: Final = Rows(
     smart_encoding=bool,
     lean_answers=bool,
 )
-# Looked at for every request; what is done by hand goes through the tables.
+# Read for every request; manual changes go through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
 
 
@@ -62,7 +62,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
     """One organization.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     row = conn.execute(_ORGANIZATION, (organization_id,)).fetchone()
     if row is None:
@@ -71,14 +71,14 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Organization
 
 
 def is_active(conn: sqlite3.Connection, organization_id: str) -> bool:
-    """Whether its messages may leave: it is there, and is neither suspended nor deleted."""
+    """Whether its messages may leave: it exists, and is neither suspended nor deleted."""
     sql = "SELECT status FROM organizations WHERE id = ?"
     status: str | None = value_of(conn, sql, (organization_id,))
     return status == "active"
 
 
 def balance(conn: sqlite3.Connection, organization_id: str) -> int:
-    """The balance in minor units; 0 for an organization that is not there."""
+    """The balance in minor units; 0 for an unknown organization."""
     return value_of(conn, "SELECT balance FROM organizations WHERE id = ?", (organization_id,)) or 0
 
 
@@ -88,7 +88,7 @@ def change_organization(
     """Change an organization's own settings.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     old = organization(conn, organization_id)
     smart = old.smart_encoding if change.smart_encoding is None else change.smart_encoding
@@ -117,7 +117,7 @@ def set_organization_status(
     """Suspend or resume an organization.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it is deleted.
     """
     if organization(conn, organization_id).status == DELETED:
@@ -127,7 +127,7 @@ def set_organization_status(
 
 
 def mark_deleted(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
-    """Delete an organization, as far as its own row goes; part of the unit that does the rest."""
+    """Delete an organization's own row; part of the unit that does the rest."""
     values = {"status": "suspended", "deleted_at": now_ms}
     writable(conn, "organizations").update(organization_id, values)
 
@@ -160,7 +160,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
     """One key.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _KEYS.find(table(conn, "api_keys"), "id = ?", (key_id,))
     if not found:
@@ -183,7 +183,7 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
     """Enable or disable a key; a disabled one is kept and rejected on every request.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     key(conn, key_id)
     writable(conn, "api_keys").update(key_id, {"enabled": enabled})
@@ -191,10 +191,10 @@ def set_key_enabled(conn: sqlite3.Connection, key_id: str, *, enabled: bool) -> 
 
 
 def change_key(conn: sqlite3.Connection, key_id: str, changes: Mapping[str, object]) -> ApiKey:
-    """Change what can be set of a key: fields by their names.
+    """Change a key's settings: fields by their names.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     key(conn, key_id)
     writable(conn, "api_keys").update(key_id, columns_of(changes))
@@ -207,10 +207,10 @@ def rotate_key(
     """Give a key another value.
 
     Args:
-        old_until: until when the value that it has now holds; None: no longer.
+        old_until: until when the present value stays valid; None: it ends now.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     old = key(conn, key_id)
     keeps = old_until is not None
@@ -229,10 +229,10 @@ def rotate_key(
 
 
 def end_old_value(conn: sqlite3.Connection, key_id: str) -> ApiKey:
-    """Let the value that a key had before hold no longer.
+    """End the validity of a key's former value.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     key(conn, key_id)
     gone = {"old_hash": None, "old_last4": None, "old_until": None}
@@ -241,10 +241,10 @@ def end_old_value(conn: sqlite3.Connection, key_id: str) -> ApiKey:
 
 
 def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
-    """Forget a key for good.
+    """Delete a key for good.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     gone = key(conn, key_id)
     writable(conn, "api_keys").delete(key_id)
@@ -252,7 +252,7 @@ def delete_key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
 
 
 def touch_keys(conn: sqlite3.Connection, used: dict[str, int]) -> None:
-    """Write down when keys were last used."""
+    """Store when keys were last used."""
     conn.executemany(
         "UPDATE api_keys SET last_used_at = ? WHERE id = ?",
         [(at, key_id) for key_id, at in used.items()],

@@ -1,4 +1,4 @@
-"""What the ledger says at this moment: for billing, which remembers it from there on."""
+"""Reads the present balance from the ledger, for billing, which then keeps it in memory."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from risala.engine.model.records.accounts import BalanceState
 
 
 def balance_state(conn: sqlite3.Connection, organization_id: str, day: int) -> BalanceState:
-    """The balance of an organization, by which entry, and what it has spent on a day of its own.
+    """The balance of an organization, its entry, and its spending on a day of its own calendar.
 
-    One statement, so that all of it is of one moment.
+    One statement, so that all of it is of one time.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     row = conn.execute(
         "SELECT (SELECT max(seq) FROM entry WHERE organization = o.no), balance,"

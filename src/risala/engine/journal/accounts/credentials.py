@@ -15,7 +15,7 @@ from risala.engine.model.records.accounts import Proof
 from risala.engine.model.records.credentials import CompatCredential
 
 CREDENTIALS_MAX: Final = 100
-"""That an organization has at a time: far more systems than one customer connects."""
+"""The limit per organization: far more systems than one customer connects."""
 _TABLE: Final = "face_credentials"
 _ROWS: Final = Rows.of_record(CompatCredential)
 _PROOFS: Final = Rows(Proof)
@@ -62,7 +62,7 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential
     """One credential, revoked or not.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _ROWS.find(table(conn, _TABLE), "id = ?", (credential_id,))
     if not found:
@@ -71,7 +71,7 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> CompatCredential
 
 
 def by_username(conn: sqlite3.Connection, face: str, username: str) -> CompatCredential | None:
-    """The credential of a name, where it is not revoked."""
+    """The credential with a name, if it is not revoked."""
     found = _ROWS.find(
         table(conn, _TABLE), "face = ? AND username = ? AND revoked_at IS NULL", (face, username)
     )
@@ -79,10 +79,10 @@ def by_username(conn: sqlite3.Connection, face: str, username: str) -> CompatCre
 
 
 def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
-    """What the password of a credential is compared with.
+    """What a credential's password is compared with.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _PROOFS.find(table(conn, _TABLE), "id = ?", (credential_id,))
     if not found:
@@ -91,18 +91,18 @@ def proof(conn: sqlite3.Connection, credential_id: str) -> Proof:
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[CompatCredential]:
-    """Those of an organization, the oldest first."""
+    """The credentials of an organization, the oldest first."""
     return _ROWS.find(
         table(conn, _TABLE), "organization_id = ?", (organization_id,), order_by="created_at, id"
     )
 
 
 def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> CompatCredential:
-    """Let a credential hold no longer, for good. What is compared with its password goes, and so
-    does its place among the events, where its face follows them under its name.
+    """Revoke a credential for good. Its password's hash is deleted, and so is its place among the
+    events, if its face follows them under its name.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = credential(conn, credential_id)
     if found.revoked_at is None:
@@ -113,7 +113,7 @@ def revoke(conn: sqlite3.Connection, credential_id: str, now_ms: int) -> CompatC
 
 
 def touch(conn: sqlite3.Connection, used: dict[str, int]) -> None:
-    """Write down when credentials were last used."""
+    """Store when credentials were last used."""
     conn.executemany(
         "UPDATE face_credentials SET last_used_at = ? WHERE id = ?",
         [(at, credential_id) for credential_id, at in used.items()],

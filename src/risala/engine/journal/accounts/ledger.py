@@ -46,7 +46,7 @@ _CHARGE_ROWS: Final = (
 def refund(
     conn: sqlite3.Connection, organization_id: str, amount: int, key: int, at: int
 ) -> Entered | None:
-    """Give a message's price back, once; None: it was given back before."""
+    """Refund a message's price, once; None: it was refunded before."""
     done = conn.execute("SELECT 1 FROM entry WHERE message = ? AND kind = 1", (key,)).fetchone()
     if done is not None:
         return None
@@ -58,7 +58,7 @@ def refund(
 
 
 class Charge(NamedTuple):
-    """What one request costs, of one organization."""
+    """The charge of one request, for one organization."""
 
     seq: int
     organization: int
@@ -71,13 +71,13 @@ class Charge(NamedTuple):
 
 
 def next_seq(conn: sqlite3.Connection) -> int:
-    """The number of the next entry: whoever charges gives it to the messages that it pays for."""
+    """The number of the next entry: a charge gives it to the messages that it pays for."""
     (last,) = conn.execute("SELECT max(seq) FROM entry").fetchone()
     return (last or 0) + 1
 
 
 def charge(conn: sqlite3.Connection, charges: Iterable[Charge]) -> None:
-    """Enter charges; the balances are written by whoever knows them all."""
+    """Enter charges; the caller, which knows all balances, writes those."""
     write_values(
         conn,
         _CHARGE_ROWS,
@@ -100,7 +100,7 @@ def top_up(
     *,
     note: str | None = None,
 ) -> LedgerEntry:
-    """Credit an organization, once for each reference, in whichever case it is written.
+    """Credit an organization, once for each reference, in any case.
 
     Raises:
         NotFound: no such organization.
@@ -115,7 +115,7 @@ def top_up(
 
 
 def credited(first: LedgerEntry) -> str:
-    """That a reference was credited already, for an operator."""
+    """The error for an operator that a reference was already credited."""
     return (
         f"The reference {first.reference} was credited already: {money(first.amount)} to"
         f" {first.organization_id}, at {iso(first.at)}."
@@ -126,7 +126,7 @@ def entry(conn: sqlite3.Connection, seq: int) -> LedgerEntry:
     """One entry.
 
     Raises:
-        NotFound: there is none of this number.
+        NotFound: the number is unknown.
     """
     row = conn.execute(f"{_ENTRY} WHERE seq = ?", (seq,)).fetchone()
     if row is None:
@@ -177,7 +177,7 @@ def _balance(conn: sqlite3.Connection, organization_id: str) -> int:
 
 
 def _enter_by_hand(conn: sqlite3.Connection, new: LedgerEntry) -> LedgerEntry:
-    """Write an entry, and the balance after it; with its number."""
+    """Write an entry, and the balance after it; returns its number."""
     after = {"balance": new.balance_after}
     writable(conn, "organizations").update(new.organization_id, after)
     organization = table(conn, "organizations").get(new.organization_id)

@@ -17,12 +17,12 @@ from risala.sms.address import fold_sender
 
 HOUR_MS: Final = 3_600_000
 SENDERS_MAX: Final = 200
-"""Of an organization, in whatever state: each is looked at by an operator, and a member could ask
-for any number of them."""
+"""Per organization, in any state: an operator checks each, and a member could request any number of
+them."""
 
 SENDERS: Final = Rows.of_record(Sender)
 _OWNED: Final = Rows(Owned)
-# Looked at for every message; what is done by hand goes through the table.
+# Read for every message; manual changes go through the table.
 _BY_NAME: Final = f"SELECT {SENDERS.columns} FROM senders WHERE organization_id = ? AND folded = ?"  # noqa: S608 -- a constant
 _WAITING: Final = "status = 'pending' AND cleared = 1"
 _ASKED: Final = "status = 'pending' AND cleared = 0"
@@ -32,7 +32,7 @@ def sender(conn: sqlite3.Connection, sender_id: str) -> Sender:
     """One sender.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = SENDERS.find(table(conn, "senders"), "id = ?", (sender_id,))
     if not found:
@@ -55,7 +55,7 @@ def senders(conn: sqlite3.Connection, organization_id: str | None) -> list[Sende
 
 
 def owned_names(conn: sqlite3.Connection) -> list[Owned]:
-    """What organizations go by: their own names, and their senders that were not denied."""
+    """The names of organizations, and their senders that were not denied."""
     rows = conn.execute(
         f"SELECT {_OWNED.columns} FROM"  # noqa: S608 -- a constant
         " (SELECT id AS organization_id, name AS organization, name FROM organizations"
@@ -109,10 +109,10 @@ def add(conn: sqlite3.Connection, new: Sender) -> Sender:
 
 
 def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp) -> Sender:
-    """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
+    """Clear a name: it is approved at its volume, or with ``waive`` at once.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it is denied, or another organization has the name.
     """
     old = sender(conn, sender_id)
@@ -143,10 +143,10 @@ def _refuse_used_name(conn: sqlite3.Connection, wanted: Sender) -> None:
 
 
 def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) -> Sender:
-    """Refuse a name, also one that was approved.
+    """Refuse a name, even an approved one.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     old = sender(conn, sender_id)
     if old.status != "denied":
@@ -165,7 +165,7 @@ def weekly_volume(conn: sqlite3.Connection, organization_id: str, now_ms: int) -
 
 
 def volume(conn: sqlite3.Connection, organization_id: str, now_ms: int, hours: int) -> int:
-    """The same of the last ``hours``."""
+    """The same for the last ``hours``."""
     (found,) = conn.execute(
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0 AND mode = 0"
         " AND organization = (SELECT no FROM organizations WHERE id = ?) AND hour >= ?",
@@ -175,7 +175,7 @@ def volume(conn: sqlite3.Connection, organization_id: str, now_ms: int, hours: i
 
 
 def approve_by_volume(conn: sqlite3.Connection, organization_id: str, stamp: Stamp) -> None:
-    """Approve the organization's cleared senders where its week's volume is reached."""
+    """Approve the organization's cleared senders if its week's volume is reached."""
     if weekly_volume(conn, organization_id, stamp.now_ms) < WEEKLY_MESSAGES:
         return
     for waiting in SENDERS.find(

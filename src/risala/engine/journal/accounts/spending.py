@@ -1,6 +1,6 @@
-"""What an organization has spent on a day of its own, counted with each charge.
+"""An organization's spending on each day of its own calendar, counted with each charge.
 
-Refunds do not give it back: a day's cap bounds what a stolen key can send, delivered or not.
+Refunds do not reduce it: a day's cap limits what a stolen key can send, delivered or not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def spent(conn: sqlite3.Connection, organization_id: str, day: int) -> int:
 class Days:
     """The days that one unit of work charges: nearly always a single one.
 
-    Billing said already that there is room; this is the net beneath it.
+    Billing has already checked the room; this is a second check.
     """
 
     def __init__(
@@ -48,10 +48,10 @@ class Days:
         return self._before[day] + self._charged[day] + price <= self._cap
 
     def charge(self, day: int, price: int) -> None:
-        """Count what is charged."""
+        """Count a charge."""
         self._charged[day] += price
 
     def write(self) -> None:
-        """Write down what was counted."""
+        """Write the counts."""
         for day, amount in self._charged.items():
             self._conn.execute(_ADD, (self._organization_id, day, amount))

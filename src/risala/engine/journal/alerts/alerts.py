@@ -17,7 +17,7 @@ from risala.engine.rules.alerts.holding import flaps_of
 KEPT_MAX: Final = 2000
 """Alerts that are over, kept at most: some hundred kilobytes."""
 OPEN_MAX: Final = 500
-"""Alerts that may be open at once: more say no more, and each is a mail to each operator."""
+"""Alerts that may be open together: more would add nothing, and each is a mail to each operator."""
 MUTES_MAX: Final = 200
 _TABLE: Final = "alerts"
 _MUTES: Final = "alert_mutes"
@@ -27,18 +27,18 @@ _EARLIER: Final = "kind = ? AND subject = ? AND over_at IS NOT NULL"
 
 
 def opened(conn: sqlite3.Connection) -> list[Alert]:
-    """What is wrong now, the oldest first."""
+    """The open alerts, the oldest first."""
     return _ALERTS.find(table(conn, _TABLE), "over_at IS NULL", order_by="seq", limit=OPEN_MAX)
 
 
 def open_count(conn: sqlite3.Connection) -> int:
-    """How much is wrong now; nothing in a file of before there were alerts."""
+    """The number of open alerts; 0 in a file from before alerts existed."""
     found = table(conn, _TABLE)
     return found.count_where("over_at IS NULL") if found.exists() else 0
 
 
 def open_counts(conn: sqlite3.Connection) -> Counter[AlertKind]:
-    """What is wrong now, by its kind."""
+    """The number of open alerts, by kind."""
     return Counter(each.kind for each in opened(conn))
 
 
@@ -50,7 +50,7 @@ def find(conn: sqlite3.Connection, seq: int) -> Alert | None:
 def alert(conn: sqlite3.Connection, seq: int) -> Alert:
     """
     Raises:
-        NotFound: there is none of this number.
+        NotFound: the number is unknown.
     """
     found = find(conn, seq)
     if found is None:
@@ -83,7 +83,7 @@ def page(
 def raise_one(
     conn: sqlite3.Connection, kind: AlertKind, subject: str, facts: Facts, now_ms: int
 ) -> Alert | None:
-    """Raise an alert; None where it is raised already, or too many are."""
+    """Raise an alert; None if it is already raised, or too many are."""
     rows = table(conn, _TABLE)
     if rows.count_where("over_at IS NULL") >= OPEN_MAX:
         return None
@@ -104,7 +104,7 @@ def raise_one(
 
 
 def end(conn: sqlite3.Connection, seq: int, facts: Facts, now_ms: int) -> Alert | None:
-    """What was wrong is over; None where it was already."""
+    """End an alert; None if it was already over."""
     found = alert(conn, seq)
     if not found.is_open:
         return None
@@ -115,7 +115,7 @@ def end(conn: sqlite3.Connection, seq: int, facts: Facts, now_ms: int) -> Alert 
 
 
 def notified_since(conn: sqlite3.Connection, since_ms: int) -> Counter[AlertKind]:
-    """How many were told of since then, by their kind."""
+    """How many were notified since then, by kind."""
     rows = table(conn, _TABLE).rows_where("told_at > ?", (since_ms,), select="kind")
     return Counter(AlertKind(row["kind"]) for row in rows)
 
@@ -126,10 +126,10 @@ def note_notified(conn: sqlite3.Connection, seq: int, now_ms: int) -> None:
 
 
 def acknowledge(conn: sqlite3.Connection, seq: int, by: str, now_ms: int) -> Alert:
-    """Somebody sees to it. Who said so first stays.
+    """Note who takes care of it. The first name stays.
 
     Raises:
-        NotFound: there is none of this number.
+        NotFound: the number is unknown.
     """
     found = alert(conn, seq)
     if found.acknowledged_at is None:
@@ -153,7 +153,7 @@ def forget_old(conn: sqlite3.Connection, before_ms: int, now_ms: int) -> None:
 
 
 def mutes(conn: sqlite3.Connection, now_ms: int) -> list[AlertMute]:
-    """Those that hold now, the newest first."""
+    """The mutes in force, the newest first."""
     rows = table(conn, _MUTES)
     return _MUTE.find(rows, "until > ?", (now_ms,), order_by="seq DESC", limit=MUTES_MAX)
 
@@ -188,7 +188,7 @@ def find_mute(conn: sqlite3.Connection, seq: int) -> AlertMute | None:
 def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
     """
     Raises:
-        NotFound: there is no such mute.
+        NotFound: the mute does not exist.
     """
     found = find_mute(conn, seq)
     if found is None:

@@ -12,7 +12,7 @@ from risala.engine.rules.alerts.holding import AlertTurn
 from risala.engine.rules.alerts.turning import AlertCall
 
 KEPT_MS: Final = 7 * 86_400_000
-"""How long it can be seen what became of a call."""
+"""How long the result of a call is kept."""
 _TABLE: Final = "alert_calls"
 
 
@@ -37,14 +37,14 @@ def owe(
 
 
 def first(conn: sqlite3.Connection) -> AlertCall | None:
-    """The one that is due first."""
+    """The call that is due first."""
     rows = table(conn, _TABLE)
     found = _CALLS.find(rows, "settled_at IS NULL", order_by="due_at, seq", limit=1)
     return found[0] if found else None
 
 
 def begin(conn: sqlite3.Connection, seq: int) -> int:
-    """An attempt begins; how many there were with it."""
+    """An attempt begins; returns the number of attempts, including it."""
     stored = writable(conn, _TABLE)
     tries = int(stored.get(seq)["tries"]) + 1
     stored.update(seq, {"tries": tries})

@@ -1,4 +1,4 @@
-"""What alerts are judged by, looked up over all organizations: bounded, however much there is."""
+"""The values by which alerts are judged, over all organizations: each query is bounded."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from risala.engine.rules.alerts.usual import Rate
 from risala.engine.rules.router import UNSERVED
 
 HEADS_MAX: Final = 500
-"""Heads of queues that are looked at: one a route, priority and organization that has anything
-waiting. Each is one step down an index."""
+"""Heads of queues that are read: one for each route, priority and organization with waiting
+messages. Each is one step down an index."""
 LOW_MAX: Final = 200
-"""Organizations with a low balance that are told of."""
+"""Organizations with a low balance that are reported."""
 INBOUND_MAX: Final = 2000
-"""Messages that came in which are looked at, the latest first."""
+"""The latest incoming messages that are read."""
 SENT_LATELY_DAYS: Final = 7
-"""An organization that has spent nothing for so long is not about to run out of balance."""
+"""An organization without charges for this long will not run out of balance soon."""
 DAY_MS: Final = 86_400_000
 _HEAD: Final = (
     "SELECT route, priority, organization, due_at FROM message INDEXED BY message_queue"
@@ -32,8 +32,8 @@ _HEAD: Final = (
 
 
 def oldest_due(conn: sqlite3.Connection, now_ms: int) -> dict[str, int]:
-    """Since when the oldest message that is due has waited, by route; without messages of
-    organizations that are held, and those that nobody serves."""
+    """Since when the oldest due message has waited, by route; except messages of held organizations
+    and those without a carrier."""
     found: dict[str, int] = {}
     place = (-1, -1, -1)
     for _ in range(HEADS_MAX):
@@ -58,8 +58,8 @@ def low_balances(conn: sqlite3.Connection, first: int, limit: int, now_ms: int) 
     """Active organizations that have sent lately, and whose balance is below their limit.
 
     Args:
-        first: the number from which on :data:`ORGANIZATIONS_AT_ONCE` are looked at.
-        limit: of those that have none of their own, in minor units.
+        first: the number from which on :data:`ORGANIZATIONS_AT_ONCE` are read.
+        limit: for those without their own limit, in minor units.
     """
     rows = conn.execute(
         "SELECT id, name, balance, currency FROM organizations o WHERE no >= ? AND no < ?"
@@ -71,7 +71,7 @@ def low_balances(conn: sqlite3.Connection, first: int, limit: int, now_ms: int) 
 
 
 def codes_by_prefix(conn: sqlite3.Connection, since_ms: int, characters: int) -> Mapping[str, Rate]:
-    """Sessions that have ended, and those that were approved, by the beginning of the number."""
+    """Ended and approved sessions, by the prefix of the number."""
     rows = conn.execute(
         "SELECT substr(recipient, 1, ?), count(*), sum(status = 'approved') FROM (SELECT recipient,"
         " status FROM verifications WHERE id >= ? AND mode = 'live' AND status <> 'pending'"
@@ -86,7 +86,7 @@ def has_inbound_routes(conn: sqlite3.Connection) -> bool:
 
 
 def inbound_unserved(conn: sqlite3.Connection, since_ms: int) -> dict[str, int]:
-    """Messages that came in and went to nobody, by the number that they came to."""
+    """Incoming messages without a receiver, by the number that they came to."""
     rows = conn.execute(
         "SELECT coalesce(recipient, ''), count(*) FROM (SELECT recipient, organization_id"
         " FROM inbound WHERE id >= ? ORDER BY id DESC LIMIT ?) WHERE organization_id IS NULL"
@@ -97,7 +97,7 @@ def inbound_unserved(conn: sqlite3.Connection, since_ms: int) -> dict[str, int]:
 
 
 def newest_ms(conn: sqlite3.Connection) -> int | None:
-    """When the newest row was written, as the clock said then; None: there is none."""
+    """When the newest row was written, by the clock of that time; None: there is no row."""
     found: int | None = value_of(
         conn,
         "SELECT max(at) FROM (SELECT at FROM (SELECT coalesce(at, message >> 15) AS at FROM entry"
@@ -107,7 +107,7 @@ def newest_ms(conn: sqlite3.Connection) -> int | None:
 
 
 def first_ms(conn: sqlite3.Connection) -> int | None:
-    """Since when there is something to lose; None: there is nothing."""
+    """Since when there is something to lose; None: nothing."""
     found: int | None = value_of(
         conn, "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
     )

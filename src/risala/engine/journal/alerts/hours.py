@@ -1,4 +1,4 @@
-"""How networks did hour by hour, and which carriers give receipts: what alerts are judged by."""
+"""Networks' results hour by hour, and which carriers give receipts: the basis of alerts."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from risala.engine.rules.networks import network
 
 HOUR_MS: Final = 3_600_000
 ORGANIZATIONS_AT_ONCE: Final = 200
-"""Of whom an hour's counts are summed up in one look: a few milliseconds."""
+"""Organizations whose hourly counts are summed up in one query: a few milliseconds."""
 SESSIONS_MAX: Final = 5000
-"""Verification sessions that one look is made of, the latest of its time."""
+"""Verification sessions in one query, the latest of its time."""
 _TABLE: Final = "alert_hours"
 _SEEN: Final = "alert_receipts"
 
@@ -45,7 +45,7 @@ def add_counts(
 
 
 def add_sessions(conn: sqlite3.Connection, hour: int, found: dict[str, NetworkHour]) -> None:
-    """Add the verification sessions of an hour, of which those that are pending say nothing yet."""
+    """Add an hour's verification sessions, except pending ones."""
     span = (first_id("ver", hour * HOUR_MS), first_id("ver", (hour + 1) * HOUR_MS))
     rows = conn.execute(
         "SELECT recipient, status = 'approved' FROM verifications"
@@ -60,13 +60,13 @@ def add_sessions(conn: sqlite3.Connection, hour: int, found: dict[str, NetworkHo
 
 
 def last_hour(conn: sqlite3.Connection) -> int | None:
-    """The newest hour that was written down."""
+    """The newest hour that was stored."""
     found: int | None = value_of(conn, "SELECT max(hour) FROM alert_hours")
     return found
 
 
 def first_hour(conn: sqlite3.Connection) -> int | None:
-    """The hour from which on anything may have been counted; None: there is no organization."""
+    """The first hour that may have counts; None: there is no organization."""
     first = "SELECT created_at FROM organizations WHERE no >= 0 ORDER BY no LIMIT 1"
     found: int | None = value_of(conn, first)
     return None if found is None else found // HOUR_MS
@@ -75,7 +75,7 @@ def first_hour(conn: sqlite3.Connection) -> int | None:
 def write(
     conn: sqlite3.Connection, found: Mapping[int, Mapping[str, NetworkHour]], before: int
 ) -> None:
-    """Write hours down, and forget those before the hour ``before``."""
+    """Store hours, and delete those before the hour ``before``."""
     stored = writable(conn, _TABLE)
     stored.delete_where("hour < ?", (before,))
     for hour, networks in found.items():
@@ -119,5 +119,5 @@ def note_receipts(conn: sqlite3.Connection, carriers: Sequence[str], now_ms: int
 
 
 def forget_receipts(conn: sqlite3.Connection, before_ms: int) -> None:
-    """Of carriers that have not been there for long."""
+    """Forget carriers that have been gone for long."""
     writable(conn, _SEEN).delete_where("at < ?", (before_ms,))

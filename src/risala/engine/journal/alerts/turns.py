@@ -1,4 +1,4 @@
-"""What turns is written down together with the mails and calls that are owed for it."""
+"""Stores turns of alerts together with the mails and calls that are owed for them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from risala.engine.rules.alerts.holding import AlertTurn
 from risala.engine.rules.alerts.turning import AlertAudience, Turning
 
 TOLD_AN_HOUR: Final = 10
-"""Of one kind at most: what befalls a hundred organizations, or beginnings of numbers, at once is
-no hundred mails. The others are listed, and told of later where they go on."""
+"""The most of one kind at once: a problem of a hundred organizations, or prefixes, must not be a
+hundred mails. The others are listed, and reported later if they last."""
 HOUR_MS: Final = 3_600_000
 
 
 def write(
     conn: sqlite3.Connection, turning: Iterable[Turning], audience: AlertAudience, now_ms: int
 ) -> None:
-    """Raise alerts and end others. What is raised already, or over, stays as it is."""
+    """Raise alerts and end others. Those already raised, or over, stay as they are."""
     for each in turning:
         reading = each.reading
         if each.turn is AlertTurn.RAISED:
@@ -36,8 +36,7 @@ def write(
 
 
 def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) -> None:
-    """Owe what is to be told of all alerts that are open, of which nobody was told, and which
-    are not muted."""
+    """Owe the reports of all open alerts that were not reported yet and are not muted."""
     mutes = alerts.mutes(conn, now_ms)
     told = alerts.notified_since(conn, now_ms - HOUR_MS)
     for each in alerts.opened(conn):
@@ -50,7 +49,7 @@ def _owe_raised(conn: sqlite3.Connection, audience: AlertAudience, now_ms: int) 
 
 
 def _owe_over(conn: sqlite3.Connection, over: Alert, audience: AlertAudience, now_ms: int) -> None:
-    """Owe the word that an alert is over, to whom it was told of."""
+    """Owe the report that an alert is over, to those who were notified of it."""
     mutes = alerts.mutes(conn, now_ms)
     if over.told_at is None:
         return

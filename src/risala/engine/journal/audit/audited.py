@@ -1,4 +1,4 @@
-"""Units of work that somebody answers for: the line of the audit trail is in their transaction."""
+"""Units of work with an audit entry: their line of the audit trail is in their transaction."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ T = TypeVar("T")
 
 
 def audited(by: AuditEntry | None, unit: Unit[T]) -> Unit[T]:
-    """The unit, which then leaves its line in the trail; None: the engine does it of its own
-    accord, and leaves none.
+    """The unit, which then writes its line in the trail; None: the engine's own unit, without a
+    line.
 
-    The thing is looked at before and after. A unit that changes nothing leaves no line, unless the
-    entry says so.
+    The object is read before and after. A unit that changes nothing writes no line, unless the
+    entry requires it.
     """
     if by is None:
         return unit

@@ -1,5 +1,5 @@
-"""How things stand before and after a change, as the audit trail shows them: no secret, code, text
-of a message or whole phone number."""
+"""The state of objects before and after a change, for the audit trail: no secret, code, text of a
+message or whole phone number."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from risala.engine.model.times import iso
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """How a thing stands at one moment, without what nobody may read in the trail."""
+    """The state of an object at one time, without the parts that the trail must not show."""
 
     organization_id: str | None
     values: Values
 
 
 def seen_of(conn: sqlite3.Connection, entry: AuditEntry, subject: str | None) -> Seen | None:
-    """How the thing of an entry stands; None: it is not there, or nothing is looked at."""
+    """The state of an entry's object; None: it does not exist, or nothing is read."""
     if entry.image is None or subject is None:
         return None
     if entry.image is AuditImage.MEMBER:
@@ -45,7 +45,7 @@ def seen_of(conn: sqlite3.Connection, entry: AuditEntry, subject: str | None) ->
 
 
 def origin(url: str) -> str:
-    """Scheme and host of a URL; its path and query are left out, since they may hold a secret."""
+    """Scheme and host of a URL; its path and query are omitted, since they may contain a secret."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.hostname or ''}"
 
@@ -74,7 +74,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
 
 
 def override(conn: sqlite3.Connection, carrier: str) -> Seen | None:
-    """What is put over the settings of a carrier."""
+    """An operator's override of a carrier."""
     found = overrides.of_carrier(conn, carrier)
     values = {} if found is None else {"ratePerS": found.rate_per_s, "weight": found.weight}
     return Seen(None, values)
@@ -116,7 +116,7 @@ def bank_text(conn: sqlite3.Connection, text_id: str) -> Seen | None:
 
 
 def bank_balance(conn: sqlite3.Connection, method: str) -> Seen | None:
-    """What a payment method's account has, as far as it is known."""
+    """A payment method's account balance, as far as it is known."""
     found = texts.balance(conn, method)
     return None if found is None else Seen(None, {"balance": money(found.balance)})
 
@@ -124,7 +124,7 @@ def bank_balance(conn: sqlite3.Connection, method: str) -> Seen | None:
 def seen(
     read: Callable[[sqlite3.Connection, str], Any], conn: sqlite3.Connection, subject: str
 ) -> Seen | None:
-    """A thing as the fields of its record say; None: it is not there.
+    """An object's fields as its record declares them; None: it does not exist.
 
     Args:
         read: reads the record, and raises ``NotFound``.
@@ -146,7 +146,7 @@ def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:
     except NotFound:
         return None
     values = audit_image(found)
-    values["last4"] = values.pop("last4")  # behind the addresses, as entries have always had it
+    values["last4"] = values.pop("last4")  # after the addresses, as entries have always had it
     values["revoked"] = found.revoked_at is not None
     return Seen(found.organization_id, values)
 

@@ -1,4 +1,4 @@
-"""What an operator said of carriers: paused, or draining. It holds until they say otherwise."""
+"""Operators' gates of carriers: paused, or draining. They hold until changed."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from risala.engine.model.records.carriers import CarrierGate
 
 _TABLE: Final = "carrier_gates"
 NOBODY: Final = ""
-"""In place of somebody whose account is deleted."""
+"""In place of a user whose account is deleted."""
 
 
 _ROWS: Final = Rows(CarrierGate)
 
 
 def all_of(conn: sqlite3.Connection) -> dict[str, CarrierGate]:
-    """By their carriers, those of carriers too that the settings no longer have."""
+    """By carrier, including carriers that are no longer in the settings."""
     found = _ROWS.find(table(conn, _TABLE), order_by="carrier")
     return {one.carrier: one for one in found}
 
@@ -33,7 +33,7 @@ def open_again(conn: sqlite3.Connection, carrier: str) -> None:
 
 
 def forget_user(conn: sqlite3.Connection, who: str) -> None:
-    """Keep what somebody said, and not who they were."""
+    """Keep a user's changes, without their name."""
     stored = writable(conn, _TABLE)
     for row in list(stored.rows_where("who = ?", (who,))):
         stored.update(row["carrier"], {"who": NOBODY})

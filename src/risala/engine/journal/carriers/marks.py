@@ -1,8 +1,7 @@
-"""By what carriers share receipts, remembered for a while after one of them is gone.
+"""The marks by which carriers share receipts, kept for a while after a carrier is removed.
 
-The receipt of a message that a carrier took may come days after the carrier was taken out of the
-settings, through another one with the same account. It must still find its message, after a restart
-too.
+The receipt of a message may come days after its carrier was removed from the settings, through
+another carrier with the same account. It must still find its message, after a restart too.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ tries, and for clocks."""
 
 
 def differ(conn: sqlite3.Connection, members: Iterable[Member]) -> bool:
-    """Whether other carriers than these are written down as being there."""
+    """Whether the stored carriers differ from these."""
     rows = table(conn, _TABLE).rows_where("gone_at IS NULL")
     return {_key_of(row) for row in rows} != _keys(members)
 
 
 def take_over(conn: sqlite3.Connection, members: Iterable[Member], now_ms: int) -> None:
-    """Write down which carriers there are now; the others are gone from now on, and forgotten after
+    """Store the present carriers; the others are gone from now on, and forgotten after
     :data:`KEPT_MS`."""
     stored = writable(conn, _TABLE)
     present = _keys(members)
@@ -46,7 +45,7 @@ def take_over(conn: sqlite3.Connection, members: Iterable[Member], now_ms: int) 
 
 
 def former(conn: sqlite3.Connection, now_ms: int) -> list[Member]:
-    """What carriers were that are gone or others now, the latest days."""
+    """The marks of carriers that are gone or have changed, for the latest days."""
     rows = table(conn, _TABLE).rows_where("gone_at >= ?", (now_ms - KEPT_MS,), order_by="carrier")
     return [
         Member(row["carrier"], row["driver"], row["account"], row["receipt_group"] or None)
@@ -59,7 +58,7 @@ def _key_of(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _keys(members: Iterable[Member]) -> set[tuple[str, ...]]:
-    # One without either shares receipts with nobody, now and later.
+    # A carrier without either shares no receipts, now and later.
     return {
         (each.name, each.driver, each.account, each.receipt_group or "")
         for each in members

@@ -1,4 +1,4 @@
-"""What drivers must not forget: a few words per carrier, by key.
+"""Notes of drivers: a few words per carrier, by key.
 
 Quota counts, a refused PIN, parts of a long message that were acknowledged. The engine does not
 read them.
@@ -26,7 +26,7 @@ def check(notes: Mapping[str, str | None]) -> None:
 def remember(
     conn: sqlite3.Connection, carrier: str, notes: Mapping[str, str | None], now_ms: int
 ) -> None:
-    """Write notes, and strike those whose text is None.
+    """Write notes, and delete those whose text is None.
 
     Raises:
         TooManyNotes: none of them was written, once the unit is rolled back.
@@ -46,14 +46,14 @@ def remember(
 
 
 def forget(conn: sqlite3.Connection, carrier: str, keys: Iterable[str]) -> None:
-    """Strike notes; those that are not there do not matter."""
+    """Delete notes; missing ones do not matter."""
     stored = writable(conn, "carrier_notes")
     for key in keys:
         stored.delete_where("carrier = ? AND key = ?", (carrier, key))
 
 
 def recall(conn: sqlite3.Connection, carrier: str, prefix: str) -> dict[str, str]:
-    """The notes whose keys begin so, by key."""
+    """The notes whose keys have this prefix, by key."""
     rows = table(conn, "carrier_notes").rows_where(
         "carrier = :carrier AND key >= :prefix AND substr(key, 1, length(:prefix)) = :prefix",
         {"carrier": carrier, "prefix": prefix},

@@ -1,6 +1,6 @@
-"""What an operator has put over the settings of carriers: a pace, a weight. Until he takes it away.
+"""Operators' overrides of carriers' settings: a pace, a weight. They hold until removed.
 
-The settings' file stays as it is: nobody but its owner writes it.
+The settings' file stays as it is: only its owner writes it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from risala.engine.model.records.carriers import Override
 
 _TABLE: Final = "carrier_overrides"
 NOBODY: Final = ""
-"""In place of somebody whose account is deleted."""
+"""In place of a user whose account is deleted."""
 
 
 _ROWS: Final = Rows(Override)
 
 
 def all_of(conn: sqlite3.Connection) -> dict[str, Override]:
-    """By their carriers, those of carriers too that the settings no longer have."""
+    """By carrier, including carriers that are no longer in the settings."""
     found = _ROWS.find(table(conn, _TABLE), order_by="carrier")
     return {one.carrier: one for one in found}
 
@@ -34,7 +34,7 @@ def of_carrier(conn: sqlite3.Connection, carrier: str) -> Override | None:
 
 
 def put(conn: sqlite3.Connection, override: Override) -> None:
-    """Put it over the settings; what it leaves open stays as it was."""
+    """Set the override; fields that are None stay as they were."""
     known = of_carrier(conn, override.carrier)
     if known is not None:
         override = replace(
@@ -46,10 +46,10 @@ def put(conn: sqlite3.Connection, override: Override) -> None:
 
 
 def end(conn: sqlite3.Connection, carrier: str, field: str | None) -> None:
-    """Let the settings hold again, for one field or for both.
+    """End the override of one field or of both.
 
     Raises:
-        Conflict: nothing is.
+        Conflict: there is no override.
     """
     known = of_carrier(conn, carrier)
     if known is None or (field is not None and getattr(known, field) is None):
@@ -64,7 +64,7 @@ def end(conn: sqlite3.Connection, carrier: str, field: str | None) -> None:
 
 
 def forget_user(conn: sqlite3.Connection, who: str) -> None:
-    """Keep what somebody put over the settings, and not who they were."""
+    """Keep a user's overrides, without their name."""
     stored = writable(conn, _TABLE)
     for row in list(stored.rows_where("who = ?", (who,))):
         stored.update(row["carrier"], {"who": NOBODY})

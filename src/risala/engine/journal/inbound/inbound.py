@@ -1,6 +1,6 @@
-"""Messages that came in: stored once however often the carrier brings them, and routed.
+"""Incoming messages: stored once even if the carrier repeats them, and routed.
 
-One that is routed is an event of its organization (``sms.received``), in the same unit.
+A routed message is an event of its organization (``sms.received``), in the same unit.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def receive(
     stamp: Stamp,
     accounts: Groups = alone,
 ) -> bool:
-    """Store a message, give it to its organization, and heed it if it is an opt-out.
+    """Store a message, give it to its organization, and apply it if it is an opt-out.
 
-    False where the carrier had brought it before. ``accounts`` tells the carriers of one account.
+    False if the carrier had brought it before. ``accounts`` gives the carriers of one account.
     """
     if not store(conn, message_id, carrier, message):
         return False
@@ -50,7 +50,7 @@ def receive(
 
 
 def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbound) -> bool:
-    """Store one; False where the carrier had brought it before."""
+    """Store one; False if the carrier had brought it before."""
     stored = conn.execute(
         "INSERT INTO inbound (id, carrier, sender, recipient, body, carrier_ids, received_at)"
         " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -77,8 +77,8 @@ _WAYS: Final = "?, ?, ?, ?"
 
 
 def _ways_to_write(number: str) -> tuple[str, str, str, str]:
-    """How a route may name a number: routes may be older than the rule by which they are written,
-    and a carrier may be told to leave numbers as they come."""
+    """The ways in which a route may write a number: routes may be older than the present form, and
+    a carrier may be configured to leave numbers as they come."""
     whole = with_country(number, f"+{COUNTRY_CODE}")
     digits = whole.removeprefix("+")
     local = digits.removeprefix(COUNTRY_CODE) if is_number(whole) else digits
@@ -92,7 +92,7 @@ _ROUTES: Final = Rows(InboundRoute)
 
 
 def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
-    """All routes, in the order in which they are looked at."""
+    """All routes, in the order in which they are tried."""
     order = "keyword = '', recipient = '', keyword, recipient"
     return _ROUTES.find(table(conn, "inbound_routes"), order_by=order)
 

@@ -1,8 +1,8 @@
-"""Who wants no more messages from whom.
+"""People who want no further messages from an organization.
 
-An opt-out belongs to the organization that last wrote to that number through that carrier: the
-person answers what they read. So who wrote last is noted, while any organization heeds opt-outs;
-when the first one begins to, the messages of the time before are looked through, the latest first.
+An opt-out is meant for the organization that last wrote to that number through that carrier: the
+person answers what they read. So the last writer is noted while any organization honours opt-outs;
+when the first one begins to, earlier messages are searched, the latest first.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded
 from risala.sms.message import Inbound
 
 LOOK_BACK_ROWS_MAX: Final = 1_000_000
-"""Messages that are looked through: some hundred megabytes, once."""
+"""Messages that are searched: some hundred megabytes, once."""
 _LOOK_BACK: Final = "opt_outs.look_back"
-"""Note in the file: below which key it goes on, and with how many messages at most."""
+"""Note in the file: the key below which it continues, and the most messages left."""
 _NOTE: Final = (
     " ON CONFLICT (recipient, carrier)"
     " DO UPDATE SET organization_id = excluded.organization_id, at = excluded.at"
@@ -36,7 +36,7 @@ _NOTE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A message, as far as it says who wrote to whom."""
+    """A message's fields for who wrote to whom."""
 
     key: int
     recipient: str
@@ -60,7 +60,7 @@ _WRITTEN: Final = Rows(
 
 
 def anybody_heeds(conn: sqlite3.Connection) -> bool:
-    """Whether it matters who writes."""
+    """Whether any organization honours opt-outs, so that the writer matters."""
     return conn.execute("SELECT 1 FROM opt_out_policies LIMIT 1").fetchone() is not None
 
 
@@ -74,7 +74,7 @@ def note_writer(conn: sqlite3.Connection, message: MessageState, now_ms: int) ->
 
 
 def look_back(conn: sqlite3.Connection, since_ms: int, limit: int) -> bool:
-    """Note who wrote last before anybody noted it, from some messages; True when that is done."""
+    """Note the last writers from some messages sent before notes began; True when that is done."""
     place = meta.get(conn, _LOOK_BACK)
     if place is None:
         return True
@@ -113,7 +113,7 @@ def _begin_to_look_back(conn: sqlite3.Connection) -> None:
 def apply_keyword(
     conn: sqlite3.Connection, carriers: Sequence[str], message: Inbound, now_ms: int
 ) -> None:
-    """Do what a message asks for that is nothing but STOP or START in one of their languages.
+    """Apply a message that is only STOP or START in one of their languages.
 
     ``carriers`` are those of one account: an answer comes through any of them.
     """
@@ -129,8 +129,8 @@ def apply_keyword(
             (now_ms, word, recipient, *carriers),
         )
     elif word in START_WORDS:
-        # Whoever was stopped has written no more: somebody else may be the last by now. What was
-        # noted by hand came through no carrier, and is meant where nothing else can be.
+        # A stopped organization has not written since: another may be the last writer by now. A
+        # note by hand came through no carrier, and is meant only if nothing else can be.
         conn.execute(
             "DELETE FROM opt_outs WHERE recipient = ? AND organization_id IN"  # noqa: S608 -- constants
             " (SELECT organization_id FROM opt_outs WHERE recipient = ?"
@@ -140,12 +140,12 @@ def apply_keyword(
 
 
 def policies(conn: sqlite3.Connection) -> set[str]:
-    """Organizations that heed opt-outs."""
+    """Organizations that honour opt-outs."""
     return {row["organization_id"] for row in table(conn, "opt_out_policies").rows}
 
 
 def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, heeds: bool) -> None:
-    """Let an organization's recipients opt out, or not; who has opted out stays on record."""
+    """Let an organization's recipients opt out, or not; existing opt-outs stay stored."""
     if heeds:
         heeding = policies(conn)
         if not heeding:
@@ -166,13 +166,13 @@ def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bo
 
 
 BY_HAND: Final = ""
-"""In place of a carrier: the number has not sent STOP, somebody noted what it wants."""
+"""In place of a carrier: the number sent no STOP, but its wish was noted by hand."""
 
 
 def note(
     conn: sqlite3.Connection, organization_id: str, recipient: str, who: str, now_ms: int
 ) -> bool:
-    """Let an organization write no more to a number, as somebody says; False where it is so."""
+    """Note by hand that an organization must not write to a number; False if it is noted."""
     if is_out(conn, organization_id, recipient):
         return False
     new = {"organization_id": organization_id, "recipient": recipient, "carrier": BY_HAND}
@@ -181,12 +181,12 @@ def note(
 
 
 def forget_user(conn: sqlite3.Connection, who: str) -> None:
-    """Keep what somebody noted, and not who they were."""
+    """Keep a user's notes, without their name."""
     conn.execute("UPDATE opt_outs SET who = NULL WHERE who = ?", (who,))
 
 
 def take_back(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
-    """Let an organization write to a number again; False where it was not kept from it."""
+    """Let an organization write to a number again; False if it was allowed already."""
     if not is_out(conn, organization_id, recipient):
         return False
     writable(conn, "opt_outs").delete((organization_id, recipient))

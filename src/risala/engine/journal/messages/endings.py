@@ -194,7 +194,7 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
     """Withdraw a message that has not left: ``canceled``, refunded.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it has left, in whole or in part, or it has ended.
     """
     message = load(conn, message_id)

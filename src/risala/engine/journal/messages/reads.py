@@ -138,7 +138,7 @@ def shown(
     """Any message, with its timeline.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = view(conn, message_id)
     if found is None:

@@ -70,7 +70,7 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
     """Any session.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     row = find(conn, verification_id)
     if row is None:

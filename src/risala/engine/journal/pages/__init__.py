@@ -1,1 +1,1 @@
-"""What pages read: lists by key-set, and figures from what is counted."""
+"""Data for pages: lists by key-set, and figures from counts."""

@@ -1,8 +1,8 @@
-"""The events about one message, and what became of each at the endpoints that asked for it.
+"""The events about one message, and their results at the endpoints.
 
-Events have no index by what they tell of: it would cost each of them. But an event is written in
-the unit that changes its message, at the same moment, and its key begins with that moment: so it is
-looked for among those of the moments at which the message last changed.
+Events have no index by subject: it would cost each of them. But an event is written in the unit
+that changes its message, at the same time, and its key begins with that time: so it is searched
+among the events of the times at which the message last changed.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.records.webhooks import EventAbout
 
 AFTER_MS: Final = 1000
-"""Keys run on where the clock is set back, or more happens in a millisecond than it has keys."""
+"""Keys run ahead if the clock is set back, or a millisecond has more events than keys."""
 LOOKED_MAX: Final = 5000
-"""Events of one moment that are looked at: a few milliseconds, in which nothing else is done."""
+"""Events of one time that are read: a few milliseconds, in which nothing else runs."""
 
 
 def events_about(conn: sqlite3.Connection, message: MessageView) -> tuple[EventAbout, ...]:

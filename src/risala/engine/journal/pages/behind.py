@@ -1,4 +1,4 @@
-"""What is behind, over all organizations: deliveries of webhooks, and mails. Bounded looks."""
+"""Backlogs over all organizations: deliveries of webhooks, and mails. All queries are bounded."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Pages of tables that are kept by time, the newest first, by key-set.
+"""Pages of tables that are stored by time, the newest first, by key-set.
 
-A page goes on from a place in an index, never from a number of rows; it looks at a bounded number
-of them, and where few of those are wanted it is short and says how far it has looked.
+A page continues from a place in an index, never from a number of rows; it reads a bounded number of
+them, and if few of those are wanted it is short and shows how far it has searched.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ _BEYOND: Final = "~"
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """The way through an index on which the rows are met."""
+    """The index by which rows are read."""
 
     source: str
     """The table, with the index that it is read by."""
     where: str
     given: tuple[object, ...]
     hit: str
-    """The condition that a row on the way is wanted; ``1``: each is."""
+    """The condition for a wanted row; ``1``: each is."""
     hit_given: tuple[object, ...]
     order: tuple[str, ...]
     """The columns that make a place: a time and an id, or an id alone."""
     since: int = 0
     until: int = TIME_END
-    """Where the first is a time: at or after, and before, in UTC epoch milliseconds."""
+    """If the first is a time: at or after, and before, in UTC epoch milliseconds."""
     ids: tuple[str | None, str | None] = (None, None)
-    """Where the only one is an id: from the first on, and before the second; None: no bound."""
+    """If the only one is an id: from the first on, and before the second; None: no bound."""
 
 
 def page_by_time(
@@ -51,7 +51,7 @@ def page_by_time(
     beyond, given = _beyond(way, steps.after if upward else steps.before, upward=upward)
     order = ", ".join(f"{column} {'ASC' if upward else 'DESC'}" for column in way.order)
     found = f"FROM {way.source} WHERE {way.where}{beyond} ORDER BY {order}"
-    # What is not wanted never becomes a row of ours: that would take longer than the look.
+    # An unwanted row is not made into an object: that would take longer than reading it.
     looked = conn.execute(
         f"SELECT * FROM (SELECT {rows.columns}, {way.hit} AS hit {found} LIMIT ?)"  # noqa: S608 -- constants
         " WHERE hit LIMIT ?",
@@ -89,9 +89,9 @@ def _at(conn: sqlite3.Connection, rows: Rows[T], way: Walk, place: Place) -> T:
 
 
 def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:
-    """The condition that a row lies within the time, and beyond a place.
+    """The condition for a row within the time and beyond a place.
 
-    The time has one bound at each end: of several the index would be entered by any.
+    The time has one bound at each end: with several, the index could be entered by any of them.
     """
     if len(way.order) == 1:
         return _between(way, place, upward=upward)
@@ -107,7 +107,7 @@ def _beyond(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple
 
 
 def _between(way: Walk, place: Place | None, *, upward: bool) -> tuple[str, tuple[object, ...]]:
-    """:func:`_beyond` where the order is of one column."""
+    """:func:`_beyond` for an order by one column."""
     (column,), (low, high) = way.order, way.ids
     here = None if place is None else place[0]
     terms: dict[str, int | str] = {}

@@ -1,9 +1,9 @@
-"""Messages that their customers cut themselves: the parts of one that are there, and their text.
+"""Messages that customers cut themselves: the stored parts of one, and their text.
 
-Each part is a message of its own, and nothing but its header says which ones belong together. Its
-reference has 256 or 65,536 values, which come again: so parts are of one message where they went
-to one number from one sender, by one key or credential and in one alphabet, with one reference and
-total, one soon after the other and each number once. Phones go by less.
+Each part is a message of its own, and only its header links it to the others. Its reference has 256
+or 65,536 values, which are used again: so parts belong to one message if they went to one number
+from one sender, by one key or credential and in one alphabet, with one reference and total, one
+soon after the other and each number once. Phones use fewer criteria.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from risala.engine.model.records.message_lists import (
 from risala.sms.values import quickly
 
 LOOKED_MAX: Final = 100
-"""Messages to the same number that are looked at for the parts that belong to one, before it and
-as many behind it: an SMS of so many parts is none, and it is a fraction of a millisecond."""
+"""Messages to the same number that are searched for the other parts of one, before it and as many
+after it: no SMS has so many parts, and it takes a fraction of a millisecond."""
 LOOKUPS_MAX: Final = 50
-"""Messages of which some parts stand elsewhere that one page looks for: some milliseconds, in
-which nothing else is done. The others are shown with a gap."""
+"""Messages with parts elsewhere that one page completes: some milliseconds, in which nothing else
+runs. The others are shown with a gap."""
 JOINED_MAX: Final = 1000
-"""Parts that one page of a search joins: some milliseconds too. With more on its way it looks no
-further, and the next page goes on there."""
+"""Parts that one page of a search joins: some milliseconds too. With more, the search stops, and
+the next page continues there."""
 
 
 class Across(NamedTuple):
-    """What a search for a text across cuts has found."""
+    """The result of a text search across cuts."""
 
     keys: tuple[int, ...]
-    """Of parts in whose message the text stands."""
+    """Keys of parts whose message has the text."""
     reached: int | None
-    """The key of the part at which it was broken off; None: it came to the end."""
+    """The key of the part at which it stopped; None: it came to the end."""
 
 
 _PARTS: Final = Rows(
@@ -60,11 +60,11 @@ _NEAR: Final = (
     "message INDEXED BY message_by_recipient"
     " WHERE recipient = ? AND organization = ? AND key >= ? AND key < ? ORDER BY key {} LIMIT ?"
 )
-"""Messages to the same number, some before or some behind a part."""
+"""Messages to the same number, some before or some after a part."""
 
 
 def cut_message(conn: sqlite3.Connection, message_id: str) -> CutMessage | None:
-    """The message that one is a part of; None: it is no part."""
+    """The message to which one belongs; None: it is no part."""
     key = find_key(conn, message_id)
     return None if key is None else cut_messages(conn, [key]).get(key)
 
@@ -81,8 +81,8 @@ def cut_messages(conn: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Cut
 def parts_across(
     conn: sqlite3.Connection, looked: str, given: Sequence[object], text: str, *, upward: bool
 ) -> Across:
-    """The parts among some messages in whose message a text stands, be it across a cut. As in
-    ``LIKE``, the case of ASCII letters does not matter.
+    """The parts among some messages whose message has a text, even across a cut. As in ``LIKE``,
+    the case of ASCII letters does not matter.
 
     Args:
         looked: what stands behind ``FROM``, for the messages that are looked at, in their order.
@@ -99,7 +99,7 @@ def parts_across(
 
 
 def _completed(conn: sqlite3.Connection, parts: Iterable[StoredPart]) -> list[CutMessage]:
-    """The messages of some parts, with their other parts wherever those stand."""
+    """The messages of some parts, with their other parts from anywhere."""
     alike: defaultdict[tuple[object, ...], dict[int, StoredPart]] = defaultdict(dict)
     for part in parts:
         alike[part.message][part.key] = part
@@ -117,8 +117,8 @@ def _completed(conn: sqlite3.Connection, parts: Iterable[StoredPart]) -> list[Cu
 
 def _separated(parts: Iterable[StoredPart]) -> list[CutMessage]:
     """Parts that may be of one message, as messages. Software submits them in order: so a run of
-    rising numbers is of one. Runs of which each has what the other lacks are of one that came in
-    another order."""
+    rising numbers is one message. Runs that complete each other are one message in another
+    order."""
     found: list[CutMessage] = []
     for run in _runs(parts):
         if found and found[-1].may_have(run):
@@ -130,7 +130,7 @@ def _separated(parts: Iterable[StoredPart]) -> list[CutMessage]:
 
 
 def _runs(parts: Iterable[StoredPart]) -> Iterator[dict[int, StoredPart]]:
-    """Parts one soon after the other, as far as their numbers rise."""
+    """Parts one soon after the other, as long as their numbers rise."""
     run: dict[int, StoredPart] = {}
     last: StoredPart | None = None
     for part in sorted(parts, key=attrgetter("key")):
@@ -143,7 +143,7 @@ def _runs(parts: Iterable[StoredPart]) -> Iterator[dict[int, StoredPart]]:
 
 
 def _near(conn: sqlite3.Connection, message: CutMessage) -> list[StoredPart]:
-    """Parts with the reference of a message that were accepted shortly before it or after it."""
+    """Parts with a message's reference that were accepted shortly before it or after it."""
     keys = [each.key for each in message.parts.values()]
     (one, *_) = message.parts.values()
     bounds = ("DESC", min(keys) - APART_MAX, min(keys)), ("ASC", min(keys), max(keys) + APART_MAX)

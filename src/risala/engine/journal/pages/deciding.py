@@ -1,4 +1,4 @@
-"""What waits for an operator's word, counted no further than a rail shows it."""
+"""What waits for an operator's decision, counted up to the limit that pages show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of an endpoint's deliveries, the newest first, and how the last days' went."""
+"""Pages of an endpoint's deliveries, the newest first, and the results of the last days."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.model.records.webhooks import DeliverySum
 
 SUMMED_MAX: Final = 2000
-"""Deliveries that one sum is made of, the latest: a few milliseconds."""
+"""Deliveries in one sum, the latest: a few milliseconds."""
 
 
 def page(
     conn: sqlite3.Connection, endpoint_id: str, state: str | None, steps: Steps
 ) -> CursorPage[DeliveryRow]:
-    """One page of them; of one state, or of all."""
+    """One page of them; in one state, or in any."""
 
     walk = Walk(
         "webhook_delivery INDEXED BY webhook_delivery_log",
@@ -38,7 +38,7 @@ def _place_of(row: DeliveryRow) -> Place:
 def summed(
     conn: sqlite3.Connection, endpoint_id: str, since_ms: int, *, summed_max: int = SUMMED_MAX
 ) -> DeliverySum:
-    """The deliveries of events since then, as far as they came to an end."""
+    """The finished deliveries of events since then."""
     delivered, failed, looked, took = 0, 0, 0, []
     for state, created_at, delivered_at in conn.execute(
         "SELECT state, created_at, delivered_at FROM webhook_delivery"

@@ -1,7 +1,7 @@
-"""An organization's figures, from what is counted as it happens: no message is looked at.
+"""An organization's figures, from running counts: messages are not read.
 
-Only what few of all are in is looked up by its index, and never more of it than a bound: messages
-that are uncertain or wait too long, and the latest verification sessions.
+Only rare objects are read by their index, up to a limit: messages that are uncertain or wait too
+long, and the latest verification sessions.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from risala.engine.model.records.figures import (
 
 HOUR_MS: Final = 3_600_000
 WAITING_MAX: Final = 200
-"""Messages that are looked at for one that waits too long, the oldest first."""
+"""Messages that are searched for one that waits too long, the oldest first."""
 ATTENTION_MAX: Final = 100
-"""Uncertain messages that are counted; more are told as so many."""
+"""Uncertain messages that are counted; more are shown as this many."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _HOURS: Final = (
     "SELECT hour, outcome, sum(n) FROM hour_count"  # noqa: S608 -- constants
@@ -46,7 +46,7 @@ DELIVERED: Final = 3
 def hours(
     conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
 ) -> list[HourFigures]:
-    """The hours of a time in which anything was accepted; ``until`` is the first one after it."""
+    """The hours of a period with accepted messages; ``until`` is the first one after it."""
     found: dict[int, list[int]] = {}
     for place, outcome in enumerate(OUTCOMES):
         given = (organization_id, outcome, since, until, MODES.number(mode))
@@ -58,7 +58,7 @@ def hours(
 def networks(
     conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
 ) -> list[NetworkFigures]:
-    """The networks of a time, the busiest first."""
+    """The networks of a period, the busiest first."""
     counts: dict[str, list[int]] = {}
     buckets: dict[str, list[tuple[int, int]]] = {}
     for place, outcome in enumerate(OUTCOMES):
@@ -91,8 +91,8 @@ def whole_median_ms(
 
 
 def median_ms(buckets: Sequence[tuple[int, int]]) -> int | None:
-    """The middle of times that are known by their buckets: a bucket's times are below
-    ``2 ** bucket`` milliseconds, and taken to be spread evenly over it."""
+    """The median of times that are known by their buckets: a bucket's times are below ``2 **
+    bucket`` milliseconds, and assumed to be spread evenly over it."""
     whole = sum(count for _, count in buckets)
     if not whole:
         return None
@@ -114,7 +114,7 @@ def funnel(
     *,
     sessions_max: int = SESSIONS_MAX,
 ) -> Funnel:
-    """What became of the verification sessions of a time."""
+    """The results of a period's verification sessions."""
     rows = conn.execute(
         "SELECT status, attempts > 0, count(*) FROM (SELECT status, attempts FROM verifications"
         " WHERE organization_id = ? AND mode = ? AND created_at >= ? AND created_at < ?"
@@ -147,7 +147,7 @@ def sent_by_name(
     *,
     counted_max: int = SENT_MAX,
 ) -> dict[str, int]:
-    """Live messages by sender since then: where it is ``counted_max``, there may be more."""
+    """Live messages by sender since then: a value of ``counted_max`` means that or more."""
     statement = (
         "SELECT count(*) FROM (SELECT 1 FROM message INDEXED BY message_by_sender"  # noqa: S608 -- constants
         f" WHERE {_ORGANIZATION} AND sender = {NUMBER} AND key >= ? AND mode = 0 LIMIT ?)"
@@ -160,7 +160,7 @@ def sent_by_name(
 
 
 def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list[str]:
-    """Ids of messages of which nobody knows whether the carrier took them, the newest first."""
+    """Ids of messages of which it is unknown whether the carrier took them, the newest first."""
     rows = conn.execute(
         "SELECT id FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant
         f" WHERE {_ORGANIZATION} AND status = 1 AND status <> 3 AND mode = ? AND part_state = 2"
@@ -171,7 +171,7 @@ def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list
 
 
 def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int) -> int | None:
-    """Since when the oldest live message has waited that was due before then; None: none has."""
+    """Since when the oldest live message has waited that was due before then; None: none waits."""
     found: int | None = value_of(
         conn,
         "SELECT min(due_at) FROM (SELECT due_at FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant

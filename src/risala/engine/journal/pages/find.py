@@ -1,10 +1,9 @@
-"""Messages of all organizations by what somebody has of one: its number or a part of that, its id,
-the carrier's id.
+"""Finds messages of all organizations by a number or a part of it, an id, or the carrier's id.
 
-No index is there for this alone. That of recipients has the organization second: so each
-organization that ever wrote to the number is walked for itself, and there are few of those. The
-same goes for the carriers of one id. A part of a number is looked for in that index too: in the
-ranges of numbers that have it.
+There is no separate index for this. The index of recipients has the organization second: so each
+organization that ever wrote to the number is searched separately, and there are few of those. The
+same applies to the carriers of one id. A part of a number is searched in that index too: in the
+ranges of numbers that contain it.
 """
 
 from __future__ import annotations
@@ -115,7 +114,7 @@ def _of_carrier_id(
 
 
 def _numbered(conn: sqlite3.Connection, number: str) -> set[int]:
-    """The message whose id an SMPP customer knows as a number."""
+    """The message whose id an SMPP customer has as a number."""
     statement = "SELECT key FROM message WHERE key = ?"
     found = (value_of(conn, statement, (key,)) for key in keys_of(number))
     return {key for key in found if key is not None}
@@ -158,8 +157,8 @@ def _by_recipient(conn: sqlite3.Connection, recipient: int | str) -> Iterator[_W
 
 
 def _by_digits(conn: sqlite3.Connection, digits: str) -> list[_Walk]:
-    """The walks of all numbers that have these digits; none may be left out unsaid."""
-    # Of thousands of ranges few have messages: one statement says which.
+    """The searches of all numbers with these digits; too many raise an error."""
+    # Few of thousands of ranges have messages: one statement finds them.
     filled = conn.execute(
         "WITH ranges (low, high) AS (SELECT json_extract(value, '$[0]'),"
         " json_extract(value, '$[1]') FROM json_each(?))"
@@ -210,8 +209,8 @@ def _by_carrier_id(conn: sqlite3.Connection, carrier_id: str) -> Iterator[_Walk]
 
 
 def _forms(carrier_id: str) -> list[str]:
-    """An id as rows keep it, then as the other of decimal and hexadecimal: some carriers answer in
-    the one and send receipts in the other."""
+    """An id as in rows, then as the other of decimal and hexadecimal: some carriers use one in
+    answers and the other in receipts."""
     key = carrier_key(carrier_id)
     found = [key]
     if key.isascii() and key.isdigit():

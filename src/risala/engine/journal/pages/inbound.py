@@ -1,4 +1,4 @@
-"""Pages of what came in, and of who has opted out, the latest first."""
+"""Pages of incoming messages and of opt-outs, the latest first."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from risala.engine.model.records.inbound import OptOut, Received, ReceivedFilter
 from risala.engine.model.records.paging import CursorPage, Steps
 
 NOTED_MS: Final = 3_600_000
-"""So much later than a message came its row may have been made, where the disk took none."""
+"""How much later than a message its row may have been made, if the disk failed meanwhile."""
 _ID: Final = ("id",)
 _RECEIVED: Final = Rows(Received)
 _OPT_OUTS: Final = Rows(OptOut)
 
 
 def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a message is wanted, beside those that an index is read by."""
+    """The condition for a wanted message, in addition to those of the index."""
     terms = {
         "recipient = ?": wanted.recipient,
         "received_at >= ?": wanted.since,
@@ -30,7 +30,7 @@ def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
 
 
 def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
-    """Between these are the ids of what was received then: an id is made after that."""
+    """The ids of messages received then are between these: an id is made after that."""
     since = None if wanted.since is None else first_id("mo", max(0, wanted.since))
     until = None if wanted.until is None else first_id("mo", max(0, wanted.until + NOTED_MS))
     return since, until
@@ -50,7 +50,7 @@ def received(
         source, where = "inbound INDEXED BY inbound_by_organization", "organization_id = ?"
         mine = organization_id
     else:
-        # The least id of a time is never drawn: after it means from it on.
+        # The least id of a time is never used: "after" it means from it on.
         source, where, mine = "inbound", "id > ?", ids[0] or ""
     walk = Walk(source, where, (mine,), hit, given, _ID, ids=ids)
     return page_by_time(conn, _RECEIVED, walk, steps, lambda one: (one.id,))
@@ -59,7 +59,7 @@ def received(
 def opted_out(
     conn: sqlite3.Connection, organization_id: str, recipient: str | None, steps: Steps
 ) -> CursorPage[OptOut]:
-    """Numbers that want no messages of an organization; or whether one of them is one number."""
+    """Numbers that want no messages of an organization; or whether one number is among them."""
     where, mine, order = "organization_id = ?", (organization_id,), ("at", "recipient")
     if recipient is None:
         walk = Walk("opt_outs INDEXED BY opt_outs_by_organization", where, mine, "1", (), order)

@@ -1,8 +1,8 @@
-"""Pages of an organization's messages, the newest first, whatever they are filtered by.
+"""Pages of an organization's messages, the newest first, with any filter.
 
-A page costs the same with ten million messages as with ten. It starts from the index that leaves
-the fewest to look at, goes on by key, and looks at a bounded number of messages: where few of those
-are wanted, the page is short and says how far it has looked.
+A page costs the same with ten million messages as with ten. It starts from the index with the
+fewest messages to read, continues by key, and reads a bounded number of messages: if few of those
+are wanted, the page is short and shows how far it has searched.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from risala.sms.address import digits_of
 from risala.sms.cause import Cause
 
 LOOKED_MAX: Final = 5000
-"""Messages that one page looks at: a few milliseconds, in which nothing else is done."""
+"""Messages that one page reads: a few milliseconds, in which nothing else runs."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _IS_UNCERTAIN: Final = (
     "status = 1 AND (part_state = 2 OR part_state IS NULL AND segments > 1 AND EXISTS"
@@ -63,7 +63,7 @@ LISTED_FROM: Final = {
     "created_at": CREATED,
     "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
 }
-"""What the fields of :class:`Listed` are read from, where it is no column of their name."""
+"""The expressions of :class:`Listed` fields that are no column of their name."""
 
 
 def _metadata(text: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "uncertain": bool,
     "metadata": _metadata,
 }
-"""What makes those fields of what SQLite gives that are another."""
+"""Converters for fields that differ from SQLite's value."""
 _LISTED: Final = Rows(Listed, LISTED_FROM, make=None, **LISTED_AS)
 
 
@@ -94,7 +94,7 @@ class _Walk:
 
 
 def _walks(wanted: MessageFilter) -> list[_Walk]:
-    """The ways that lead by the fewest messages."""
+    """The indexes with the fewest messages to read."""
     mine = (wanted.organization_id,)
     if wanted.recipient is not None:
         where = f"recipient = ? AND {_ORGANIZATION}"
@@ -119,7 +119,7 @@ def _walks(wanted: MessageFilter) -> list[_Walk]:
 
 
 def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object]]:
-    """The condition that a message on the way is wanted.
+    """The condition for a wanted message.
 
     Args:
         across: keys of parts in whose whole message the text that is looked for stands.
@@ -141,7 +141,7 @@ def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object
         conditions.append(f"api_key = {NUMBER}")
         found.append(wanted.api_key)
     if wanted.cause is not None:
-        # A word of the closed list is ours; any other is a carrier's.
+        # A word of the closed list is ours; any other is a carrier's code.
         ours = wanted.cause in Cause.__members__
         conditions.append("error_code = ?" if ours else "carrier_code = ? COLLATE NOCASE")
         found.append(wanted.cause)
@@ -153,7 +153,7 @@ def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object
 
 
 def _containing(text: str, *, in_texts: bool) -> tuple[str, list[object]]:
-    """The condition that a part of the number or of the text is this."""
+    """The condition that the number or the text contains this."""
     ways, found = ["carrier_code = ? COLLATE NOCASE"], [text]
     digits = digits_of(text)
     if digits is not None:
@@ -170,7 +170,7 @@ def _containing(text: str, *, in_texts: bool) -> tuple[str, list[object]]:
 class _Found:
     keys: list[int]
     reached: int | None
-    """The key at which the look was broken off; None: it came to the end."""
+    """The key at which the search stopped; None: it came to the end."""
 
 
 def page(
@@ -197,7 +197,7 @@ def page(
     found = _joined(ways, upward=is_upward)
     more = len(found.keys) > limit
     keys = found.keys[:limit]
-    # From the last that is shown, or from where the look was broken off.
+    # From the last shown one, or from where the search stopped.
     onward = keys[-1] if more else found.reached
     messages = shown(conn, sorted(keys, reverse=True))
     looked_to = None if more or found.reached is None else key_ms(found.reached)
@@ -208,7 +208,7 @@ def page(
 
 
 def count_newer(conn: sqlite3.Connection, wanted: MessageFilter, after: int, most: int) -> int:
-    """How many messages are newer than a key; at most ``most``, and among those looked at."""
+    """How many messages are newer than a key; at most ``most``, and among those read."""
     low = after + 1 if wanted.since is None else max(after + 1, wanted.since << KEY_COUNTER_BITS)
     high = KEY_END if wanted.until is None else wanted.until << KEY_COUNTER_BITS
     bounds = (low, high)
@@ -244,7 +244,7 @@ def _walk(
     hit, of_hit = _hit(wanted, across.keys)
     looked = f"WITH looked AS (SELECT key, {hit} AS hit FROM {way})"  # noqa: S608 -- constants
     values = (*of_hit, *walk.given, *bounds, looked_max)
-    # The look ends with the last that is wanted; each answer is one text, see `Rows.gather`.
+    # The search ends with the last wanted row; each answer is one text, see `Rows.gather`.
     found = value_of(
         conn,
         f"{looked} SELECT json_group_array(key)"  # noqa: S608 -- constants
@@ -254,8 +254,8 @@ def _walk(
     keys = sorted(json.loads(found), reverse=not upward)
     if len(keys) == limit:
         return _Found(keys, None)
-    # There are not as many: how far it was looked is told by the same statement as what was found,
-    # because messages come in between two.
+    # There are not as many: one statement returns both the rows and how far it searched, because
+    # messages come in between two statements.
     found, count, oldest, newest = conn.execute(
         f"{looked} SELECT json_group_array(key) FILTER (WHERE hit),"  # noqa: S608 -- constants
         " count(*), min(key), max(key) FROM looked",
@@ -269,7 +269,7 @@ def _walk(
 
 
 def _joined(ways: Sequence[_Found], *, upward: bool) -> _Found:
-    """Several ways as one, as far as all of them were looked along."""
+    """Several indexes as one, as far as all of them were searched."""
     if len(ways) == 1:
         return ways[0]
     broken = [each.reached for each in ways if each.reached is not None]

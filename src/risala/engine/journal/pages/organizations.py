@@ -1,4 +1,4 @@
-"""Pages of organizations, the newest first, and what a list of them tells beside their own row."""
+"""Pages of organizations, the newest first, and the facts that a list adds to their own row."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from risala.engine.model.records.paging import CursorPage, Place, Steps
 from risala.engine.rules.days import day_of
 
 OWNERS_SHOWN_MAX: Final = 3
-"""Owners of one organization that a list names."""
+"""Owners of one organization that a list shows."""
 
 
 def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that an organization is wanted."""
+    """The condition for a wanted organization."""
     conditions: list[str] = []
     given: list[object] = []
     if wanted.status == DELETED:
@@ -44,20 +44,20 @@ def _hit(wanted: OrganizationFilter) -> tuple[str, tuple[object, ...]]:
 
 
 def part(text: str) -> str:
-    """A pattern of LIKE for whatever has this text in it."""
+    """A pattern of LIKE for everything that contains this text."""
     plain = text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{plain}%"
 
 
 def spellings(text: str) -> list[str]:
-    """The cases in which a name is looked for: SQLite itself knows those of ASCII alone."""
+    """The cases in which a name is searched: SQLite itself handles only those of ASCII."""
     return list(dict.fromkeys((text, text.lower(), text.upper(), text.title())))
 
 
 def page(
     conn: sqlite3.Connection, wanted: OrganizationFilter, steps: Steps
 ) -> CursorPage[Organization]:
-    """One page of the organizations that are wanted."""
+    """One page of the wanted organizations."""
     hit, given = _hit(wanted)
     way = Walk("organizations", "1", (), hit, given, ("id",))
     return page_by_time(conn, ORGANIZATIONS, way, steps, _place_of)
@@ -68,7 +68,7 @@ def _place_of(organization: Organization) -> Place:
 
 
 def facts(conn: sqlite3.Connection, organization: Organization, now_ms: int) -> OrganizationFacts:
-    """A few looks by index, however much it has sent."""
+    """A few reads by index, independent of how much it has sent."""
     today = day_of(organization.time_zone, now_ms)
     sent_at: int | None = value_of(
         conn,

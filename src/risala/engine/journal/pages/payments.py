@@ -1,4 +1,4 @@
-"""Pages of payments, over all organizations: those that wait for an operator the oldest first, all
+"""Pages of payments over all organizations: those that wait for an operator the oldest first, all
 others the newest first."""
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _STATES: Final = {
     "all": "1",
 }
 _DECIDED: Final = ("confirmed", "refused", "all")
-"""States that grow for ever: met on the way through the whole table, a bounded part of it."""
+"""States that grow for ever: searched in the whole table, a bounded part of it."""
 _BEGINNING: Final = ("",)
 """Sorts before every id."""
 
 
 def _hit(wanted: PaymentFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a payment on the way is wanted."""
+    """The condition for a wanted payment."""
     conditions = [_STATES[wanted.state]] if wanted.state in _DECIDED else []
     given: list[object] = []
     if wanted.search is not None:
@@ -44,7 +44,7 @@ def _hit(wanted: PaymentFilter) -> tuple[str, tuple[object, ...]]:
 
 
 def _way(wanted: PaymentFilter) -> Walk:
-    """The index on which they are met."""
+    """The index by which they are read."""
     hit, hit_given = _hit(wanted)
     conditions = [] if wanted.state in _DECIDED else [_STATES[wanted.state]]
     given: list[object] = []
@@ -59,14 +59,14 @@ def _way(wanted: PaymentFilter) -> Walk:
 def page(
     conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
 ) -> CursorPage[StoredPayment]:
-    """One page of those that are wanted, the newest first."""
+    """One page of the wanted ones, the newest first."""
     return page_by_time(conn, PAYMENTS, _way(wanted), steps, _place_of)
 
 
 def queue(
     conn: sqlite3.Connection, wanted: PaymentFilter, steps: Steps
 ) -> CursorPage[StoredPayment]:
-    """The same with the oldest first: ``older`` leads on, ``newer`` back to where it begins."""
+    """The same with the oldest first: ``older`` leads on, ``newer`` back to the beginning."""
     if steps.after is None:
         found = page(conn, wanted, Steps(steps.limit, after=steps.before or _BEGINNING))
     else:
@@ -87,7 +87,7 @@ def is_entered(conn: sqlite3.Connection, key: str) -> bool:
 
 
 def first_claimed_at(conn: sqlite3.Connection) -> int | None:
-    """Since when the first of those that wait does, UTC epoch milliseconds."""
+    """Since when the first claimed one waits, UTC epoch milliseconds."""
     statement = f"SELECT claimed_at FROM payments WHERE {CLAIMED} ORDER BY id LIMIT 1"  # noqa: S608 -- a constant
     found: int | None = value_of(conn, statement)
     return found

@@ -26,12 +26,12 @@ _STATES: Final = {
     "denied": "status = 'denied'",
 }
 WAITING_MAX: Final = 300
-"""Requests that wait for the operator and are put in order at one time, the oldest: each is
-compared with every name that is taken."""
+"""Requests that wait for the operator and are sorted together, the oldest: each is compared with
+every name in use."""
 
 
 def _hit(wanted: SenderRequestFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a request is wanted, beside its state."""
+    """The condition for a wanted request, in addition to its state."""
     if wanted.search is None:
         return "1", ()
     names = spellings(wanted.search)
@@ -48,7 +48,7 @@ def _hit(wanted: SenderRequestFilter) -> tuple[str, tuple[object, ...]]:
 
 
 def waiting(conn: sqlite3.Connection, wanted: SenderRequestFilter) -> list[Sender]:
-    """Those that nobody has decided on yet, the oldest first."""
+    """Undecided requests, the oldest first."""
     hit, given = _hit(wanted)
     rows = conn.execute(
         f"SELECT {SENDERS.columns} FROM senders"  # noqa: S608 -- constants
@@ -70,7 +70,7 @@ def _place_of(sender: Sender) -> Place:
 
 
 def undecided(conn: sqlite3.Connection) -> Undecided:
-    """How many there are, and since when the oldest waits."""
+    """The number of undecided ones, and since when the oldest waits."""
     count, oldest = conn.execute(
         "SELECT count(*), min(created_at) FROM (SELECT created_at FROM senders"  # noqa: S608 -- constants
         f" WHERE {_STATES[REQUESTED]} ORDER BY id LIMIT ?)",

@@ -12,7 +12,7 @@ from risala.engine.rules.verification import SessionState, VerificationRow
 
 
 def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a session is wanted."""
+    """The condition for a wanted session."""
     if wanted.status is None:
         return "1", ()
     if wanted.status == SessionState.PENDING:
@@ -26,7 +26,7 @@ def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:
 def page(
     conn: sqlite3.Connection, wanted: SessionFilter, steps: Steps
 ) -> CursorPage[VerificationRow]:
-    """One page of the sessions that are wanted."""
+    """One page of the wanted sessions."""
     index, where = "verification_by_organization", "organization_id = ? AND mode = ?"
     given: tuple[object, ...] = (wanted.organization_id, wanted.mode)
     if wanted.recipient is not None:

@@ -1,7 +1,7 @@
 """An organization's statement: pages of its ledger by kind and time, however long it is.
 
-A look never goes through more than so many entries: where few of them are wanted it is broken off,
-and the page says how far it came.
+A page reads a bounded number of entries: if few of them are wanted it stops, and shows how far it
+came.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
 
 LOOKED_MAX: Final = 10_000
-"""Entries that one page looks through at most: some ten milliseconds of the loop."""
+"""Entries that one page reads at most: some ten milliseconds of the loop."""
 _BY_HAND: Final = frozenset({ENTRY_KINDS.number("topup"), ENTRY_KINDS.number("adjustment")})
 _END: Final = (1 << 63) - 1
 """SQLite's largest: before it is every entry."""
@@ -26,13 +26,13 @@ _AT: Final = "SELECT coalesce(at, message >> 15) FROM entry WHERE seq >= ? ORDER
 
 @dataclass(frozen=True, slots=True)
 class StatementPage:
-    """A page, and where the next ones begin; None: there are none."""
+    """A page, and where the next ones begin; None: no further page."""
 
     entries: tuple[LedgerEntry, ...]
     newer: int | None
     older: int | None
     looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked, and what lies beyond is on the next page."""
+    """UTC epoch milliseconds: the search came this far; the rest is on the next page."""
 
 
 def page(
@@ -46,7 +46,7 @@ def page(
 ) -> StatementPage:
     """The newest entries, or those older than the entry ``before``, or newer than ``after``.
 
-    Where no whole page is newer than ``after``, it is the first page.
+    If less than a page is newer than ``after``, it is the first page.
     """
     low = 0 if wanted.since is None else _first_at(conn, wanted.since)
     high = _END if wanted.until is None else _first_at(conn, wanted.until)
@@ -78,10 +78,10 @@ def _walk(
     *,
     downward: bool = False,
 ) -> tuple[list[int], int | None]:
-    """The numbers of wanted entries from ``low`` to below ``high``; and the one at which the look
-    was broken off, None where it came to the end."""
+    """The numbers of wanted entries from ``low`` to below ``high``; and the one at which the search
+    stopped, None if it came to the end."""
     by_hand = bool(wanted.kinds) and wanted.kinds <= _BY_HAND
-    # The term of the partial index, word for word: the planner knows it by that.
+    # The term of the partial index, word for word: the planner recognises it by that.
     index, term = ("entry_by_hand", " AND kind >= 2") if by_hand else ("entry_by_organization", "")
     order = "DESC" if downward else "ASC"
     looked = conn.execute(
@@ -102,9 +102,9 @@ def _walk(
 
 
 def _first_at(conn: sqlite3.Connection, at: int) -> int:
-    """The number of the first entry of that time or later, of whichever organization.
+    """The number of the first entry of that time or later, of any organization.
 
-    Entries are numbered as they come: their times are in order, but where a clock was set back.
+    Entries are numbered as they come: their times are in order, unless a clock was set back.
     """
     low, high = 1, (value_of(conn, "SELECT max(seq) FROM entry") or 0) + 1
     while low < high:

@@ -1,7 +1,7 @@
-"""How far a new organization has come: a key, a delivery, a verified number, a webhook, money.
+"""A new organization's progress: a key, a delivery, a verified number, a webhook, money.
 
-Nothing is kept for it. Each step is looked up where it leaves a trace, and no look is longer than a
-bound, so that asking costs the same whether there are ten messages or ten million.
+Nothing is stored for it. Each step is read from its traces, with a limit for each query, so the
+cost is the same with ten messages and with ten million.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSt
 from risala.engine.model.records.message_lists import Listed
 
 LOOKED_MAX: Final = 200
-"""Rows of each kind that one step looks at: the first sign of life is among the first or the last
-of them, or it is one among so many others that nobody needs these steps any more."""
+"""Rows of each kind that one step reads: the first event is among the first or the last of them, or
+there are so many others that these steps are no longer needed."""
 _ORGANIZATION: Final = "organization = (SELECT no FROM organizations WHERE id = ?)"
 _MODES: Final = ("test", "live")
 

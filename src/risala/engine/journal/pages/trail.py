@@ -1,4 +1,4 @@
-"""Pages of the audit trail, the newest first, whatever they are filtered by."""
+"""Pages of the audit trail, the newest first, with any filter."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Step
 
 
 def _hit(wanted: TrailFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a line on the way is wanted."""
+    """The condition for a wanted line."""
     conditions: list[str] = []
     given: list[object] = []
     for column in ("organization_id", "who", "face", "subject"):
@@ -26,14 +26,14 @@ def _hit(wanted: TrailFilter) -> tuple[str, tuple[object, ...]]:
     elif wanted.action is not None:
         conditions.append("action = ?")
         given.append(wanted.action)
-    if wanted.subject is not None:  # its lines are walked by their numbers
+    if wanted.subject is not None:  # its lines are read by their numbers
         conditions.append("at >= ? AND at < ?")
         given += [wanted.since or 0, TIME_END if wanted.until is None else wanted.until]
     return " AND ".join(conditions) or "1", tuple(given)
 
 
 def _way(wanted: TrailFilter) -> Walk:
-    """The way by the index that leaves the fewest lines to look at."""
+    """The index with the fewest lines to read."""
     hit, hit_given = _hit(wanted)
     if wanted.subject is not None:
         source = "audit_log INDEXED BY audit_log_by_subject_seq"
@@ -58,7 +58,7 @@ def _way(wanted: TrailFilter) -> Walk:
 
 
 def page(conn: sqlite3.Connection, wanted: TrailFilter, steps: Steps) -> CursorPage[AuditLine]:
-    """One page of the lines that are wanted; places are times and numbers of lines."""
+    """One page of the wanted lines; places are times and numbers of lines."""
     way = _way(wanted)
     if way.order == ("seq",):
         before, after = (None if each is None else each[1:] for each in (steps.before, steps.after))
@@ -77,5 +77,5 @@ def _number_of(line: AuditLine) -> Place:
 
 
 def _timed(place: Place | None) -> Place | None:
-    """A place of lines that are walked by their numbers alone, in the form of all others."""
+    """A place of lines that are read by their numbers alone, in the common form."""
     return None if place is None else (0, *place)

@@ -14,7 +14,7 @@ from risala.engine.model.records.paging import Place, Steps
 
 
 def _hit(wanted: UserFilter) -> tuple[str, tuple[object, ...]]:
-    """The condition that a user is wanted."""
+    """The condition for a wanted user."""
     conditions: list[str] = []
     given: list[object] = []
     if wanted.operators is not None:
@@ -31,11 +31,11 @@ def _hit(wanted: UserFilter) -> tuple[str, tuple[object, ...]]:
 def page(
     conn: sqlite3.Connection, wanted: UserFilter, *, after: str, before: str | None, limit: int
 ) -> UsersFound:
-    """Those after an address, or with ``before`` those right before one."""
+    """Users after an address, or with ``before`` those right before one."""
     hit, given = _hit(wanted)
     way = Walk("users", "1", (), hit, given, ("email",))
     if before is not None:
-        # A stretch goes down: what it calls older has the lesser addresses.
+        # A page goes down: "older" means lesser addresses.
         back = page_by_time(conn, USERS, way, Steps(limit, before=(before,)), _place_of)
         return UsersFound(back.found[::-1], _address(back.newer), _address(back.older))
     on = page_by_time(conn, USERS, way, Steps(limit, after=(after,)), _place_of)
@@ -51,6 +51,6 @@ def _address(place: Place | None) -> str | None:
 
 
 def organizations(conn: sqlite3.Connection, user_id: str) -> int:
-    """How many a user is a member of."""
+    """The number of organizations of which a user is a member."""
     statement = "SELECT count(*) FROM members WHERE user_id = ?"
     return int(value_of(conn, statement, (user_id,)))

@@ -1,4 +1,4 @@
-"""Top-ups that an operator enters by hand: credited once for each reference."""
+"""Top-ups entered by an operator: credited once for each reference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.engine.model.commands import LedgerEntry
 from risala.engine.rules.paying.references import comparable
 
 BY_HAND: Final = "topup"
-"""Who settled a bank's text whose reference was entered by hand."""
+"""The settler of a bank's text whose reference was entered by hand."""
 
 
 def top_up(
@@ -23,7 +23,7 @@ def top_up(
     *,
     note: str | None,
 ) -> LedgerEntry:
-    """Credit an organization; banks' texts with this reference wait no more.
+    """Credit an organization; banks' texts with this reference no longer wait.
 
     Raises:
         NotFound: no such organization.

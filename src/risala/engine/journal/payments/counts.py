@@ -1,4 +1,4 @@
-"""Counts of payments over all organizations, for a scrape of metrics: bounded looks."""
+"""Counts of payments over all organizations, for metrics: all queries are bounded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DAY_MS: Final = 86_400_000
 
 
 def open_payments(conn: sqlite3.Connection) -> Mapping[str, int]:
-    """Payments that nobody has decided yet, by their state."""
+    """Undecided payments, by their state."""
     rows = conn.execute(
         "SELECT state, count(*) FROM (SELECT state FROM payments INDEXED BY payments_open"
         " WHERE state IN ('begun', 'waiting') LIMIT ?) GROUP BY state",
@@ -24,7 +24,7 @@ def open_payments(conn: sqlite3.Connection) -> Mapping[str, int]:
 
 
 def payments_of_day(conn: sqlite3.Connection, now_ms: int) -> Mapping[str, int]:
-    """Payments that were begun in the last 24 hours, by their state now."""
+    """Payments begun in the last 24 hours, by their present state."""
     rows = conn.execute(
         "SELECT state, count(*) FROM (SELECT state FROM payments WHERE id >= ?"
         " ORDER BY id DESC LIMIT ?) GROUP BY state",

@@ -1,5 +1,5 @@
-"""Payments as rows. Each function is part of a unit of work, and units are one after the other:
-of two that would credit the same money, the second finds what the first has done."""
+"""Payments as rows. Each function is part of a unit of work, and units run one after the other: of
+two that would credit the same money, the second sees the first one's result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from risala.engine.model.records.payments import (
 _TABLE: Final = "payments"
 _OPEN: Final = "state IN ('begun', 'waiting')"
 _CLAIMED: Final = _OPEN + " AND by_operator = 1 AND claimed_at IS NOT NULL"
-"""The term of the partial index, word for word: the planner knows it by that."""
+"""The term of the partial index, word for word: the planner recognises it by that."""
 
 
 def _asks(text: str) -> tuple[AskedField, ...]:
@@ -52,7 +52,7 @@ _PACKED: Final = ("instructions", "entered", "why")
 
 
 def _row(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Values as the table keeps them."""
+    """Values in the table's form."""
     row = dict(values)
     if "asks" in row:
         row["asks"] = json.dumps([asdict(each) for each in row["asks"]], ensure_ascii=False)
@@ -69,7 +69,7 @@ def add(conn: sqlite3.Connection, new: StoredPayment, open_max: int) -> StoredPa
         NotFound: no such organization.
         Conflict: too many of the organization's are under way.
     """
-    # Counted whatever their age: what is expired a moment ago may still be confirmed.
+    # Counted at any age: a just expired one may still be confirmed.
     waiting = "organization_id = ? AND " + _OPEN + " AND (expires_at IS NULL OR expires_at > ?)"
     given = (new.organization_id, new.begun_at)
     under_way = table(conn, _TABLE).count_where(waiting, given)
@@ -84,7 +84,7 @@ def payment(conn: sqlite3.Connection, payment_id: str) -> StoredPayment:
     """One payment.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _ROWS.find(table(conn, _TABLE), "id = ?", (payment_id,))
     if not found:
@@ -105,7 +105,7 @@ def page(
     Args:
         organization_id: None: of all.
         before: the id of a payment: only older ones.
-        is_open: only those that are neither confirmed nor refused, whether or not they are over.
+        is_open: only those that are neither confirmed nor refused, expired or not.
     """
     terms, given = ["id < :before"], {"before": before or "pay_~"}  # above every digit of an id
     if organization_id is not None:
@@ -118,13 +118,13 @@ def page(
 
 
 def begun(conn: sqlite3.Connection, count: int, after: str = "") -> list[StoredPayment]:
-    """Those whose method has not answered yet, the oldest first."""
+    """Payments without an answer of their method yet, the oldest first."""
     where = f"id > ? AND state = 'begun' AND {_OPEN}"
     return _ROWS.find(table(conn, _TABLE), where, (after,), order_by="id", limit=count)
 
 
 def count_claimed(conn: sqlite3.Connection, count_max: int) -> int:
-    """Those that are said to be paid and wait for an operator, counted up to a limit."""
+    """Payments that are reported as paid and wait for an operator, counted up to a limit."""
     return len([*table(conn, _TABLE).rows_where(_CLAIMED, select="1", limit=count_max)])
 
 
@@ -135,26 +135,26 @@ def matching(conn: sqlite3.Connection, method: str, key: str) -> list[StoredPaym
 
 
 def of_payer(conn: sqlite3.Connection, method: str, number: str) -> list[StoredPayment]:
-    """The open payments of a method whose customer has shown that a number is theirs."""
+    """The open payments of a method whose customer has proved that a number is theirs."""
     where = f"payer_number = ? AND method = ? AND payer_checked_at IS NOT NULL AND {_OPEN}"
     return _ROWS.find(table(conn, _TABLE), where, (number, method), order_by="id")
 
 
 def to_poll(conn: sqlite3.Connection, at: int, count: int) -> list[StoredPayment]:
-    """Those whose provider is to be asked now, who waits longest first."""
+    """Payments whose provider must be asked now, the longest waiting first."""
     where = "poll_at IS NOT NULL AND poll_at <= ?"
     return _ROWS.find(table(conn, _TABLE), where, (at,), order_by="poll_at", limit=count)
 
 
 def next_poll(conn: sqlite3.Connection) -> int | None:
-    """When the next provider is to be asked."""
+    """When the next provider must be asked."""
     where = "poll_at IS NOT NULL"
     found = _ROWS.find(table(conn, _TABLE), where, order_by="poll_at", limit=1)
     return found[0].poll_at if found else None
 
 
 def change(conn: sqlite3.Connection, payment_id: str, change: PaymentChange) -> StoredPayment:
-    """Change an open payment; one that is confirmed or refused stays as it is."""
+    """Change an open payment; a confirmed or refused one stays as it is."""
     return _change(conn, payment_id, change)
 
 
@@ -167,15 +167,15 @@ def _change(conn: sqlite3.Connection, payment_id: str, values: Mapping[str, Any]
 def credit(
     conn: sqlite3.Connection, given: PaymentCredit, *, text_id: str | None = None
 ) -> LedgerEntry:
-    """Credit a payment, once: with the ledger entry that it has, where it has one.
+    """Credit a payment, once: with its ledger entry, if it has one.
 
     Args:
-        text_id: the bank's text by which alone it is credited.
+        text_id: the bank's text, if it is credited by that alone.
 
     Raises:
-        NotFound: there is none of this id.
-        Conflict: the reference was credited already, by another one or by hand; or the payment was
-            credited with another reference or amount.
+        NotFound: the id is unknown.
+        Conflict: the reference was already credited, by another payment or by hand; or the payment
+            was credited with another reference or amount.
     """
     found, at = payment(conn, given.payment_id), given.at
     if found.entry is not None:
@@ -213,7 +213,7 @@ def credit(
 
 
 def _refuse_other(found: StoredPayment, given: PaymentCredit) -> None:
-    """The same credit may come again; another one is told what was credited."""
+    """Accept the same credit again; for another one, raise an error that names the first."""
     credited = (found.provider, found.reference_key, found.paid)
     if (given.provider, given.key, given.amount) != credited:
         raise Conflict(
@@ -232,10 +232,10 @@ def refuse(
     by: str | None,
     at: int,
 ) -> StoredPayment:
-    """No money comes of it. One that is refused already stays as it is.
+    """Refuse a payment. An already refused one stays as it is.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it is credited.
     """
     found = payment(conn, payment_id)
@@ -250,7 +250,7 @@ def refuse(
         "decided_at": at,
         "poll_at": None,
     }
-    if by is not None and found.is_open:  # what a provider declines is seen on the page
+    if by is not None and found.is_open:  # a provider's refusal is shown on the page
         organization_id, told = found.organization_id, {"payment": payment_id}
         mails.owe_owners(conn, organization_id, MailKind.PAYMENT_REFUSED, told, at)
     return _change(conn, payment_id, values)
@@ -259,10 +259,10 @@ def refuse(
 def decline(
     conn: sqlite3.Connection, payment_id: str, *, cause: str, why: Mapping[str, str], at: int
 ) -> StoredPayment:
-    """Its provider says that no money comes of it. One that is decided stays as it is.
+    """Its provider reports that it was not paid. A decided payment stays as it is.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = payment(conn, payment_id)
     if not found.is_open:

@@ -1,7 +1,7 @@
-"""What becomes of a bank's text, as units of work: read once, and credited at most once.
+"""Processes banks' texts in units of work: read once, and credited at most once.
 
-Each decides by what the rows say at that moment, so that of two that meet, or of one that is run
-again after a crash, the second finds what the first has done.
+Each unit decides by the rows of that moment: of two at the same time, or when one is repeated after
+a crash, the second sees the first one's result.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ def leave(conn: sqlite3.Connection, text_id: str, why: TextWhy) -> BankText:
 
 
 def read(conn: sqlite3.Connection, text_id: str, found: Read, at: int) -> BankText:
-    """Write down what was read in a text, and follow the balance of its account."""
+    """Store what was read in a text, and follow the balance of its account."""
     stored = texts.text(conn, text_id)
     if stored.state is not TextState.UNREAD:
         return stored
     reading = found.reading
     if reading.kind in _UNMATCHED:
-        # Nothing is known of whose it is, where it is a stranger's.
+        # A stranger's text has no known account.
         method = found.method if reading.kind is not TextKind.FOREIGN_SENDER else None
         values: dict[str, Any] = {"method": method, "why": _UNMATCHED[reading.kind].value}
         return texts.change(conn, text_id, {**values, "state": TextState.UNMATCHED.value})
@@ -58,7 +58,7 @@ def read(conn: sqlite3.Connection, text_id: str, found: Read, at: int) -> BankTe
         values |= {"amount": settled.amount, "payer": settled.payer}
     continues = _continues(conn, found)
     if continues:
-        # Also where it credits nothing: the account has moved, and the next text goes on from here.
+        # Even if it credits nothing: the account has moved, and the next text continues from here.
         assert reading.balance is not None
         values["continues"] = 1
         texts.set_balance(conn, found.method, reading.balance, at, None)
@@ -82,7 +82,7 @@ def _continues(conn: sqlite3.Connection, found: Read) -> bool:
 
 
 def _known(conn: sqlite3.Connection, stored: BankText, found: Read) -> TextWhy | None:
-    """Why there is nothing new in a text."""
+    """Why a text has nothing new."""
     settled = found.reading.settled
     if found.key is None or settled is None:
         return None
@@ -101,7 +101,7 @@ def _unbelieved(conn: sqlite3.Connection, found: Read, *, continues: bool) -> Te
 
 
 def whose(conn: sqlite3.Connection, stored: BankText) -> str:
-    """The payment that a text tells of, or a word why there is none (see ``rules.bank_texts``)."""
+    """The payment of a text, or a word for why it has none (see ``rules.bank_texts``)."""
     assert stored.method is not None
     assert stored.reference_key is not None
     assert stored.amount is not None
@@ -113,10 +113,10 @@ def whose(conn: sqlite3.Connection, stored: BankText) -> str:
 
 
 def dismiss(conn: sqlite3.Connection, text_id: str, by: str, at: int) -> BankText:
-    """An operator says that nothing is to be done about a text.
+    """An operator closes a text without action.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it is credited.
     """
     if texts.text(conn, text_id).state is TextState.CREDITED:
@@ -134,10 +134,10 @@ def put_off(conn: sqlite3.Connection, text_id: str, why: str) -> BankText:
 
 
 def credit(conn: sqlite3.Connection, given: TextCredit) -> LedgerEntry:
-    """Credit the payment that a text tells of, by the text alone.
+    """Credit a text's payment, by the text alone.
 
     Raises:
-        Withheld: it does not fit in every respect, or a cap is in the way.
+        Withheld: it does not fit in every respect, or exceeds a cap.
     """
     stored, at = texts.text(conn, given.text_id), given.at
     if stored.state is not TextState.WAITING or not stored.continues:

@@ -1,7 +1,7 @@
-"""References that were credited: each once for its provider, over all organizations, for ever.
+"""Credited references: each once for its provider, over all organizations, for ever.
 
-A row here is written in the unit that credits, whichever face brings the reference: a payment, the
-operator's word, or a top-up by hand. It outlives the payment's organization.
+A row is written in the unit that credits, for any source of the reference: a payment, an operator,
+or a top-up by hand. It stays after the payment's organization is deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from risala.engine.model.times import iso
 from risala.engine.rules.paying.references import comparable
 
 BY_HAND: Final = ""
-"""In place of a provider: the reference was entered by hand, and may be anybody's."""
+"""In place of a provider: the reference was entered by hand, and may be of any provider."""
 _TABLE: Final = "credited"
 
 
@@ -28,7 +28,7 @@ def is_credited(conn: sqlite3.Connection, provider: str, key: str) -> bool:
 
 
 def entry_of(conn: sqlite3.Connection, provider: str, key: str) -> LedgerEntry | None:
-    """The ledger entry that credited a provider's reference; None: there is none."""
+    """The ledger entry that credited a provider's reference; None: not credited."""
     where, given = "key = ? AND provider IN (?, ?)", (key, provider, BY_HAND)
     for row in table(conn, _TABLE).rows_where(where, given, limit=1):
         return ledger.entry(conn, row["entry"])
@@ -44,17 +44,17 @@ def _where_credited(conn: sqlite3.Connection, first: LedgerEntry) -> str:
 
 
 def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> None:
-    """Refuse what was credited already.
+    """Refuse an already credited reference.
 
     Args:
-        provider: whose reference it is; :data:`BY_HAND`: any provider's may be meant.
+        provider: its owner; :data:`BY_HAND`: any provider may be meant.
 
     Raises:
         Conflict: it was credited.
     """
     key = comparable(reference)
     if key is None:
-        return  # nothing of it could be compared: it is taken as it is written
+        return  # nothing of it can be compared: it is accepted as written
     where, given = "key = ?", [key]
     if provider != BY_HAND:
         where, given = f"{where} AND provider IN (?, ?)", [key, provider, BY_HAND]
@@ -66,7 +66,7 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
 
 
 def enter(conn: sqlite3.Connection, provider: str, reference: str, entry: int) -> None:
-    """Know a reference again that is credited by this unit."""
+    """Store a reference that is credited by this unit, to recognise it again."""
     key = comparable(reference)
     if key is not None:
         writable(conn, _TABLE).insert({"key": key, "provider": provider, "entry": entry})

@@ -1,7 +1,7 @@
-"""A bank's texts as rows, and the balance that they tell of.
+"""A bank's texts as rows, and the balance in them.
 
-They come to a SIM of the operator's own. They are in no table that a customer's messages are in: no
-organization has them, and nothing is told of them.
+They come to a SIM of the operator. They are in no table of customers' messages: they belong to no
+organization, and cause no events.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _BALANCES: Final = "bank_balances"
 _TEXTS: Final = Rows(BankText, state=TextState, continues=bool)
 _ACCOUNTS: Final = Rows(AccountBalance)
 _OPEN: Final = "state IN ('unread', 'waiting', 'unmatched')"
-"""What an operator may have to do something about: the term of the partial index, word for word,
-since the planner knows it by that."""
+"""Texts that may need an operator: the term of the partial index, word for word, since the planner
+recognises it by that."""
 
 
 def store(conn: sqlite3.Connection, text_id: str, carrier: str, message: Inbound) -> bool:
-    """Store one; False where the carrier had brought it before."""
+    """Store one; False if the carrier had brought it before."""
     ids = " ".join(message.carrier_ids)
     if ids and table(conn, _TABLE).count_where("carrier = ? AND carrier_ids = ?", (carrier, ids)):
         return False
@@ -49,7 +49,7 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
     """One text.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _TEXTS.find(table(conn, _TABLE), "id = ?", (text_id,))
     if not found:
@@ -58,14 +58,14 @@ def text(conn: sqlite3.Connection, text_id: str) -> BankText:
 
 
 def unread(conn: sqlite3.Connection, count: int) -> list[BankText]:
-    """Those that nobody has looked at, in the order in which they came."""
+    """Unread texts, in the order in which they came."""
     return _TEXTS.find(
         table(conn, _TABLE), f"state = 'unread' AND {_OPEN}", order_by="seq", limit=count
     )
 
 
 def waiting(conn: sqlite3.Connection, why: Collection[str], count: int) -> list[BankText]:
-    """Payments that are not credited for one of these reasons, the newest first."""
+    """Texts of payments that are not credited for one of these reasons, the newest first."""
     holes = ", ".join("?" for _ in why)
     where = f"state = 'waiting' AND why IN ({holes}) AND {_OPEN}"
     return _TEXTS.find(table(conn, _TABLE), where, [*why], order_by="seq DESC", limit=count)
@@ -84,9 +84,9 @@ def page(
 
     Args:
         before: the number of a text: only older ones.
-        method: only those that this method has read something in.
-        is_open: only what an operator may have to do something about.
-        key: only those with this reference, as it is compared.
+        method: only those in which this method has read something.
+        is_open: only those that may need an operator.
+        key: only those with this reference, in comparable form.
     """
     terms: list[str] = ["seq < :before"]
     given: dict[str, Any] = {"before": _LAST if before is None else max(0, min(before, _LAST))}
@@ -107,31 +107,31 @@ _LAST: Final = (1 << 62) - 1
 
 
 def count_open(conn: sqlite3.Connection, method: str | None) -> int:
-    """How many wait for the operator: of a method, or of none that could be told."""
+    """How many wait for the operator: of a method, or those without a known method."""
     return table(conn, _TABLE).count_where(f"method IS ? AND {_OPEN}", (method,))
 
 
 def newest(conn: sqlite3.Connection, method: str) -> BankText | None:
-    """The last text that a method has read something in."""
+    """The last text in which a method has read something."""
     found = page(conn, 1, method=method)
     return found[0] if found else None
 
 
 def last_moved(conn: sqlite3.Connection, method: str) -> BankText | None:
-    """The last text that told of money, and of the balance after it."""
+    """The last text with an amount and the balance after it."""
     where = "method = ? AND balance IS NOT NULL"
     found = _TEXTS.find(table(conn, _TABLE), where, (method,), order_by="seq DESC", limit=1)
     return found[0] if found else None
 
 
 def is_repeated(conn: sqlite3.Connection, method: str, key: str, seq: int) -> bool:
-    """Whether an earlier text that could be believed told of the same reference."""
+    """Whether an earlier trusted text had the same reference."""
     where = "reference_key = ? AND method = ? AND seq < ? AND (continues = 1 OR state = 'credited')"
     return table(conn, _TABLE).count_where(where, (key, method, seq)) > 0
 
 
 def change(conn: sqlite3.Connection, text_id: str, values: Mapping[str, Any]) -> BankText:
-    """Change a text that is not credited yet; one that is stays as it is."""
+    """Change a text that is not credited yet; a credited one stays as it is."""
     found = text(conn, text_id)
     if found.state is not TextState.CREDITED:
         writable(conn, _TABLE).update(found.seq, dict(values))
@@ -148,10 +148,10 @@ def settle(
     *,
     text_id: str | None = None,
 ) -> None:
-    """A reference was credited: the texts that tell of it wait no more.
+    """A reference was credited: the texts with it no longer wait.
 
     Args:
-        method: whose texts; None: the reference was entered by hand, and may be anybody's.
+        method: whose texts; None: the reference was entered by hand, and may be of any method.
         by: who confirmed it, or its provider.
         text_id: the text by which alone it was credited, so that the operator still sees others.
     """
@@ -170,7 +170,7 @@ def settle(
 def credited_by_itself(
     conn: sqlite3.Connection, method: str, since: int, organization_id: str | None = None
 ) -> int:
-    """Minor units that texts alone have credited since a moment: to one organization, or to all."""
+    """Minor units credited by texts alone since a time: to one organization, or to all."""
     sums = "coalesce(sum(amount), 0) AS total"
     where = "method = ? AND state = 'credited' AND decided_by IS NULL AND decided_at > ?"
     given: list[Any] = [method, since]
@@ -186,7 +186,7 @@ def credited_by_itself(
 
 
 def balance(conn: sqlite3.Connection, method: str) -> AccountBalance | None:
-    """What a method's account has; None: nobody has said yet."""
+    """A method's account balance; None: not known yet."""
     found = _ACCOUNTS.find(table(conn, _BALANCES), "method = ?", (method,))
     return found[0] if found else None
 
@@ -194,7 +194,7 @@ def balance(conn: sqlite3.Connection, method: str) -> AccountBalance | None:
 def set_balance(
     conn: sqlite3.Connection, method: str, amount: int, at: int, said_by: str | None
 ) -> AccountBalance:
-    """The account has this now."""
+    """Set the present account balance."""
     row = {"method": method, "balance": amount, "at": at, "said_by": said_by}
     writable(conn, _BALANCES).upsert(row, pk="method")
     return AccountBalance(method, amount, at, said_by)

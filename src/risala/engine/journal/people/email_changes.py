@@ -21,7 +21,7 @@ _CHANGES: Final = Rows(EmailChange, old_confirmed=bool, new_confirmed=bool)
 
 
 def of_user(conn: sqlite3.Connection, user_id: str) -> EmailChange | None:
-    """The change that a user began last, also where it is over."""
+    """A user's latest change, even if it has expired."""
     found = _CHANGES.find(table(conn, _TABLE), "user_id = ?", (user_id,))
     return found[0] if found else None
 
@@ -35,7 +35,7 @@ def pending(conn: sqlite3.Connection, user_id: str, now_ms: int) -> EmailChange 
 
 
 def begin(conn: sqlite3.Connection, new: EmailChange, now_ms: int) -> EmailChange:
-    """Store a change in place of the one that was begun before, and owe both codes."""
+    """Store a change in place of the former one, and owe both codes."""
     writable(conn, _TABLE).upsert(
         {
             "user_id": new.user_id,
@@ -64,12 +64,12 @@ def confirm(
     now_ms: int,
     audited: Callable[[Unit[User]], Unit[User]],
 ) -> tuple[User, EmailChange | None] | Conflict:
-    """Count what was typed; with the second right code the user has the new address, and no change
-    is left. A refusal is an answer here: the change that met one is over all the same.
+    """Count what was typed; with the second right code the user gets the new address, and the
+    change is deleted. A refusal is returned, not raised: its attempt counts nevertheless.
 
     Args:
-        judge: what the codes come to.
-        audited: makes the change of the address leave its line in the audit trail.
+        judge: the result of the codes.
+        audited: writes the line in the audit trail about the change of the address.
     """
     found, user = pending(conn, user_id, now_ms), users.user(conn, user_id)
     if found is None:
@@ -97,5 +97,5 @@ def confirm(
 
 
 def end(conn: sqlite3.Connection, user_id: str) -> None:
-    """A change was done, or is wanted no more."""
+    """A change was done, or is no longer wanted."""
     writable(conn, _TABLE).delete_where("user_id = ?", (user_id,))

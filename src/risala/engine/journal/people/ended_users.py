@@ -1,6 +1,6 @@
-"""What of a user goes when they go: all rows that say who they are.
+"""Deletes a user's rows: all that identify them.
 
-The audit trail stays: it says who did what, under the name that they had then.
+The audit trail stays: it has their actions, under the name that they had then.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BY_ADDRESS: Final = (
 
 
 def forget(conn: sqlite3.Connection, user: User) -> None:
-    """Take a user out of every table, invitations of theirs that nobody has answered included."""
+    """Delete a user from every table, including their open invitations."""
     for name in _BY_USER:
         writable(conn, name).delete_where("user_id = ?", (user.id,))
     for name, column in _BY_ADDRESS:

@@ -1,7 +1,7 @@
 """The queue of mails: a row is owed until it is settled, so that no crash loses one.
 
-A row says which mail, to whom, in which language; the words are put together when it leaves, codes
-among them: no code stands here.
+A row has the kind of mail, the recipient and the language; the text is composed when it leaves,
+with codes: no code is stored here.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from risala.engine.model.people_records.mails import (
 )
 
 KEPT_MS: Final = 7 * 86_400_000
-"""How long it can be seen what became of a mail."""
+"""How long a mail's result is kept."""
 LOW_BALANCE_EVERY_MS: Final = 86_400_000
 LASTS_MS: Final = 3 * 86_400_000
-"""What is not sent by then is news no more; codes and invitations say their own times."""
+"""A mail that is not sent by then is outdated; codes and invitations have their own times."""
 
 _TABLE: Final = "mails"
 
@@ -39,10 +39,10 @@ _OWED: Final = Rows(OwedMail, kind=MailKind, language=Language, details=json.loa
 def owe(
     conn: sqlite3.Connection, new: NewMail, now_ms: int, *, outcome: MailOutcome | None = None
 ) -> None:
-    """Owe a mail, in the unit that is the reason for it.
+    """Owe a mail, in the unit that causes it.
 
     Args:
-        outcome: it is not to be sent at all.
+        outcome: set if it must not be sent.
     """
     useless_at = now_ms + LASTS_MS if new.useless_at is None else new.useless_at
     writable(conn, _TABLE).insert(
@@ -68,7 +68,7 @@ def owe_owners(
     details: Mapping[str, Any],
     now_ms: int,
 ) -> list[str]:
-    """Owe a mail to each owner, in their language; their addresses."""
+    """Owe a mail to each owner, in their language; returns their addresses."""
     told = [users.user(conn, each) for each in members.owners(conn, organization_id)]
     for owner in told:
         owe(conn, NewMail(kind, owner.email, owner.language, details), now_ms)
@@ -78,7 +78,7 @@ def owe_owners(
 def owe_low_balance(
     conn: sqlite3.Connection, organization_id: str, balance: int, now_ms: int
 ) -> None:
-    """Owe the owners a word that their balance is low, once a day at most.
+    """Owe the owners a notice that their balance is low, once a day at most.
 
     A balance near its limit goes below it with a charge, above it with a refund, and below again.
     """
@@ -98,7 +98,7 @@ def first(conn: sqlite3.Connection, count: int) -> list[OwedMail]:
 
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int) -> None:
-    """A mail was sent, or will not be."""
+    """Record that a mail was sent, or will not be."""
     _change(conn, seq, {"settled_at": now_ms, "outcome": outcome.value})
 
 
@@ -107,7 +107,7 @@ def put_off(conn: sqlite3.Connection, seq: int, due_at: int, tries: int) -> None
 
 
 def _change(conn: sqlite3.Connection, seq: int, values: dict[str, Any]) -> None:
-    """Set columns of a mail; one whose reader was forgotten meanwhile is not there any more."""
+    """Set columns of a mail; its row may be gone, if its reader was deleted."""
     stored = writable(conn, _TABLE)
     if stored.count_where("seq = ?", (seq,)):
         stored.update(seq, values)
@@ -118,7 +118,7 @@ def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
 
 
 def queue_status(conn: sqlite3.Connection) -> MailQueueStatus:
-    """How the queue is; all is well in a file of before there was one."""
+    """The state of the queue; without problems in a file from before it existed."""
     found = table(conn, _TABLE)
     if not found.exists():
         return MailQueueStatus(0, 0, 0)

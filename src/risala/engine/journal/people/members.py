@@ -1,7 +1,7 @@
-"""Members: who may do what in which organization, and who is invited to.
+"""Members and their roles in organizations, and invitations.
 
-Each function is part of a unit of work, and units are one after the other: two owners who remove
-each other at once are one owner who removes the other, and one who is none any more.
+Each function is part of a unit of work, and units run one after the other: of two owners who remove
+each other at the same time, one succeeds, and the other is then no owner.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from risala.engine.model.people import Membership
 from risala.engine.model.records.people.members import Invitation
 
 MEMBERS_MAX: Final = 200
-"""Of one organization, invitations included: a page shows them all."""
+"""Per organization, including invitations: a page shows them all."""
 PLACES_MAX: Final = 50
-"""Organizations of one user: each request looks at them."""
+"""Organizations of one user: each request reads them."""
 
 _MEMBERS: Final = Rows(Membership, role=Role)
 _INVITATIONS: Final = Rows.of_record(
@@ -48,7 +48,7 @@ def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Memb
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Membership]:
-    """Its members, the first first."""
+    """Its members, the oldest membership first."""
     return _MEMBERS.find(
         table(conn, "members"),
         "organization_id = ?",
@@ -70,7 +70,7 @@ def owners(conn: sqlite3.Connection, organization_id: str) -> list[str]:
 
 
 def owned_alone(conn: sqlite3.Connection, user_id: str) -> list[str]:
-    """Organizations that would be left without an owner, by their ids."""
+    """The ids of organizations that would be left without an owner."""
     mine = [each for each in of_user(conn, user_id) if each.role is Role.OWNER]
     return [
         each.organization_id for each in mine if owners(conn, each.organization_id) == [user_id]
@@ -80,13 +80,13 @@ def owned_alone(conn: sqlite3.Connection, user_id: str) -> list[str]:
 def refuse_other_than_owner(
     conn: sqlite3.Connection, organization_id: str, actor_id: str | None
 ) -> None:
-    """What an owner asked for is done only while they are one.
+    """Refuse an owner's request if they are no longer one.
 
     Args:
         actor_id: None: the operator asks.
 
     Raises:
-        Forbidden: they are not any more.
+        Forbidden: they are no longer an owner.
     """
     if actor_id is not None and actor_id not in owners(conn, organization_id):
         raise Forbidden("You are no owner of this organization any more.")
@@ -119,11 +119,11 @@ def add(conn: sqlite3.Connection, new: Membership) -> Membership:
 def set_role(
     conn: sqlite3.Connection, organization_id: str, user_id: str, role: Role, now_ms: int
 ) -> Membership:
-    """Give a member another role; where it is the same, nothing is written.
+    """Give a member another role; an unchanged one writes nothing.
 
     Raises:
         NotFound: they are no member.
-        Conflict: there would be no owner left.
+        Conflict: no owner would be left.
     """
     old = member(conn, organization_id, user_id)
     if old.role is role:
@@ -139,7 +139,7 @@ def remove(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Memb
 
     Raises:
         NotFound: they are no member.
-        Conflict: there would be no owner left.
+        Conflict: no owner would be left.
     """
     old = member(conn, organization_id, user_id)
     _refuse_without_owner(conn, old)
@@ -156,10 +156,10 @@ def _refuse_without_owner(conn: sqlite3.Connection, leaving: Membership) -> None
 
 
 def invitation(conn: sqlite3.Connection, invitation_id: str, now_ms: int) -> Invitation:
-    """One that still holds.
+    """A valid invitation.
 
     Raises:
-        NotFound: there is none, or it is too old.
+        NotFound: it does not exist, or is too old.
     """
     found = stored_invitation(conn, invitation_id)
     if found is None or found.expires_at <= now_ms:
@@ -168,7 +168,7 @@ def invitation(conn: sqlite3.Connection, invitation_id: str, now_ms: int) -> Inv
 
 
 def stored_invitation(conn: sqlite3.Connection, invitation_id: str) -> Invitation | None:
-    """One that was not answered, also where it is too old."""
+    """An invitation without an answer, even if it is too old."""
     found = _INVITATIONS.find(table(conn, "invitations"), "id = ?", (invitation_id,))
     return found[0] if found else None
 
@@ -227,10 +227,10 @@ def withdraw(conn: sqlite3.Connection, invitation_id: str) -> None:
 
 
 def answer(conn: sqlite3.Connection, user_id: str, invitation_id: str, now_ms: int) -> Invitation:
-    """A user accepts or declines an invitation to their own address, as it is at this moment.
+    """A user accepts or declines an invitation to their present address.
 
     Raises:
-        NotFound: there is none to them.
+        NotFound: they have no such invitation.
     """
     found = invitation(conn, invitation_id, now_ms)
     if found.email != users.user(conn, user_id).email:

@@ -1,6 +1,6 @@
-"""Sign-ins that failed: a table of their own, since strangers write it.
+"""Failed sign-ins: in a separate table, since strangers cause them.
 
-It is bounded by time and by rows; the audit trail, which is kept for ever, gets a line for the
+It is limited by time and by rows; the audit trail, which is kept for ever, gets a line for the
 first one of an address in an hour, and at most :data:`AUDITED_PER_HOUR` in all.
 """
 
@@ -17,13 +17,13 @@ from risala.engine.rules.people.lifetimes import FAILURES_KEPT_MS, HOUR_MS
 FAILURES_MAX: Final = 100_000
 """Rows in all: some 15 MB."""
 SLOW_MAX: Final = 10_000
-"""Of them, rows that an operator's slow windows count: a hundred operators' in 30 days. They have
-room of their own, since strangers can write the rest of the table full within hours."""
+"""Rows for operators' slow windows: a hundred operators' in 30 days. They have a separate limit,
+since strangers can fill the rest of the table within hours."""
 TIDIED_AT_ONCE: Final = 100
-"""Old rows that go with each new one: more than come."""
+"""Old rows that are deleted with each new one: more than come in."""
 AUDITED_PER_HOUR: Final = 200
 COUNTED_MAX: Final = 10_000
-"""Failures are counted up to here."""
+"""The limit up to which failures are counted."""
 _TABLE: Final = "sign_in_failures"
 _TOO_OLD: Final = (
     "DELETE FROM sign_in_failures WHERE at < ?"
@@ -45,8 +45,8 @@ _COUNTED: Final = (
 
 
 def add(conn: sqlite3.Connection, new: SignInFailure) -> bool:
-    """Write one down, and take away what is too old or too much; whether the audit trail gets a
-    line for it."""
+    """Store one, and delete what is too old or too much; returns whether the audit trail gets a
+    line."""
     audited = _is_to_be_audited(conn, new)
     writable(conn, _TABLE).insert(
         {
@@ -68,7 +68,7 @@ def add(conn: sqlite3.Connection, new: SignInFailure) -> bool:
 
 
 def move(conn: sqlite3.Connection, old: str, new: str) -> None:
-    """A user has another address: their failures go along, and the old one stands nowhere."""
+    """A user has another address: their failures get it too, and the old one is removed."""
     conn.execute(_MOVED, (new, old))
 
 
@@ -81,13 +81,13 @@ def _is_to_be_audited(conn: sqlite3.Connection, new: SignInFailure) -> bool:
 
 
 def strangers_tries(conn: sqlite3.Connection, kind: SessionKind, email: str, since: int) -> int:
-    """Wrong codes for an address since then, from browsers that nobody has signed in on."""
+    """Wrong codes for an address since then, from browsers without an earlier sign-in."""
     where = "kind = ? AND email = ? AND at > ? AND slow = 1"
     return table(conn, _TABLE).count_where(where, (kind.value, email, since))
 
 
 def counted(conn: sqlite3.Connection, since: int) -> dict[tuple[SessionKind, FailureReason], int]:
-    """How many failed since then, by where and why; up to :data:`COUNTED_MAX` of the newest."""
+    """How many failed since then, by place and reason; up to :data:`COUNTED_MAX` of the newest."""
     rows = conn.execute(_COUNTED, (COUNTED_MAX, since))
     return {(SessionKind(kind), FailureReason(reason)): count for kind, reason, count in rows}
 

@@ -1,4 +1,4 @@
-"""What lets somebody in once: a code asked for by a browser, or a link."""
+"""One-time tokens for signing in: a code requested by a browser, or a link."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE_REQUESTS: Final = Rows(CodeRequest, kind=SessionKind, language=Language)
 
 
 def request_of(conn: sqlite3.Connection, browser: bytes) -> CodeRequest | None:
-    """What a browser waits for, also where it is over."""
+    """The request that a browser waits for, even if it has expired."""
     found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "browser = ?", (browser,))
     return found[0] if found else None
 
@@ -30,7 +30,7 @@ def request(conn: sqlite3.Connection, request_id: str) -> CodeRequest | None:
 
 
 def ask(conn: sqlite3.Connection, new: CodeRequest) -> None:
-    """Store a browser's request in place of what it asked for before."""
+    """Store a browser's request in place of its former one."""
     stored = writable(conn, _REQUESTS)
     stored.delete_where("browser = ?", (new.browser,))
     stored.insert(
@@ -63,7 +63,7 @@ _LINK_ROWS: Final = Rows(SignInLink, kind=SessionKind)
 
 
 def add_link(conn: sqlite3.Connection, digest: bytes, new: SignInLink) -> None:
-    """Store a link; those made before it for the same user end."""
+    """Store a link; earlier ones for the same user end."""
     stored = writable(conn, _LINKS)
     stored.delete_where("user_id = ?", (new.user_id,))
     stored.insert(
@@ -82,7 +82,7 @@ def peek_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkView 
 
 
 def take_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | None:
-    """Use a link up; None: it was used, is too old, or never was."""
+    """Use a link up; None: it was used, is too old, or does not exist."""
     found = _link(conn, digest, now_ms)
     if found is not None:
         writable(conn, _LINKS).delete((digest,))
@@ -95,6 +95,6 @@ def _link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> SignInLink | 
 
 
 def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
-    """Rows of what time has ended."""
+    """Delete expired rows."""
     for name in (_REQUESTS, _LINKS, _CHANGES, "invitations"):
         writable(conn, name).delete_where("expires_at <= ?", (now_ms,))

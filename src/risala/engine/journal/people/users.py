@@ -1,4 +1,4 @@
-"""Users: whoever has proved that an e-mail address is theirs, or was entered by the operator."""
+"""Users: people with a proved e-mail address, or entered by the operator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from risala.engine.model.people_records.users import UserFields
 _TABLE: Final = "users"
 USERS: Final = Rows(User, language=Language, operator=bool)
 OPERATORS_MAX: Final = 100
-"""Operators who are told of something: each is a mail."""
+"""Operators who are notified: each is a mail."""
 
 
 def find(conn: sqlite3.Connection, user_id: str) -> User | None:
@@ -27,7 +27,7 @@ def user(conn: sqlite3.Connection, user_id: str) -> User:
     """One user.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = find(conn, user_id)
     if found is None:
@@ -36,13 +36,13 @@ def user(conn: sqlite3.Connection, user_id: str) -> User:
 
 
 def by_email(conn: sqlite3.Connection, email: str) -> User | None:
-    """Whose address this is, in its one form."""
+    """The user with this address, in its one form."""
     found = USERS.find(table(conn, _TABLE), "email = ?", (email,))
     return found[0] if found else None
 
 
 def operators(conn: sqlite3.Connection) -> list[User]:
-    """Who may use the operator's pages."""
+    """Users of the operator's pages."""
     found = table(conn, _TABLE)
     return USERS.find(found, "operator = 1", order_by="email", limit=OPERATORS_MAX)
 
@@ -51,7 +51,7 @@ def add(conn: sqlite3.Connection, new: User) -> User:
     """Store a user.
 
     Raises:
-        Conflict: somebody has the address.
+        Conflict: another user has the address.
     """
     if by_email(conn, new.email) is not None:
         raise Conflict(f"There is a user {new.email} already.")
@@ -74,8 +74,8 @@ def change(conn: sqlite3.Connection, user_id: str, values: UserFields, now_ms: i
     """Set fields of a user.
 
     Raises:
-        NotFound: there is none of this id.
-        Conflict: somebody else has the address.
+        NotFound: the id is unknown.
+        Conflict: another user has the address.
     """
     old = user(conn, user_id)
     if "email" in values:
@@ -88,5 +88,5 @@ def change(conn: sqlite3.Connection, user_id: str, values: UserFields, now_ms: i
 
 
 def seen(conn: sqlite3.Connection, user_id: str, now_ms: int) -> None:
-    """They signed in."""
+    """Store that they signed in."""
     writable(conn, _TABLE).update(user_id, {"seen_at": now_ms})

@@ -1,4 +1,4 @@
-"""Web sessions as rows: by the hash of a token that nobody here knows."""
+"""Web sessions as rows: by the hash of a token, which itself is not stored."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.engine.model.people_records.sign_in import StoredSession
 from risala.engine.rules.people.lifetimes import GRACE_MS, IDLE_MS, is_over
 
 DEVICES_MAX: Final = 30
-"""Of one user and kind; the one that was used longest ago ends."""
+"""For one user and kind; the one that was unused for longest ends."""
 
 _TABLE: Final = "web_sessions"
 
@@ -55,7 +55,7 @@ _STORED: Final = Rows(_Stored, kind=SessionKind, stale=bool)
 def by_hash(
     conn: sqlite3.Connection, digest: bytes, kind: SessionKind, now_ms: int
 ) -> StoredSession | None:
-    """Whose token has this hash; None: nobody's, or the session is over."""
+    """The session whose token has this hash; None: unknown, or the session is over."""
     found = _STORED.find(
         table(conn, _TABLE),
         "hash = ? OR (previous_hash = ? AND previous_until > ?)",
@@ -68,7 +68,7 @@ def by_hash(
 
 
 def of_user(conn: sqlite3.Connection, user_id: str, now_ms: int) -> list[Device]:
-    """Where a user is signed in, the newest first."""
+    """A user's sessions, the newest first."""
     found = _STORED.find(
         table(conn, _TABLE), "user_id = ?", (user_id,), order_by="created_at DESC, id DESC"
     )
@@ -76,7 +76,7 @@ def of_user(conn: sqlite3.Connection, user_id: str, now_ms: int) -> list[Device]
 
 
 def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
-    """Store a session; too many of a user's are made fewer."""
+    """Store a session; if a user has too many, some end."""
     stored = writable(conn, _TABLE)
     mine = _STORED.find(
         stored,
@@ -106,7 +106,7 @@ def add(conn: sqlite3.Connection, new: Device, digest: bytes) -> Device:
 def rotate(
     conn: sqlite3.Connection, digest: bytes, kind: SessionKind, new: bytes, now_ms: int
 ) -> bool:
-    """Take another token for a session; False where there is none, or it was just rotated."""
+    """Set another token for a session; False if it is unknown, or was just rotated."""
     found = by_hash(conn, digest, kind, now_ms)
     if found is None or found.is_previous:
         return False
@@ -121,7 +121,7 @@ def rotate(
 
 
 def make_stale(conn: sqlite3.Connection, user_id: str) -> None:
-    """A role of theirs changed: their tokens are to be others."""
+    """Their role changed: their tokens must be replaced."""
     stored = writable(conn, _TABLE)
     for row in _STORED.find(stored, "user_id = ?", (user_id,)):
         stored.update(row.id, {"stale": True})
@@ -135,7 +135,7 @@ def end(
     but: str | None = None,
     kind: SessionKind | None = None,
 ) -> int:
-    """End a user's sessions: one, all but one, all of a kind, or all; how many there were."""
+    """End a user's sessions: one, all except one, all of a kind, or all; returns the number."""
     stored, ended = writable(conn, _TABLE), 0
     for row in _STORED.find(stored, "user_id = ?", (user_id,)):
         if session_id in (None, row.id) and row.id != but and kind in (None, row.kind):
@@ -145,7 +145,7 @@ def end(
 
 
 def touch(conn: sqlite3.Connection, used: Mapping[str, int]) -> None:
-    """Write down when sessions were last used."""
+    """Store when sessions were last used."""
     conn.executemany(
         "UPDATE web_sessions SET used_at = ? WHERE id = ?",
         [(at, session_id) for session_id, at in used.items()],
@@ -153,7 +153,7 @@ def touch(conn: sqlite3.Connection, used: Mapping[str, int]) -> None:
 
 
 def forget_over(conn: sqlite3.Connection, now_ms: int) -> None:
-    """Rows of sessions that ended by time."""
+    """Delete expired sessions."""
     stored = writable(conn, _TABLE)
     stored.delete_where("expires_at <= ?", (now_ms,))
     for kind, idle_ms in IDLE_MS.items():

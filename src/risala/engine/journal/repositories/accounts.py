@@ -26,7 +26,7 @@ from risala.engine.model.records.paging import CursorPage, Steps
 class OrganizationRepository:
     """Organizations. All reads are by an index, on the loop's thread; ``all`` reads every one.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -39,7 +39,7 @@ class OrganizationRepository:
         """One organization.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return accounts.organization(self._store.reader, organization_id)
 
@@ -69,7 +69,7 @@ class OrganizationRepository:
         """Suspend or resume an organization.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: it is deleted.
         """
         given = (organization_id, status)
@@ -83,7 +83,7 @@ class OrganizationRepository:
         """Change an organization's own settings.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         given = (organization_id, change)
         await self._store.commit(lambda conn: accounts.change_organization(conn, *given), by)
@@ -93,8 +93,8 @@ class OrganizationRepository:
 class KeyRepository:
     """API keys. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
-    Each that names a key raises ``NotFound`` where there is none of this id.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    Each that names a key raises ``NotFound`` where the id is unknown.
     """
 
     _store: Store
@@ -162,7 +162,7 @@ class KeyRepository:
         return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
 
     async def touch(self, used: dict[str, int]) -> None:
-        """Write down when keys were last used."""
+        """Store when keys were last used."""
         await self._store.commit(partial(accounts.touch_keys, used=used))
 
 
@@ -170,7 +170,7 @@ class KeyRepository:
 class CredentialRepository:
     """Credentials for faces other than the API. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -183,7 +183,7 @@ class CredentialRepository:
         """One credential, revoked or not.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return credentials.credential(self._store.reader, credential_id)
 
@@ -191,7 +191,7 @@ class CredentialRepository:
         """What the password of a credential is compared with.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return credentials.proof(self._store.reader, credential_id)
 
@@ -216,11 +216,11 @@ class CredentialRepository:
         """Let a credential hold no longer, for good.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         unit = partial(credentials.revoke, credential_id=credential_id, now_ms=now_ms)
         return await self._store.commit(unit, by)
 
     async def touch(self, used: dict[str, int]) -> None:
-        """Write down when credentials were last used."""
+        """Store when credentials were last used."""
         await self._store.commit(partial(credentials.touch, used=used))

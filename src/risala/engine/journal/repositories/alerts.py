@@ -24,7 +24,7 @@ class AlertRepository:
     """Alerts, mutes, and calls that are owed. All reads are on the loop's thread: alerts and mutes
     are bounded by number.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -47,7 +47,7 @@ class AlertRepository:
         """One alert.
 
         Raises:
-            NotFound: there is none of this number.
+            NotFound: the number is unknown.
         """
         return alerts.alert(self._store.reader, seq)
 
@@ -107,7 +107,7 @@ class AlertRepository:
         """Somebody sees to it. Who said so first stays.
 
         Raises:
-            NotFound: there is none of this number.
+            NotFound: the number is unknown.
         """
         unit = partial(alerts.acknowledge, seq=seq, by=who, now_ms=now_ms)
         return await self._store.commit(unit, by)
@@ -134,7 +134,7 @@ class AlertRepository:
         """End a mute.
 
         Raises:
-            NotFound: there is no such mute.
+            NotFound: the mute does not exist.
         """
         return await self._store.commit(partial(alerts.unmute, seq=seq), by)
 
@@ -158,7 +158,7 @@ class AlertFactsRepository:
     looks at a bounded number of rows; those that are ``async`` look at some organizations at a
     time, and let others run in between.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

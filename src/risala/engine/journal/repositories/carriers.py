@@ -19,7 +19,7 @@ class CarrierRepository:
     """What is stored of carriers. All reads are on the loop's thread: by an index, or of tables
     with a few rows for each carrier.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

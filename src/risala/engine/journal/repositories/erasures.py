@@ -26,7 +26,7 @@ class ErasureRepository:
     """Erasures, and what they take out in small steps. All reads are on the loop's thread: by an
     index, and of a bounded number of rows.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -37,7 +37,7 @@ class ErasureRepository:
         """One of them.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return erasures.find(self._store.reader, erasure_id)
 
@@ -101,8 +101,8 @@ class ErasureRepository:
             actor_id: the owner who asks; None: an operator.
 
         Raises:
-            NotFound: there is none of this id, or it is deleted already.
-            Forbidden: the actor is no owner any more.
+            NotFound: the id is unknown, or it is deleted already.
+            Forbidden: the actor is no longer an owner.
         """
         unit = partial(
             deletion.delete,
@@ -118,7 +118,7 @@ class ErasureRepository:
         """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return await self._store.commit(lambda conn: erasing.take_out(conn, erasure_id, now_ms))
 
@@ -139,7 +139,7 @@ class ErasureRepository:
         """Take the text out of a message that is over, or its number too.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: it is under way.
         """
         unit = partial(erasing.take_out_message, message_id=message_id, text_only=text_only)

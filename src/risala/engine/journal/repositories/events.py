@@ -22,7 +22,7 @@ class EventRepository:
     """Events, consumers' places among them, and how messages stand that they tell of. All reads
     are on the loop's thread: by an index, and of a bounded number of rows.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -92,7 +92,7 @@ class EventRepository:
         """A consumer's place; made where it has none, before the first event or after the last.
 
         Raises:
-            NotFound: there is no such organization.
+            NotFound: the organization does not exist.
         """
         given = (consumer, organization_id, types, now_ms)
         return await self._store.commit(
@@ -113,7 +113,7 @@ class EventRepository:
 class CallbackRepository:
     """Calls that faces owe. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

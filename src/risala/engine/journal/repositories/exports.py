@@ -15,7 +15,7 @@ from risala.engine.model.records.upkeep.exports import Export, ExportedPart, Exp
 class ExportRepository:
     """Exports: asked for, written, fetched, gone. All reads are on the loop's thread: few rows.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -24,7 +24,7 @@ class ExportRepository:
         """One of them.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return exports.find(self._store.reader, export_id)
 
@@ -72,7 +72,7 @@ class ExportRepository:
         """Nobody wants it any more: its file is taken away soon afterwards.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return await self._store.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
 

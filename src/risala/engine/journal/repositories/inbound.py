@@ -24,7 +24,7 @@ class InboundRepository:
     """Inbound messages, their routes, and opt-outs. All reads are on the loop's thread: by an
     index, or of tables that stay small (routes and policies are set by hand).
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -89,7 +89,7 @@ class InboundRepository:
         """End a route.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return await self._store.commit(partial(inbound.remove_route, route_id=route_id), by)
 

@@ -25,7 +25,7 @@ class LedgerRepository:
     """Balances and what changes them. All reads are by an index, on the loop's thread;
     ``audit`` reads every row, on a thread of its own.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -35,7 +35,7 @@ class LedgerRepository:
         its own.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return balances.balance_state(self._store.reader, organization_id, day)
 
@@ -65,7 +65,7 @@ class LedgerRepository:
         """Credit a payment, once, in one transaction with what is written down of it.
 
         Raises:
-            NotFound: there is no such payment.
+            NotFound: the payment does not exist.
             Conflict: the reference was credited already.
             Withheld: the text does not fit in every respect, or a cap is in the way.
         """

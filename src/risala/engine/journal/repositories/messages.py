@@ -33,7 +33,7 @@ class MessageRepository:
     """Messages of all organizations. All reads are by an index, on the loop's thread.
 
     A command hands out the commit itself, so that nobody waits for more than that: a cancellation
-    waits for it, and it raises ``Unavailable`` where the disk did not take it.
+    waits for it, and it raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -49,7 +49,7 @@ class MessageRepository:
         return answers.known_answer(self._store.reader, organization_id, mode.value, key)
 
     def find(self, message_id: str) -> MessageView | None:
-        """Any message; None: there is none of this id."""
+        """Any message; None: the id is unknown."""
         return reads.view(self._store.reader, message_id)
 
     def own(self, message_id: str, organization_id: str, mode: Mode) -> MessageView | None:
@@ -69,7 +69,7 @@ class MessageRepository:
         """Any message, with its timeline.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return reads.shown(self._store.reader, message_id)
 

@@ -23,7 +23,7 @@ from risala.sms.message import Inbound
 class PaymentRepository:
     """What organizations pay to top up. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -34,7 +34,7 @@ class PaymentRepository:
         """One payment.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return payments.payment(self._store.reader, payment_id)
 
@@ -150,7 +150,7 @@ class PaymentRepository:
         """An operator says that no money comes of it.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: it is credited.
         """
         unit = partial(payments.refuse, payment_id=payment_id, cause=cause, why=why, by=who, at=at)
@@ -165,7 +165,7 @@ class PaymentRepository:
 class BankTextRepository:
     """What banks write to an operator's SIM. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -258,7 +258,7 @@ class BankTextRepository:
         """An operator says that nothing is to be done about a text.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: it is credited.
         """
         unit = partial(reading.dismiss, text_id=text_id, by=who, at=at)

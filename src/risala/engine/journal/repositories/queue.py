@@ -26,7 +26,7 @@ class QueueRepository:
     """What is due, by queue. All reads are by an index, on the loop's thread, and of so many rows
     as is asked for; those over all queues skip from one to the next.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -153,7 +153,7 @@ class QueueRepository:
 class ReceiptRepository:
     """Receipts that are held. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

@@ -37,7 +37,7 @@ OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
 class RetentionRepository:
     """Old rows, and the days that owners chose. All reads are on the loop's thread, by an index.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

@@ -20,7 +20,7 @@ from risala.engine.rules.sender_marks import Owned
 class SenderRepository:
     """Senders. All reads are on the loop's thread: the number of senders is bounded.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -29,7 +29,7 @@ class SenderRepository:
         """One sender.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return senders.sender(self._store.reader, sender_id)
 
@@ -79,7 +79,7 @@ class SenderRepository:
         """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: it is denied, or another organization has the name.
         """
         unit = partial(senders.clear, sender_id=sender_id, waive=waive, stamp=stamp)
@@ -91,7 +91,7 @@ class SenderRepository:
         """Refuse a name, also one that was approved.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         unit = partial(senders.deny, sender_id=sender_id, reason=reason, stamp=stamp)
         return await self._store.commit(unit, by)

@@ -27,7 +27,7 @@ class VerificationRepository:
     """Sessions, and the settings that they are opened with. All reads are by an index, on the
     loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -35,14 +35,14 @@ class VerificationRepository:
     # -- reads
 
     def find(self, verification_id: str) -> VerificationRow | None:
-        """Any session; None: there is none of this id."""
+        """Any session; None: the id is unknown."""
         return sessions.find(self._store.reader, verification_id)
 
     def session(self, verification_id: str) -> VerificationRow:
         """Any session.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return verifications.of_operator(self._store.reader, verification_id)
 

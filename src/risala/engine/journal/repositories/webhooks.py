@@ -34,7 +34,7 @@ from risala.engine.rules.webhooks.schedule import AnswerVerdict
 class EndpointRepository:
     """Webhook endpoints: a few for each organization. All reads are on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -45,7 +45,7 @@ class EndpointRepository:
         """One endpoint.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return endpoints.endpoint(self._store.reader, endpoint_id)
 
@@ -78,7 +78,7 @@ class EndpointRepository:
         """Set fields of an endpoint.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         given = (endpoint_id, values, now_ms)
         return await self._store.commit(lambda conn: endpoints.change(conn, *given), by)
@@ -89,7 +89,7 @@ class EndpointRepository:
         """Enable an endpoint, which forgets its failures, or disable it by its owner's wish.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         given = (endpoint_id, now_ms)
         return await self._store.commit(
@@ -108,7 +108,7 @@ class EndpointRepository:
         """Sign by a new secret; by the old one too for a time, unless it is to end ``at_once``.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: the secret before the present one still signs.
         """
         given = (endpoint_id, secret, now_ms)
@@ -122,7 +122,7 @@ class EndpointRepository:
         """Forget an endpoint and its secrets; the log of its deliveries stays.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         unit = partial(endpoints.delete, endpoint_id=endpoint_id, now_ms=now_ms)
         return await self._store.commit(unit, by)
@@ -170,7 +170,7 @@ class DeliveryRepository:
     """Deliveries of events to endpoints, and each one's attempts. All reads are by an index, on
     the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

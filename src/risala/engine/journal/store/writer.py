@@ -297,7 +297,7 @@ class Journal:
         self._ill.set()
 
     async def keep_probing(self) -> None:
-        """While the disk refuses, try it again and again, for life.
+        """While the disk refuses, try it again and again, until cancelled.
 
         Who is not ready is sent nothing, and would never learn that the disk is well again.
         """

@@ -68,8 +68,8 @@ def delete(
         actor_id: the owner who asks; None: the operator.
 
     Raises:
-        NotFound: there is none of this id, or it is deleted already.
-        Forbidden: the actor is no owner any more.
+        NotFound: the id is unknown, or it is deleted already.
+        Forbidden: the actor is no longer an owner.
     """
     accounts.organization(conn, organization_id)
     members.refuse_other_than_owner(conn, organization_id, actor_id)

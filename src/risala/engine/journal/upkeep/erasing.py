@@ -56,7 +56,7 @@ def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
     """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     erasure = erasures.find(conn, erasure_id)
     if erasure.ended_at is not None:
@@ -327,7 +327,7 @@ def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bo
     """Take the text out of one message; unless ``text_only``, its number and metadata too.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: it has not left yet.
     """
     key = find_key(conn, message_id)

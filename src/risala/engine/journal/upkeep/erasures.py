@@ -29,7 +29,7 @@ def find(conn: sqlite3.Connection, erasure_id: str) -> Erasure:
     """One of them.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _ROWS.find(table(conn, _TABLE), "id = ?", (erasure_id,))
     if not found:

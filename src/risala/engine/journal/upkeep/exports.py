@@ -26,7 +26,7 @@ def find(conn: sqlite3.Connection, export_id: str) -> Export:
     """One of them.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _ROWS.find(table(conn, _TABLE), "id = ?", (export_id,))
     if not found:
@@ -120,7 +120,7 @@ def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
     """Nobody wants it any more: its file is taken away soon afterwards.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     if find(conn, export_id).state in (ExportState.WRITING, ExportState.READY):
         values = {"state": ExportState.GONE.value, "ended_at": now_ms}

@@ -84,7 +84,7 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Endpoint:
     """One endpoint.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = _ENDPOINTS.find(table(conn, _TABLE), "id = ? AND deleted_at IS NULL", (endpoint_id,))
     if not found:
@@ -137,7 +137,7 @@ def change(
     """Set fields of an endpoint.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     endpoint(conn, endpoint_id)
     assert values.keys() <= _CHANGEABLE
@@ -155,7 +155,7 @@ def set_enabled(
     """Enable an endpoint, which forgets its failures, or disable it by its owner's wish.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     if endpoint(conn, endpoint_id).enabled != enabled:
         writable(conn, _TABLE).update(
@@ -195,7 +195,7 @@ def rotate(
     """Sign by a new secret; by the old one too for 24 hours, unless it is to end ``at_once``.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
         Conflict: the secret before the present one still signs.
     """
     until = endpoint(conn, endpoint_id).previous_until
@@ -222,7 +222,7 @@ def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
     """Forget an endpoint and its secrets; the log of its deliveries stays.
 
     Raises:
-        NotFound: there is none of this id.
+        NotFound: the id is unknown.
     """
     found = endpoint(conn, endpoint_id)
     writable(conn, _TABLE).update(

@@ -42,7 +42,7 @@ def opened(
     One that is there stays where it is, and follows from now on what is said here.
 
     Raises:
-        NotFound: there is no such organization.
+        NotFound: the organization does not exist.
     """
     organization = None
     if organization_id is not None:

@@ -21,7 +21,7 @@ class MailRepository:
     """Mails that are owed. All reads are by an index, on the loop's thread. Units of other
     repositories owe mails, each in the transaction that is the reason for it.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store

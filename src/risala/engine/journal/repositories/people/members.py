@@ -26,8 +26,8 @@ OWNED_MAX: Final = 10
 class MembershipRepository:
     """Who may do what in which organization. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
-    Where an owner asks, it raises ``Forbidden`` if they are none any more.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
+    Where an owner asks, it raises ``Forbidden`` if they are no longer one.
     """
 
     _store: Store
@@ -46,7 +46,7 @@ class MembershipRepository:
         """Its members, the first first.
 
         Raises:
-            NotFound: there is no such organization.
+            NotFound: the organization does not exist.
         """
         accounts.organization(self._store.reader, organization_id)
         return members.of_organization(self._store.reader, organization_id)
@@ -101,7 +101,7 @@ class MembershipRepository:
             actor_id: the owner who asks; None: the operator.
 
         Raises:
-            Conflict: they are a member already, or there are too many.
+            Conflict: they are already a member, or there are too many.
         """
 
         def unit(conn: sqlite3.Connection) -> Invitation:
@@ -129,7 +129,7 @@ class MembershipRepository:
         """Take an invitation back.
 
         Raises:
-            NotFound: there is none of this organization's.
+            NotFound: the organization has no such invitation.
         """
 
         def unit(conn: sqlite3.Connection) -> Invitation:
@@ -148,8 +148,8 @@ class MembershipRepository:
         """Make a user a member by an invitation to their address.
 
         Raises:
-            NotFound: there is none to them.
-            Conflict: they are a member already, or there are too many.
+            NotFound: they have no such invitation.
+            Conflict: they are already a member, or there are too many.
         """
 
         def unit(conn: sqlite3.Connection) -> Membership:
@@ -177,8 +177,8 @@ class MembershipRepository:
             new: as they are stored where there is none.
 
         Raises:
-            NotFound: there is no such organization.
-            Conflict: they are a member already, or there are too many.
+            NotFound: the organization does not exist.
+            Conflict: they are already a member, or there are too many.
         """
 
         def unit(conn: sqlite3.Connection) -> Membership:
@@ -205,7 +205,7 @@ class MembershipRepository:
 
         Raises:
             NotFound: they are no member.
-            Conflict: there would be no owner left.
+            Conflict: no owner would be left.
         """
 
         def unit(conn: sqlite3.Connection) -> Membership:
@@ -223,7 +223,7 @@ class MembershipRepository:
 
         Raises:
             NotFound: they are no member.
-            Conflict: there would be no owner left.
+            Conflict: no owner would be left.
         """
 
         def unit(conn: sqlite3.Connection) -> Membership:
@@ -237,7 +237,7 @@ class MembershipRepository:
 
         Raises:
             NotFound: it is not theirs.
-            Conflict: there would be no owner left.
+            Conflict: no owner would be left.
         """
         unit = partial(members.remove, organization_id=organization_id, user_id=user_id)
         await self._store.commit(unit, by)

@@ -28,7 +28,7 @@ from risala.engine.rules.people.entering import SignInRules
 class SignInRepository:
     """What lets people in. All reads are by an index, on the loop's thread.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -99,7 +99,7 @@ class WebSessionRepository:
     """Where users are signed in. All reads are by an index, on the loop's thread. Who signs in is
     given a session by :class:`SignInRepository`.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -134,7 +134,7 @@ class WebSessionRepository:
         return await self._store.commit(unit, by)
 
     async def touch(self, used: Mapping[str, int]) -> None:
-        """Write down when sessions were last used."""
+        """Store when sessions were last used."""
         await self._store.commit(partial(web_sessions.touch, used=used))
 
     async def forget_over(self, now_ms: int) -> None:

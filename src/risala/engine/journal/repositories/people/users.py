@@ -24,7 +24,7 @@ class UserRepository:
     """Who has an account. All reads are by an index, on the loop's thread; a list looks at a
     bounded part of the table.
 
-    A command returns once it is on disk, and raises ``Unavailable`` where the disk did not take it.
+    A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
 
     _store: Store
@@ -35,7 +35,7 @@ class UserRepository:
         """One user.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
         """
         return users.user(self._store.reader, user_id)
 
@@ -69,7 +69,7 @@ class UserRepository:
         """Store a user.
 
         Raises:
-            Conflict: somebody has the address.
+            Conflict: another user has the address.
         """
         return await self._store.commit(partial(users.add, new=new), by)
 
@@ -87,7 +87,7 @@ class UserRepository:
         more; how many sessions that ended.
 
         Raises:
-            Conflict: somebody else has the address.
+            Conflict: another user has the address.
         """
 
         def unit(conn: sqlite3.Connection) -> tuple[User, int]:
@@ -125,7 +125,7 @@ class UserRepository:
             by: leaves its line with the change of the address alone.
 
         Raises:
-            Conflict: the codes are over, or somebody else has the address.
+            Conflict: the codes are over, or another user has the address.
         """
         unit = partial(
             email_changes.confirm,
@@ -143,7 +143,7 @@ class UserRepository:
         """Forget a user: name and address leave, and whatever lets them in.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: the id is unknown.
             Conflict: an organization would be left without an owner.
         """
 
