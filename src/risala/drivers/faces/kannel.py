@@ -39,11 +39,11 @@ from risala.sms.message import Concatenation
 from risala.sms.segment import parse_user_data_header
 
 RECEIVERS_MAX: Final = 100
-"""Of one request: each is a message, accepted after the one before."""
+"""The most receivers of one request: each is a message, accepted after the one before."""
 VALIDITY_S: Final = (60, 259_200)
 """The bounds to which another validity is moved: Kannel's is in minutes without bounds."""
 _CODINGS: Final = {"0": "utf-8", "2": "utf-16-be"}
-"""By ``coding``, the charset of a text without one."""
+"""The charset of a text without one, by ``coding``."""
 _UTF_16_BE: Final = frozenset({"utf-16-be", "utf_16_be"})
 _is_charset: Final = re.compile(
     r"ascii|utf_8|utf_16(_[bl]e)?|latin_1|iso8859_\d+|cp\d+|koi8_[rtu]|mac_\w+"

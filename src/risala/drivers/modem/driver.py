@@ -1,4 +1,4 @@
-"""The modem driver: one GSM modem on a serial port, kept alive for life."""
+"""The modem driver: one GSM modem on a serial port, kept running until cancelled."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ ROOM_S: Final = 120.0
 
 
 def longest_submit_s(settings: ModemSettings) -> float:
-    """The longest that a submit takes: it waits for its turn, is sent, and is sent once more where
-    the modem was full."""
+    """The longest that a submit takes: it waits for its turn, is sent, and is sent once more if the
+    modem was full."""
     attempt_s = settings.prompt_timeout_s + settings.send_timeout_s
     return min(settings.send_timeout_s + 2 * attempt_s + ROOM_S, SUBMIT_S_MAX)
 

@@ -95,7 +95,7 @@ class Life:
             await self._open_for_life()
 
     def retry_pin(self) -> None:
-        """Look at the SIM again at once, and type the PIN of the settings once more."""
+        """Check the SIM again at once, and type the PIN of the settings once more."""
         self._records.pin.retry()
         self._look_again.set()
 

@@ -50,7 +50,7 @@ class Watch:
         self.sight = Sight()
 
     async def run(self) -> None:
-        """Look again and again, for life; raises LinkError when the modem does not answer."""
+        """Check regularly until cancelled; raises LinkError when the modem does not answer."""
         look = 0
         while True:
             await self._poll(with_operator=look % _OPERATOR_LOOKS == 0)

@@ -1,7 +1,7 @@
 """Cards by Stripe Checkout: the customer pays on a page of Stripe's, reached by a link.
 
-Two calls and a signature are all that is needed of its API, so they are made here, by the HTTP
-client that the rest of the service uses; Stripe's own package would bring a second one.
+Only two calls and a signature of its API are needed, so they are made here, by the HTTP client that
+the rest of the service uses; Stripe's own package would add a second one.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class StripeCheckout:
         if payment_id is None or bool(event["livemode"]) is self._is_test:
             return ()  # of another shop of the same account, or of its test mode
         if asked.get("payment") is None:
-            return ()  # of another shop that names its sessions as well
+            return ()  # of another shop that names its sessions too
         if kind in _OVER:
             cause = _OVER[kind]
             return (PaymentReport(PaymentRefused(cause, _WHY[cause]), payment_id),)

@@ -98,7 +98,7 @@ def _write_all(descriptor: int, text: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """So that the file's name lasts too."""
+    """Make the file's name durable too."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""How event sinks do, as a page of the console."""
+"""The state of event sinks, as a page of the console."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One bind at one SMSC, kept for life: connect, bind, serve, and again with patience."""
+"""One bind at one SMSC, kept until cancelled: connect, bind, serve, and again after a wait."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from risala.plugins.contract import Health, HealthState
 _UNBIND_S: Final = 2.0
 """How long a stop waits for the carrier to unbind."""
 _LOOK_S: Final = 0.05
-"""How often a link that is to be bound again is looked at for answers that are still to come."""
+"""How often a link that is to be bound again is checked for pending answers."""
 _STABLE_S: Final = 10.0
 """After a link that was bound for this long, the wait before the next connection is the shortest
 one; a link that ended sooner counts as one more failure."""
@@ -134,7 +134,7 @@ class Channel:
         )
 
     async def run(self) -> None:
-        """Connect again and again, for life."""
+        """Connect again and again, until cancelled."""
         failures = 0
         while True:
             self._bound_at = math.inf

@@ -54,7 +54,7 @@ class Unanswered:
         self.answered(self, command_status)
 
     def settle(self, is_stored: bool) -> None:
-        """Answer as good, or so that the carrier brings it again."""
+        """Answer with success, or so that the carrier sends it again."""
         self.answer(0 if is_stored else ESME_RX_T_APPN)
 
 

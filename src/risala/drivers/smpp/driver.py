@@ -48,7 +48,7 @@ _KINDS = {
 _accepted = quickly(Accepted)
 _BROUGHT: Final = (DeliverSm.command_id, DataSm.command_id)
 _QUIET_LOOKS: Final = 10
-"""How often in ``quiet_s`` it is looked whether a carrier is quiet."""
+"""Checks of a carrier's silence in each ``quiet_s``."""
 
 
 def _wall_ms() -> int:

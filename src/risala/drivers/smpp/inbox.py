@@ -74,7 +74,7 @@ class SmppInbox:
         self._put_alert, self._take_alert = trio.open_memory_channel[str](_ALERTS_MAX)
 
     async def run(self) -> None:
-        """Serve for life."""
+        """Serve until cancelled."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._parts.run)
             nursery.start_soon(self._tell_reachable)

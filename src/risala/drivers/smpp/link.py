@@ -33,7 +33,7 @@ _UNWRITTEN_MAX: Final = 256 * 1024
 """Octets that may wait for the writer before we stop reading: a peer that sends requests and never
 reads must not fill our memory."""
 FAREWELL_S: Final = 1.0
-"""How long an unbind, of either side, waits for the answers that are still to come."""
+"""How long an unbind, of either side, waits for pending answers."""
 PEER_CLOSED: Final = "the peer closed the connection"
 
 
@@ -126,7 +126,7 @@ class Link:
         self._handler = handler
         self._limits = limits
         self._now_s = trio.lowlevel.current_clock().current_time
-        """As :func:`trio.current_time`, without looking for the clock with each request."""
+        """As :func:`trio.current_time`, without a lookup of the clock for each request."""
         self._window = trio.Semaphore(limits.window_max)
         self._slots: dict[int, _Slot] = {}
         self._unwritten: list[bytes] = []
@@ -315,7 +315,7 @@ class Link:
                 else:
                     self._handle_odd(event)
                 if self.reason is not None:
-                    return  # PDUs behind the one that ended the link are not looked at
+                    return  # PDUs after the one that ended the link are ignored
             if self.session.state is BindState.CLOSED:
                 self.end_when_written("unbound")
 

@@ -88,7 +88,7 @@ class OutbindListener:
         self._connections = 0
 
     async def run(self) -> None:
-        """Listen for life."""
+        """Listen until cancelled."""
         settings = self._settings
         while True:
             try:

@@ -59,7 +59,7 @@ class _Noted(NamedTuple):
     """The data kept in memory of a part, in addition to its text."""
 
     keys: tuple[str, ...]
-    """The keys of the part's notes: one, or several where its text is long."""
+    """The keys of the part's notes: one, or several if its text is long."""
     at_ms: int
 
 
@@ -140,7 +140,7 @@ class SmppParts:
             (self._assembler.oldest_s(), self.timeout_s),
             (self._assembler.oldest_repeated_s(), self._repeats_s),
         )
-        # A moment after the timeout: woken exactly then, a message could be a hair too young.
+        # Shortly after the timeout: woken exactly then, a message could be a little too young.
         give_up = [since_s + wait_s + 0.001 for since_s, wait_s in waiting if since_s is not None]
         return min([*give_up, self._retry_s if self._ready else math.inf])
 

@@ -35,8 +35,8 @@ async def open_stream(settings: SmppSettings) -> trio.abc.Stream:
         TlsError: TLS failed on it, or the certificate is not the carrier's.
     """
     peer = f"{settings.host}:{settings.port}"
-    # The context comes before the connection: where our own files are at fault, the carrier is not
-    # troubled with a connection.
+    # The context comes before the connection: if our own files are at fault, no connection is made
+    # to the carrier.
     context = tls.client_context(settings) if settings.tls else None
     stream = await _connect(peer, settings)
     if context is None:

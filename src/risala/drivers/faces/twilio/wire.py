@@ -31,7 +31,7 @@ STATUSES: Final = {
     "failed": "failed",
     "canceled": "canceled",
 }
-"""Of a message, by ours."""
+"""Twilio's status of a message, by ours."""
 UNKNOWN_ERROR: Final = 30008
 ERRORS: Final = {
     "ABSENT": 30003,
@@ -88,7 +88,7 @@ VERIFY_LIMITED: Final = 60203
 NOT_CANCELABLE: Final = 30409
 """For a message that is no longer pending."""
 NOT_COMPLETE: Final = 20009
-"""Of a message that is to be redacted or deleted and has not left."""
+"""For a message that is to be redacted or deleted and has not left."""
 _STATUSES_ALONE: Final = {404: 20404, 405: 20004, 500: 20500}
 """Twilio's codes for requests that reached no resource."""
 

@@ -51,7 +51,7 @@ class Balance:
     async def run(
         self, dialogues: Dialogues, changed: Callable[[], None], trace: Callable[[str], None]
     ) -> None:
-        """Ask again and again, for life.
+        """Query the balance again and again, until cancelled.
 
         Args:
             changed: called when a new balance is known.

@@ -19,7 +19,7 @@ from risala.plugins.contract import NotStoredError
 
 _OPEN: Final = ("READY", "SIM PIN2", "SIM PUK2", "")
 _SEARCH_S: Final = 30.0
-"""A modem that was plugged in a moment ago takes so long to find its network."""
+"""A modem that was just plugged in takes so long to find its network."""
 _LOOK_S: Final = 2.0
 _SETTLED: Final = (
     None,

@@ -88,7 +88,7 @@ class TpduAssembler:
         key: assembly.Key = (place.reference, place.bits, place.total, sender)
         displaced = self._assembler.displaced(key, place.number, text)
         if displaced is not None:
-            # Some phones give every message the same reference: another one has begun.
+            # Some phones use the same reference for every message: another one has begun.
             self._finish(displaced, now_ms, "another message began")
         there = self._assembler.held(key, place.number)
         if there is None:

@@ -25,7 +25,7 @@ its TPDU, and the PDU."""
 _SEEN: Final = "seen/"
 _SEEN_MAX: Final = 2000
 _SEEN_MS: Final = 8 * 86_400_000
-"""How long a part's digest is remembered: longer than any message waits for its parts, and than
+"""How long a part's digest is kept: longer than any message waits for its parts, and longer than
 networks try to deliver one."""
 
 

@@ -19,7 +19,7 @@ __all__ = ["PinMemory", "sim_word", "tries_left", "unlock"]
 
 SIM_LOOKS: Final = 30
 SIM_LOOK_S: Final = 1.0
-"""Between two looks at a SIM that is busy, which it is for up to half a minute after a start."""
+"""Between two checks of a busy SIM, which it is for up to half a minute after a start."""
 _TYPE_S: Final = 20.0
 _LAST_TRIES: Final = 2
 """The fewest remaining tries at which a PIN is typed: we never use up the last one, even if the

@@ -160,7 +160,7 @@ async def find_smsc(asker: Asker, wanted: str | None = None) -> str:
 
 
 async def _receive(asker: Asker, settings: ModemSettings, facts: Facts) -> None:
-    """Choose where received messages are kept and how they are announced; noted in ``facts``."""
+    """Choose the storage of received messages and their announcement; noted in ``facts``."""
     facts.storages, facts.storage = await choose_storage(asker, settings.storage)
     acknowledges = await asker.ok("AT+CSMS=1")
     if not acknowledges:

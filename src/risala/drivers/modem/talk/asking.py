@@ -25,7 +25,7 @@ class Asker:
     def __init__(self, link: AtLink) -> None:
         self.link = link
         self._silences: dict[str, tuple[int, float]] = {}
-        """By command: how many silences in a row it met, and when the last one was."""
+        """By command: its silences in a row, and the time of the last one."""
 
     async def try_(self, text: str, timeout_s: float = ANSWER_S) -> Answer | None:
         """The answer to a command; None if the modem does not answer it, but answers others.
@@ -52,12 +52,12 @@ class Asker:
             return answer
 
     async def fall_in_step(self) -> None:
-        """Bring the link back into step after a command that was given up or cancelled.
+        """Synchronise the link after a command that was given up or cancelled.
 
         Call it within a turn of the link.
 
         Raises:
-            NoAnswerError: the modem answers to nothing.
+            NoAnswerError: the modem answers nothing.
             PortLostError: the line was hung up.
         """
         if not self.link.engine.in_sync and not await self.link.resync():

@@ -46,7 +46,7 @@ _WORDS: Final = {
 
 
 class Ladder:
-    """Remembers how far recovery has come. A rung that helped for a moment only did not help."""
+    """Keeps the place in the recovery. A step that helped only for a short time does not count."""
 
     def __init__(self) -> None:
         self._next = Rung.RESYNC
@@ -57,7 +57,7 @@ class Ladder:
             self._next = Rung.RESYNC
 
     def step(self) -> Rung:
-        """The rung to try now; the next call gives the one above."""
+        """The step to try now; the next call returns the next higher one."""
         rung = self._next
         self._next = Rung((rung + 1) % len(Rung))
         return rung
@@ -97,7 +97,7 @@ async def _reset(link: AtLink) -> bool:
 
 async def _restart(link: AtLink) -> bool:
     await link.poke(b"\rAT+CFUN=1,1\r")
-    # A modem still answers for a moment before it restarts: that would look like a success.
+    # A modem still answers for a short time before it restarts: that would look like a success.
     await trio.sleep(_RESTART_FIRST_S)
     with trio.move_on_after(_RESTART_S):
         for _ in range(round(_RESTART_S)):

@@ -38,8 +38,8 @@ def unpack(octets: bytes, count: int, fill_bits: int = 0) -> bytes:
 def unpack_ussd(octets: bytes) -> bytes:
     """The septets of a packed USSD string, which has no length of its own.
 
-    Where seven bits were left over the sender filled them with CR (23.038 §6.1.2.3.1), because
-    zeros would read as ``@``.
+    If seven bits were left over the sender filled them with CR (23.038 §6.1.2.3.1), because zeros
+    would read as ``@``.
     """
     septets = unpack(octets, len(octets) * 8 // 7)
     if septets and len(septets) % 8 == 0 and septets[-1] == _CARRIAGE_RETURN:

@@ -60,12 +60,12 @@ _SAR: Final = (SAR_MSG_REF_NUM, SAR_TOTAL_SEGMENTS, SAR_SEGMENT_SEQNUM)
 
 
 def fault_of(request: Taken, now_ms: int) -> int:
-    """The ``command_status`` that refuses it; 0 where nothing is wrong with it."""
+    """The ``command_status`` that refuses it; 0 if it is valid."""
     return form_fault(request, now_ms) or _user_data(request)
 
 
 def form_fault(request: Taken, now_ms: int) -> int:
-    """As :func:`fault_of`, without a look at how long the user data is."""
+    """As :func:`fault_of`, without a check of the length of the user data."""
     checks = (_ends(request), _flags(request), _times(request, now_ms), _parameters(request))
     return next((status for status in checks if status), ESME_ROK)
 

@@ -145,7 +145,7 @@ def decode_any(octets: bytes) -> Pdu:
 
 
 class PduReader:
-    """Takes octets split anywhere and gives whole PDUs, or the faults in their place.
+    """Takes octets split anywhere and returns whole PDUs, or the faults in their place.
 
     Holds less than one PDU between calls. After a fault by which the next PDU's start is unknown
     (:attr:`PduFault.in_sync`) it takes nothing more.

@@ -61,7 +61,7 @@ class PduFault(Exception):
         self.command_id = command_id
         self.sequence_number = sequence_number
         self.in_sync = in_sync
-        """False where the next PDU's start is unknown: the connection must close."""
+        """False if the next PDU's start is unknown: the connection must close."""
 
 
 class FieldError(ValueError):

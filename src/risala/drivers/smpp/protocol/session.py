@@ -164,7 +164,7 @@ class AnsweredNothing:
 
 @dataclass(frozen=True, slots=True)
 class Violated:
-    """The peer broke the protocol. Write ``reply``, then close where ``fatal``."""
+    """The peer broke the protocol. Write ``reply``, then close if ``fatal``."""
 
     reason: str
     reply: bytes
@@ -222,7 +222,7 @@ class SmppSession:
         return self.send_numbered(request, token)[1]
 
     def send_numbered(self, request: Pdu, token: object = None) -> tuple[int, bytes]:
-        """As :meth:`send`, with the request's sequence number, which :meth:`give_up` wants."""
+        """As :meth:`send`, with the request's sequence number, which :meth:`give_up` needs."""
         command_id = request.command_id
         if self.state not in self._sendable.get(command_id, _NEVER):
             raise LocalProtocolError(f"{request.name} by the {self.role} in {self.state}")

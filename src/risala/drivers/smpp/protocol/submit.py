@@ -75,7 +75,7 @@ class Concatenating(StrEnum):
     UDH = "udh"
     """A user data header with an 8-bit reference, before the text of each part."""
     UDH16 = "udh16"
-    """A user data header with a 16-bit reference, where every part has room for it; else 8-bit."""
+    """A user data header with a 16-bit reference, if every part has room for it; else 8-bit."""
     SAR = "sar"
     """The optional parameters ``sar_…`` (§5.3.2.22 to 24); the SMSC makes the header."""
 
@@ -123,7 +123,7 @@ class SubmitOptions:
     replace_if_present_flag: int = 0
     extra_tlvs: tuple[Tlv, ...] = ()
     is_reference_octet: bool = False
-    """Give references of 1 to 255: some SMSCs keep one octet of them."""
+    """Use references of 1 to 255: some SMSCs keep one octet of them."""
     is_transaction: bool = False
     """Let the carrier answer once the phone has answered."""
 

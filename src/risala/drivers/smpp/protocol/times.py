@@ -17,7 +17,7 @@ _YEAR_DAYS: Final = 365
 
 
 def absolute_time(epoch_ms: int) -> str:
-    """A moment as ``YYMMDDhhmmsst00+`` in UTC (§7.1.1.1)."""
+    """A time as ``YYMMDDhhmmsst00+`` in UTC (§7.1.1.1)."""
     moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
     return f"{moment:%y%m%d%H%M%S}{epoch_ms // 100 % 10}00+"
 
