@@ -37,7 +37,7 @@ def id_of_request() -> str:
 
 
 class Connection(TrioASGIHTTPConnection):
-    """One request. Gives it an id, and adds our headers to every answer, from any source."""
+    """One request. Creates its id, and adds our headers to every answer, from any source."""
 
     async def __call__(self, receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         query = self.scope.get("query_string", b"")

@@ -298,7 +298,7 @@ class PlainRoutes:
         )
 
     async def hold(self, fields: Fields, client: Client | None) -> None:
-        """Delay a 401 where its client has sent many wrong keys."""
+        """Delay a 401 if its client has sent many wrong keys."""
         # A request without any key is no guess and is not counted.
         if b"x-api-key" in fields or b"authorization" in fields:
             await self._hold(fields, client)

@@ -77,7 +77,7 @@ _LACKING_RETRY_S: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class BodyIssue:
-    """One fault of a body: where, a stable code, a sentence."""
+    """One fault of a body: its place, a stable code, a sentence."""
 
     path: tuple[str | int, ...]
     code: str

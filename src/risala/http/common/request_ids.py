@@ -14,5 +14,5 @@ REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("risala_request_id", defa
 
 
 def new_request_id() -> str:
-    # The client's own x-request-id is not looked at: it would let strangers write our log.
+    # The client's own x-request-id is ignored: it would let strangers write our log.
     return _IDS.new("req")

@@ -1,4 +1,4 @@
-"""How the public face answers: counted by status, for ``/metrics``."""
+"""Answers of the public face: counted by status, for ``/metrics``."""
 
 from __future__ import annotations
 

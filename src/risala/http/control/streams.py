@@ -161,7 +161,7 @@ def _chunk(told: Told, what: What) -> bytes:
         case OutboxEvent():
             return f"id: {told.id}\nevent: event\ndata: {told.body}\n\n".encode()
         case LifeEvent():
-            # Where events are followed too, their ids are the reader's position, which an id here
+            # If events are followed too, their ids are the reader's position, which an id here
             # would overwrite.
             position = "" if What.EVENTS in what else f"id: {told.at}\n"
             return f"{position}event: life\ndata: {_json(life_wire(told))}\n\n".encode()

@@ -44,7 +44,7 @@ async def save(visit: PageRequest) -> TrioResponse:
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit, error))
     reply = visit.go(_PLACE, SAVED)
-    # A language that was chosen at the foot of a page gives way to this one.
+    # This language replaces one that was chosen at the foot of a page.
     visit.door.drop_cookie(reply, LANGUAGE_COOKIE)
     return reply
 

@@ -20,7 +20,7 @@ SAVED: Final = N_("Saved. What is older goes within the hour.")
 _PAGE: Final = "account_data/show.html"
 _FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
-"""Of a number: the reader types these digits before it is erased, so that it is the right one."""
+"""The last digits of a number: the reader types them before it is erased, to confirm it."""
 _KINDS: Final = {
     "texts": N_("Texts of messages"),
     "events": N_("Events and their deliveries"),
@@ -148,7 +148,7 @@ async def show_deletion(visit: PageRequest) -> TrioResponse:
 
 
 async def deletion_piece(visit: PageRequest) -> TrioResponse:
-    """How far it is, for a page that stays open."""
+    """The progress, for a page that stays open."""
     return await visit.piece("account_data/progress.html", erasure=await _erasure(visit))
 
 

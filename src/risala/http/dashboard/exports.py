@@ -20,7 +20,7 @@ from risala.http.web.routes import PageRoute
 
 DELETED: Final = N_("The file is deleted.")
 CHUNK_BYTES: Final = 256 * 1024
-"""Of the file, in memory for each that fetches it."""
+"""Bytes of the file in memory for each download."""
 FAULTS: Final = {
     "no room": N_("There is not enough room on our disk. Ask us, or try again later."),
     "too large": N_("It would be too large. Ask us: we can hand it over in another way."),
@@ -41,7 +41,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def piece(visit: PageRequest) -> TrioResponse:
-    """How far it is, for a page that stays open."""
+    """The progress, for a page that stays open."""
     return await visit.piece("exports/progress.html", **await _values(visit))
 
 

@@ -84,7 +84,7 @@ def _at(visit: PageRequest, page: str, access: PageAccess, **query: str) -> str 
 
 
 def _in_mode(visit: PageRequest, page: str, mode: str) -> str:
-    """The address of something that is of one mode, whichever is looked at."""
+    """The address of a thing that has one mode, from pages of any mode."""
     return f"/app/{visit.organization_id}/{page}{'?mode=test' if mode == 'test' else ''}"
 
 

@@ -29,10 +29,10 @@ TESTED: Final = N_("The test event is on its way: it stands at the top of the de
 REPLAYED: Final = N_("The delivery is made again.")
 ALL_REPLAYED: Final = N_("All deliveries that failed since then are made again.")
 STATES: Final = ("failed", "pending", "delivered")
-"""By which deliveries can be filtered."""
+"""The filters of deliveries."""
 _SHOWN: Final = 25
 _CHUNKS: Final = 5
-"""Of a replay in one answer: a thousand deliveries, and then the reader sees how far it is."""
+"""Chunks of a replay in one answer: a thousand deliveries; then the progress is shown."""
 
 
 async def show_all(visit: PageRequest) -> TrioResponse:

@@ -54,7 +54,7 @@ REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
     errors.OutcomeUnknown: FaceRefusal.UNKNOWN,
     errors.Unavailable: FaceRefusal.UNAVAILABLE,
 }
-"""By the most derived class of an error that is found here."""
+"""By the most derived class of an error that is in the table."""
 
 
 _PLACE_DIGITS_MAX: Final = 18

@@ -44,7 +44,7 @@ WHYS: Final = {
     "cap_organization": N_("Its organization has had as much as texts may credit in a day."),
     "cap_day": N_("As much as texts may credit in a day is credited."),
 }
-"""Why a text credits nothing by itself."""
+"""Why a text is not credited automatically."""
 DISMISSED: Final = N_("The text is put away.")
 RECONCILED: Final = N_("Texts go on from this balance.")
 _LIST: Final = "bank/list.html"

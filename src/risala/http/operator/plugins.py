@@ -1,4 +1,4 @@
-"""Pages that plugins bring: drawn by us from blocks, in our frame; no HTML of theirs is shown."""
+"""Pages of plugins: drawn by us from blocks, in our frame; their own HTML is never shown."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def act(visit: PageRequest) -> TrioResponse:
 
 
 _FAILED: Final = PageAnswer("", {"": ""})
-"""Of a plugin that did not come to an end with a form."""
+"""For a plugin that failed to handle a form."""
 
 
 async def _drawn(

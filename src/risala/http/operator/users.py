@@ -20,7 +20,7 @@ from risala.http.web.routes import PageRoute
 ENDED: Final = N_("The session is ended.")
 ALL_ENDED: Final = N_("All their sessions are ended.")
 OPERATORS: Final = "operators"
-"""Of the filter: only they."""
+"""The filter for operators only."""
 ROWS: Final = 50
 
 

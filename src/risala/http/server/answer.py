@@ -1,4 +1,4 @@
-"""Answers as bytes: the heads of all of them, and whole answers that the server gives by itself."""
+"""Answers as bytes: the heads of all of them, and whole answers of the server itself."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ class HttpExchange:
         self._left: int | None = None
         """Missing bytes of the answer's body, if its head has a length."""
         self.keeps = False
-        """Whether the connection goes on after this answer."""
+        """Whether the connection stays open after this answer."""
 
     @property
     def length(self) -> int | None:

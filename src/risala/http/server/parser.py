@@ -214,7 +214,7 @@ class RequestParser:
 
 
 def _judge(request: Request) -> None:
-    """Refuse a request that llhttp takes and we do not; bring any other into its one form."""
+    """Refuse a request that llhttp accepts and we do not; normalise any other."""
     fields = request.fields
     host = None
     try:
@@ -292,7 +292,7 @@ def _has_body(request: Request) -> bool:
 
 
 def _guess(head: bytes) -> tuple[bytes, str | None]:
-    """Path and origin in an invalid head, where they can be seen in it."""
+    """Path and origin in an invalid head, if they can be found in it."""
     line = _begins(head)
     if line is None:
         return b"", None

@@ -22,7 +22,7 @@ class PageAccess(StrEnum):
 
     @property
     def roles(self) -> frozenset[Role]:
-        """Of the organization in the address; empty: it is about no organization."""
+        """The roles in the organization of the address; empty: a page without an organization."""
         return _ROLES[self]
 
 

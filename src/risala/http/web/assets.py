@@ -39,7 +39,7 @@ class Shelf:
     """All of them."""
 
     assets: Mapping[str, Asset]
-    """By path."""
+    """The files by path."""
     addresses: Mapping[str, str]
     """Paths by the files' own names."""
 

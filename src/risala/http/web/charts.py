@@ -21,7 +21,7 @@ _HEIGHT: Final = 100.0
 _LEAST: Final = 0.7
 """The minimum height of a bar above zero, so that it is visible."""
 _GAP: Final = 0.45
-"""Of ground between two colours of a bar."""
+"""The width of the gap between two colours of a bar."""
 _LINES: Final = 3
 
 

@@ -153,7 +153,7 @@ def safe_next(target: str, roots: Sequence[str] = ("/app",)) -> str | None:
 
 
 _NEXT_CHARACTERS_MAX: Final = 500
-"""Longer than any address of ours with all its filters."""
+"""Longer than any of our addresses with all its filters."""
 
 
 def is_surely_own_form(request: Request, door: CookiePolicy) -> bool:

@@ -34,7 +34,7 @@ class SignInAccess(Protocol):
 
     @property
     def public_url(self) -> str:
-        """Where people find the pages."""
+        """The public address of the pages."""
 
     @property
     def has_mailer(self) -> bool:

@@ -40,7 +40,7 @@ _MONTHS: Final = (
     *(NC_("month", "Sep"), NC_("month", "Oct"), NC_("month", "Nov"), NC_("month", "Dec")),
 )
 _DECIMALS: Final = 2
-"""Of every currency that we count in (:mod:`risala.engine.model.money`)."""
+"""The decimals of all our currencies (:mod:`risala.engine.model.money`)."""
 _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
 """Currencies with a word of their own; any other is written by its code."""
 _CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
@@ -56,7 +56,7 @@ _DAY_MS: Final = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """How one reader writes: their language, the clock of their organization, its money."""
+    """The formats of one reader: their language, the clock of their organization, its money."""
 
     words: Words
     zone: ZoneInfo
@@ -73,7 +73,7 @@ class Formats:
         return _number(self.words.language, value, decimals)
 
     def nums(self, values: Iterable[int]) -> list[Markup]:
-        """Of a row of numbers, of which a table has many."""
+        """A row of numbers; a table has many such rows."""
         return [_number(self.words.language, value, 0) for value in values]
 
     def share(self, part: float, decimals: int = 1) -> Markup:
@@ -201,7 +201,7 @@ class Formats:
         return as_markup(f"<bdi>{self.date_text(at)}</bdi>")
 
     def lasting(self, span_ms: int) -> Markup:
-        """How long something took or takes: 40 ms, 3.9 s, 12 minutes, 5 hours, 11 days."""
+        """A duration: 40 ms, 3.9 s, 12 minutes, 5 hours, 11 days."""
         if 0 < span_ms < _TENTH_MS:
             return self._with_unit(self.num(span_ms), self.words.among("unit of time", "ms"))
         if span_ms < _MINUTE_MS:
@@ -279,7 +279,7 @@ def bare_formats(words: Words) -> Formats:
 
 
 _FIRST_YEAR: Final = 1970
-"""Before it no time can be counted, and nothing of ours has happened."""
+"""Earlier times cannot be counted, and no event of ours is older."""
 _DAYS_TOLD_MAX: Final = 60
 """Older times are shown by their date: two months."""
 

@@ -26,7 +26,7 @@ UNSENT_AGE_MAX_MS: Final = 30 * 60_000
 UNSENT_MAX: Final = 200
 """Forms that are kept; one more takes the place of the oldest."""
 UNSENT_CHARACTERS_MAX: Final = 20_000
-"""Of one form: a long message to many numbers. All together are some 16 MB at most."""
+"""The limit of one form: a long message to many numbers. All together are some 16 MB at most."""
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -51,7 +51,7 @@ class SentForm:
         return self.fields.get(name, ())
 
     def lines(self, name: str) -> list[str]:
-        """Of a field that takes one thing a line."""
+        """The values of a field with one value a line."""
         return [line.strip() for line in self.text(name).splitlines() if line.strip()]
 
     def ticked(self, name: str) -> bool:

@@ -34,7 +34,7 @@ OWN_NAMES: Final = {
     Language.ARABIC: "العربية",
     Language.ENGLISH: "English",
 }
-"""As their readers call them: never translated."""
+"""Their names in themselves: never translated."""
 USUAL: Final = Language.FRENCH
 """For an unknown reader."""
 
@@ -62,7 +62,7 @@ def preferred(accepted: LanguageAccept) -> Language:
 
 
 _FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")
-"""Where French wants a space that breaks no line; a translator types an ordinary one."""
+"""Places where French needs a no-break space; a translator types an ordinary one."""
 _GROUPS: Final = re.compile(r"(?<=\d) (?=\d)")
 _HOLE: Final = re.compile(r"\{([a-z_]+)\}")
 

@@ -44,7 +44,7 @@ GATHERED_MAX: Final = 200
 AGAIN_S: Final = 30
 PIECE_END: Final = Markup("<!-- end of a piece -->")
 _MARKS: Final = re.compile(r'<input type="hidden" name="(?:form_token|once)"[^>]*>')
-"""Of forms: another at each drawing, and as good as the one before."""
+"""Tokens of forms, which differ at each drawing but are equally valid."""
 OVER: Final = b"event: over\ndata:\n\n"
 """The page closes the stream, and does not come back."""
 

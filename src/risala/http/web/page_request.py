@@ -86,7 +86,7 @@ class Site:
     """The existing pages of an organization, such as ``keys`` and ``verify/settings``, or of the
     console."""
     rails: dict[Role | None, Rail] = field(default_factory=dict)
-    """By the reader's role; None: in the console."""
+    """The rail by the reader's role; None: in the console."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +100,12 @@ class PageRequest:
     formats: Formats
     theme: Theme
     cookie: str = field(repr=False)
-    """Of the session, else of the browser: the marks in its forms are bound to it."""
+    """The session's, else the browser's cookie: the marks in its forms are bound to it."""
     session: WebSession | None
     arguments: Mapping[str, str] = field(default_factory=dict)
     """The parts of the path that are in angle brackets in the route."""
     form: SentForm = field(default_factory=SentForm, repr=False)
-    """Of a POST; of a GET the fields of its address."""
+    """The fields of a POST; for a GET those of its address."""
     place: ReachableOrganization | None = None
     organization: Mapping[str, Any] = field(default_factory=dict)
     """From ``org.show``; empty where the page is of no organization."""
@@ -194,7 +194,7 @@ class PageRequest:
         return people.caller(self.session, self.place.organization_id)
 
     async def perform(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        """Do an operation for the reader; one that is of an organization, in the one looked at.
+        """Do an operation for the reader, with the organization of the page if it needs one.
 
         Raises:
             Refusal, Unavailable: as :meth:`risala.engine.operations.gateway.Gateway.perform` does.
@@ -295,7 +295,7 @@ class PageRequest:
 
     @property
     def slug(self) -> str:
-        """The page of the organization or of the console that is looked at."""
+        """The current page of the organization or of the console."""
         at, parts = 2 if self.is_console else 3, self.request.path.split("/")
         return parts[at] if len(parts) > at else ""
 

@@ -53,7 +53,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_rate": N_("Write a number above 0."),
     "invalid_reason": N_("Choose one of the reasons."),
 }
-"""By the code of a field's fault."""
+"""Sentences by the code of a field's fault."""
 
 KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.InsufficientBalance: N_("The balance does not cover the price. Top up, then try again."),
@@ -68,7 +68,7 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.NotFound: N_("There is no such thing in this organization."),
     errors.Forbidden: N_("This is not for your role."),
 }
-"""By the kind of a refusal; the most derived one decides."""
+"""Sentences by the kind of a refusal; the most derived one decides."""
 
 
 SPOKEN: Final = (

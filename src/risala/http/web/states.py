@@ -12,7 +12,7 @@ from risala.http.web.languages import N_, NC_
 class StateLook:
     word: str
     shape: str
-    """Of the sprite."""
+    """The name of the shape in the sprite."""
     turns: bool = False
     """The shape points along the line, and so the other way in Arabic."""
 

@@ -50,7 +50,7 @@ class PageReader(Protocol):
         """The hidden fields without which a form is not taken."""
 
     def at(self, page: str, **query: str) -> str:
-        """The address of a page of the organization that is looked at."""
+        """The address of a page of the current organization."""
 
     @property
     def face(self) -> WebFace:

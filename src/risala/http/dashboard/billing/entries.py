@@ -29,10 +29,10 @@ COLUMNS: Final = (
     *("entry", "createdAt", "kind", "amount", "balanceAfter", "currency", "reference"),
     *("messages", "note"),
 )
-"""As the API calls them: a file is the same in every language."""
+"""The names of the API: a file is the same in every language."""
 _ROWS: Final = 25
 _ROWS_AT_ONCE: Final = 500
-"""Of a file: as many as an answer has at most."""
+"""Rows read at once for a file: the maximum of an answer."""
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 
 

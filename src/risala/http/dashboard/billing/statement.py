@@ -34,7 +34,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def set_alert(visit: PageRequest) -> TrioResponse:
-    """An empty field brings the general amount back."""
+    """An empty field restores the general amount."""
     form = visit.form
     try:
         amount = form.amount("low_balance") or None

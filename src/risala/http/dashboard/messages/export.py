@@ -113,7 +113,7 @@ def _row(visit: PageRequest, message: Mapping[str, Any]) -> list[Cell]:
 
 
 def _time(visit: PageRequest, at: str | None) -> OwnText | None:
-    """As spreadsheets understand it."""
+    """A time in the format of spreadsheets."""
     if at is None:
         return None
     local = datetime.fromisoformat(at).astimezone(visit.formats.zone)

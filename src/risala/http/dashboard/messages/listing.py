@@ -102,7 +102,7 @@ def _newest(visit: PageRequest, page: Mapping[str, Any]) -> str:
 
 
 def _now_key(visit: PageRequest) -> str:
-    """The key that a message accepted at this moment would get at least."""
+    """The least key of a message accepted now."""
     return str(visit.formats.now_ms << KEY_COUNTER_BITS)
 
 

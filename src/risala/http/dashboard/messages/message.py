@@ -116,13 +116,13 @@ async def _values(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, obj
 
 
 def _may_repeat(found: Mapping[str, Any]) -> bool:
-    """Whether its text can be sent again. A part by itself would be the middle of a sentence."""
+    """Whether its text can be sent again. A single part would be the middle of a sentence."""
     message = found["message"]
     return message["kind"] != "code" and message["body"] is not None and found["part"] is None
 
 
 def _size(text: str) -> dict[str, int]:
-    """How much of its parts a text fills."""
+    """How much of its parts a text uses."""
     size = count(text)
     one, part = whole_capacity(size.alphabet), part_capacity(size.alphabet)
     return {"units": size.units, "room": one if size.segments == 1 else part * size.segments}

@@ -35,7 +35,7 @@ LABELS: Final = {
 """The labels of the fields; the texts by language use the language's own name."""
 _LISTS: Final = ("app_hashes", "origins")
 _SHOWN_CODE: Final = "482193712"
-"""Of the preview: as many digits of it as a code has."""
+"""The code of the preview: as many digits of it as a code has."""
 _CENTS: Final = 100
 
 

@@ -22,7 +22,7 @@ COLUMNS: Final = (
     *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
     *("before", "after"),
 )
-"""As the operation calls them: a file is the same in every language."""
+"""The names of the operation: a file is the same in every language."""
 JSON: Final = "jsonl"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 

@@ -46,7 +46,7 @@ THINGS: Final = {
 ROWS: Final = 50
 _NOTHING: Final[tuple[object, ...]] = (None, "", [])
 _CHANGES_SHOWN: Final = 6
-"""Of one line; the others are behind a fold."""
+"""Shown values of one line; the others are behind a fold."""
 
 
 async def show(visit: PageRequest) -> TrioResponse:

@@ -74,7 +74,7 @@ def _written(change: Mapping[str, Any], side: str) -> str:
 
 
 async def apply(visit: PageRequest) -> TrioResponse:
-    """Go by the file that was looked at; another one since then is looked at first."""
+    """Apply the file that the operator saw; a file changed since then is shown first."""
     try:
         await visit.perform("carriers.apply", hash=visit.form.text("hash"))
     except Refusal as error:

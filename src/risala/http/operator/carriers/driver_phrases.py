@@ -46,7 +46,7 @@ FACTS: Final = {
     "is": N_("It is"),
     "text": N_("Text"),
 }
-"""Of a link (``Health.details``), and of a command's answer."""
+"""Facts of a link (``Health.details``), and of a command's answer."""
 PHRASES: Final = (
     N_("nothing listens there, or a firewall refuses us"),
     N_("no way leads there"),

@@ -23,7 +23,7 @@ SUSPENDED: Final = N_("The organization is suspended.")
 RESUMED: Final = N_("The organization may send again.")
 ADDED: Final = N_("They are a member now.")
 ROWS: Final = 5
-"""Of each short list; the newest, or the first."""
+"""Rows of each short list; the newest, or the first."""
 _PAGE: Final = "organizations/show.html"
 Json = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ _USUAL: Final = Settings()
 @dataclass(frozen=True, slots=True)
 class ShownSetting:
     name: str
-    """As the file has it: ``http.port``."""
+    """Its name in the file: ``http.port``."""
     value: str
     """Empty: it is not set."""
     is_usual: bool

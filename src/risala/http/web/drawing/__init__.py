@@ -1,1 +1,1 @@
-"""How templates are drawn: by Jinja, as quick as ours allow."""
+"""Drawing templates: by Jinja, as fast as our templates allow."""

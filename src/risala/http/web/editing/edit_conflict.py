@@ -27,7 +27,7 @@ class StandsNow:
 
 @dataclass(frozen=True, slots=True)
 class StoredField:
-    """A field of a form as it is stored at this moment."""
+    """A field of a form as it is stored now."""
 
     label: Markup | str
     value: str

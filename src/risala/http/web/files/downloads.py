@@ -22,7 +22,7 @@ from risala.engine.model.following import Lagged
 from risala.http.web.files.spreadsheet import Cell, FileForm
 
 RUNNING_MAX: Final = 8
-"""Of all readers together: each takes some of the time in which messages go out."""
+"""For all readers together: each takes some of the time for sending messages."""
 RUNNING_PER_USER_MAX: Final = 2
 KEPT_MAX: Final = 500
 """Downloads of which it is remembered how far they came."""
@@ -40,7 +40,7 @@ class DownloadState(StrEnum):
 
 @dataclass(slots=True, eq=False)
 class Download:
-    """How far one is."""
+    """The progress of one download."""
 
     rows: int = 0
     share: float = 0.0

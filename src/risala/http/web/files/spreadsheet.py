@@ -39,7 +39,7 @@ _FORMULA_WITHIN: Final = re.compile(
 
 
 class FileForm(Protocol):
-    """How rows are written into a file."""
+    """The format of rows in a file."""
 
     @property
     def content_type(self) -> str: ...

@@ -1,4 +1,4 @@
-"""Where a message is: its state, the lines of its timeline, and the stations of its way."""
+"""The journey of a message: its state, the lines of its timeline, and its stations."""
 
 from __future__ import annotations
 
