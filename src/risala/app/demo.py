@@ -147,7 +147,7 @@ async def make_accounts(gateway: Gateway, path: Path) -> dict[str, str]:
 
 
 async def make_people(gateway: Gateway, organization_id: str) -> None:
-    """The demo's users, where they are missing: the owner of its organization, and an operator."""
+    """The demo's users, created if missing: the owner of its organization, and an operator."""
     member = {"organization_id": organization_id, "email": OWNER, "role": "owner"}
     operator = {"email": OPERATOR, "operator": True}
     for name, arguments in (("member.add", member), ("user.create", operator)):

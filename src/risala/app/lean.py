@@ -31,7 +31,7 @@ class _Without(MetaPathFinder):
 def import_structlog() -> None:
     """Import structlog as if rich were not installed; rich can be imported afterwards.
 
-    Does nothing where either of them is imported already.
+    Does nothing if either of them is imported already.
     """
     if "structlog" in sys.modules or "rich" in sys.modules:
         return

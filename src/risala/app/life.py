@@ -45,8 +45,8 @@ async def print_life(
     watch: AbstractContextManager[Subscription[LifeEvent]],
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Print every change until cancelled, and where some were missed because the screen was too
-    slow, how many."""
+    """Print every change until cancelled; if some were missed because the screen was too slow,
+    print how many."""
     with watch as events:
         task_status.started()
         async for event in events:

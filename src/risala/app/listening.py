@@ -24,7 +24,7 @@ class ServiceAddresses:
     metrics: BoundAddress | None
     """None: the metrics are at the main address, or off."""
     smpp: tuple[BoundAddress, ...] = ()
-    """Where customers' SMPP software binds."""
+    """The address for customers' SMPP software."""
 
     @property
     def all(self) -> list[BoundAddress]:

@@ -25,7 +25,7 @@ class _Logger(_Everything):  # type: ignore[misc]  # structlog makes its class a
     """Reads the level at each line: a logger is kept, and the level may change after that."""
 
     def is_enabled_for(self, level: int) -> bool:
-        """Whether a line of this level is written: where making its values costs something."""
+        """Whether a line of this level is written: for lines whose values are costly to make."""
         return level >= _Level.number
 
     def debug(self, event: str, *args: Any, **values: Any) -> Any:  # noqa: ANN401

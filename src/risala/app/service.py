@@ -310,7 +310,7 @@ def _source(
 
 
 async def _lock(data_dir: Path) -> DataLock:
-    """The lock of the data directory, waiting a moment for a command to be done with it."""
+    """The lock of the data directory, after a short wait for a command that holds it."""
     lock = DataLock(data_dir)
     until_s = trio.current_time() + LOCK_PATIENCE_S
     while True:

@@ -125,5 +125,5 @@ def cli(context: click.Context) -> None:
       risala serve --demo
       risala org list
     """
-    if os.environ.get("NO_COLOR"):  # https://no-color.org; rich looks by itself
+    if os.environ.get("NO_COLOR"):  # https://no-color.org; rich checks it itself
         context.color = False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 BRINGING: Final = ("risala.drivers.sinks.plugin",)
-"""The built-in plugins that bring commands."""
+"""The built-in plugins that have commands."""
 KNOWN: Final = {"sinks": "How event sinks do"}
 """Their commands, so that no plugin is imported to list them; a test compares them."""
 
@@ -47,7 +47,7 @@ def plugged() -> Plugged:
     folder, disabled = _settings()
     manager = PluginManager(logs=False)
     manager.load(BRINGING, folder=folder, disabled=disabled)
-    # Of the built-in plugins only these are looked at: that another is disabled is no fault.
+    # Of the built-in plugins only these are checked: that another is disabled is no fault.
     faults = [(each.name, each.reason) for each in manager.faults if each.reason != NO_SUCH_PLUGIN]
     return Plugged(manager.of(COMMANDS), faults)
 

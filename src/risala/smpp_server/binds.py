@@ -53,7 +53,7 @@ _NOWHERE: Final = object()
 
 
 class BindGuard(Protocol):
-    """Counts failed binds where failed API keys are counted."""
+    """Counts failed binds together with failed API keys."""
 
     def bucket(self, peer: str | None) -> Hashable:
         """The key of an address in limits by address."""

@@ -1,8 +1,8 @@
-"""How a message's id is written to customers' software: as the service's own id, or as a number.
+"""The format of message ids for customers' software: the service's own id, or a number.
 
-Much software keeps ids in a column of numbers, or reads them as hexadecimal. A number here is the
+Many programs keep ids in a column of numbers, or read them as hexadecimal. A number here is the
 message's key, which is unique, stored with the message and less than 2 to the power of 63. So a
-number needs no table, and names its message for as long as the message is kept. Pure.
+number needs no table, and identifies its message for as long as the message is kept. Pure.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ the same shape, even after the setting was changed."""
 
 
 class IdShape(StrEnum):
-    """How ids are written."""
+    """The formats of ids."""
 
     TEXT = "text"
-    """As everywhere else: ``sms_`` and 32 characters."""
+    """The usual format: ``sms_`` and 32 characters."""
     DECIMAL = "decimal"
     """Up to 19 digits."""
     HEX = "hex"
@@ -38,7 +38,7 @@ def written(message_id: str, shape: IdShape) -> str:
 
 
 def shape_of(metadata: Mapping[str, str]) -> IdShape:
-    """How the answer to a message's submit wrote its id."""
+    """The shape of the id in the answer to a message's submit."""
     try:
         return IdShape(metadata.get(MESSAGE_ID, IdShape.TEXT))
     except ValueError:  # metadata that a caller of the API made

@@ -49,7 +49,7 @@ Raises:
     NotFound: it is no longer kept.
 """
 _DCS_IA5: Final = 0x01
-"""Of receipts: in GSM 03.38, which ``data_coding`` 0 is here, the octet of ``_`` in an id is ``§``
+"""For receipts: in GSM 03.38, which ``data_coding`` 0 is here, the octet of ``_`` in an id is ``§``
 to software that decodes by it."""
 _FAILURES: Final = "2"
 _DELIVERIES: Final = "3"

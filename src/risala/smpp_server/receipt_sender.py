@@ -126,7 +126,7 @@ class ReceiptSender:
         self._changed.set()
 
     async def run(self) -> None:
-        """Deliver for life."""
+        """Deliver until cancelled."""
         while True:
             try:
                 await self._deliver_page()

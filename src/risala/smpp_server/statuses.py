@@ -51,9 +51,9 @@ ESME_RINVEXPIRY: Final = 0x62
 ESME_RINVDFTMSGID: Final = 0x63
 ESME_RINVTLVVAL: Final = 0xC4
 ESME_RINVDCS: Final = 0x104
-"""Of SMPP 5.0; clients of 3.4 read it as a refusal for good."""
+"""A status of SMPP 5.0; clients of 3.4 read it as a final refusal."""
 NO_BALANCE: Final = 0x400
-"""Of our own (§5.1.3 leaves 0x400 to 0x4FF to vendors), as the two after it."""
+"""Our own status (§5.1.3 leaves 0x400 to 0x4FF to vendors), like the next two."""
 SPEND_CAP: Final = 0x401
 OPTED_OUT: Final = 0x402
 

@@ -126,8 +126,8 @@ def decode_gsm7(octets: bytes) -> str:
 
 
 def decode_gsm7_part(octets: bytes) -> str:
-    """As :func:`decode_gsm7`, of a part: an ESC with nothing behind it is kept as U+001B, for
-    :func:`risala.sms.segment.join` to mend with the part that follows."""
+    """As :func:`decode_gsm7`, for a part: a final ESC is kept as U+001B, for
+    :func:`risala.sms.segment.join` to mend with the next part."""
     escapes = len(octets) - len(octets.rstrip(bytes((ESCAPE,))))
     return decode_gsm7(octets) + ESCAPE_CHARACTER * (escapes % 2)
 

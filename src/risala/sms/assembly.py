@@ -54,7 +54,7 @@ class _Assembly:
     touched_at_s: float
     parts: dict[int, Part] = field(default_factory=dict)
     repeats: bool = True
-    """Every part so far belongs to a message that was whole a moment ago: the carrier sends that
+    """Every part so far belongs to a message that was completed recently: the carrier sends that
     message again."""
 
 
@@ -71,7 +71,7 @@ class Whole:
 
     text: str = field(repr=False)
     segments: int
-    """How many parts the message was sent in."""
+    """The number of parts of the message."""
     parts: tuple[Part, ...] = ()
     """The parts that came, in their order."""
     key: Key = ()
@@ -189,7 +189,7 @@ class Assembler:
                 assembly.parts.setdefault(part.number, part)
 
     def give_way(self, *, at_once: bool = False) -> Whole | None:
-        """Give up the message that was touched longest ago, where too many wait, or ``at_once``."""
+        """Give up the message that is unchanged for longest, if too many wait, or ``at_once``."""
         if not self._assemblies or (not at_once and len(self._assemblies) <= self._assemblies_max):
             return None
         return self._take(next(iter(self._assemblies)))
@@ -200,9 +200,8 @@ class Assembler:
         return [self._take(key) for key in keys]
 
     def take_repeated(self, before_s: float) -> list[Whole]:
-        """Give up the messages of which nothing but repeated parts came, the last before
-        ``before_s``. Longer than :data:`REPEATS_S` they would wait for a message that has their
-        reference by chance."""
+        """Give up the messages with only repeated parts, the last before ``before_s``. Longer than
+        :data:`REPEATS_S` they would wait for a message that has their reference by chance."""
         one_by_one = self._assemblies.items()
         keys = [key for key, one in one_by_one if one.repeats and one.touched_at_s < before_s]
         return [self._take(key) for key in keys]

@@ -58,7 +58,7 @@ class Cause(StrEnum):
     VALIDITY_OVER = "VALIDITY_OVER"
     """Its validity ended before a carrier accepted it."""
     RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
-    """It was refused for the moment as often as the settings allow."""
+    """It was temporarily refused as often as the settings allow."""
     UNCERTAIN = "UNCERTAIN"
     """It left, and it could not be found out whether the carrier took it."""
     RESTORED = "RESTORED"

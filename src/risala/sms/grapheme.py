@@ -16,7 +16,7 @@ _PREPENDED: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u08e2"
 
 
 def is_boundary(text: str, at: int) -> bool:
-    """True where ``text`` may be cut before the character ``at`` (UAX #29 GB1 to GB13)."""
+    """True if ``text`` may be cut before the character ``at`` (UAX #29 GB1 to GB13)."""
     if at <= 0 or at >= len(text):
         return True
     before, after = text[at - 1], text[at]

@@ -26,7 +26,7 @@ class PartText(NamedTuple):
 def text_of_parts(parts: Mapping[int, PartText], total: int) -> str:
     """The joined text of the parts, by their numbers from 1 to ``total``.
 
-    A character that a cut divided is whole again where both of its parts are there.
+    A character divided by a cut is whole again if both of its parts are there.
     """
     found = []
     for is_there, numbers in groupby(range(1, total + 1), parts.__contains__):

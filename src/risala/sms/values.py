@@ -1,4 +1,4 @@
-"""Frozen values, made quickly where many are made."""
+"""Frozen values, made quickly for frequent use."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def moment(iso: str | None) -> str | None:
 
 
 def at(at_ms: int | None) -> str | None:
-    """A moment (UTC epoch milliseconds) as ``2026-11-21 08:30:00.123``, UTC."""
+    """A time (UTC epoch milliseconds) as ``2026-11-21 08:30:00.123``, UTC."""
     return moment(maybe_iso(at_ms))
 
 

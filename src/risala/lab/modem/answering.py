@@ -1,4 +1,4 @@
-"""How a simulated modem works on the lines that are typed, and answers them (V.250 §5). Pure."""
+"""The handling of typed lines by a simulated modem, and its answers (V.250 §5). Pure."""
 
 from __future__ import annotations
 
@@ -311,7 +311,7 @@ class Answering:
         return chr(self.registers[3]) + chr(self.registers[4])
 
     def say(self, line: str) -> None:
-        """A line by itself."""
+        """An unsolicited line."""
         self._modem.emit(f"{self._blank()}{self._eol}{line}{self._eol}".encode("latin-1"))
 
     def _blank(self) -> str:

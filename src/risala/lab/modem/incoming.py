@@ -99,7 +99,7 @@ class Incoming:
     # -- +CNMA ---------------------------------------------------------------------------------
 
     def acknowledge(self, *, good: bool = True) -> Rows:
-        """Raises :class:`CmsError` 340 where nothing waits for it."""
+        """Raises :class:`CmsError` 340 if nothing waits for it."""
         pending, self._unacknowledged = self._unacknowledged, None
         if pending is None:
             raise CmsError(Cms.NO_ACKNOWLEDGEMENT_EXPECTED)

@@ -53,7 +53,7 @@ class Voice(Protocol):
     def receive(self, octets: bytes) -> None: ...
 
     def say(self, line: str) -> None:
-        """A line by itself."""
+        """An unsolicited line."""
 
     def after(self, action: Callable[[], object]) -> None:
         """Call ``action`` after the final result of the current line."""
@@ -322,7 +322,7 @@ class ModemCore:
         self.network.flush()
 
     def registration_line(self, name: str, *, is_read: bool) -> str:
-        """A line about the registration: ``+CREG: 0,1`` when it is read, ``+CREG: 1`` by itself;
+        """A line about the registration: ``+CREG: 0,1`` when it is read, ``+CREG: 1`` unsolicited;
         under n=2 with area and cell."""
         mode = self.settings[name][0]
         fields = [str(mode)] if is_read else []
@@ -354,7 +354,7 @@ class ModemCore:
         self.ask_ussd(ussd.code_of(text, packed=packed, charset=charset))
 
     def ask_ussd(self, code: str) -> None:
-        """Ask the network; its answer comes a moment later."""
+        """Ask the network; its answer comes a little later."""
         text = self.config.ussd.get(code)
         self.tell(e.UssdAsked(code, text))
         line = ussd.answer(text, packed=self.profile.ussd_packed, charset=self.charset)

@@ -1,4 +1,4 @@
-"""How a modem misbehaves: a few rules, drawn with dice that are handed in. Pure."""
+"""The misbehaviour of a modem: a few rules, with a given random generator. Pure."""
 
 from __future__ import annotations
 

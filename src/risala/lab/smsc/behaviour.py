@@ -156,7 +156,7 @@ class SteadyBehaviour:
         # Made in advance only if nothing varies: otherwise the first submit must draw the first
         # random number, so that a run repeats itself.
         self._always = Reaction() if jitter else self._react()
-        """The reaction to every submit, where nothing varies."""
+        """The reaction to every submit, if nothing varies."""
 
     def on_bind(self, request: Bind) -> int | None:
         return self._accounts.status(request)

@@ -39,7 +39,7 @@ class SimulatorConfig:
     rate_per_s: float | None = None
     """Submits above it are answered ESME_RTHROTTLED; None: no limit."""
     id_form: IdStyle = IdStyle.SAME
-    """How receipts write the ids that answers gave."""
+    """The form in receipts of the ids from answers."""
     receipt_tlvs: tuple[Tlv, ...] = ()
     """Parameters of the carrier's own, in every receipt."""
     repeats_references: bool = True
@@ -55,7 +55,7 @@ class SimulatorConfig:
     deaf_binds: int = 0
     """The first so many binds get answers to their requests, but no receipts and messages."""
     delivers_to_last: bool = False
-    """Of several binds of an account, the last one alone gets receipts and messages."""
+    """Of several binds of an account, only the last one gets receipts and messages."""
     interface_version: int = 0x34
     """The version in bind responses."""
     piece_octets: int | None = None

@@ -126,7 +126,7 @@ class Exchange:
         )
 
     def answer(self, wait_s: float, action: Callable[[], None]) -> None:
-        """Give an answer after ``wait_s``, or at once where too many answers wait already."""
+        """Give an answer after ``wait_s``, or at once if too many answers wait already."""
         if wait_s <= 0.0 or self._unanswered >= self.config.unanswered_max:
             action()
             return
@@ -170,7 +170,7 @@ class Exchange:
         self._on_message(message)
 
     def keep(self, account: Account, kept: StoredDelivery) -> None:
-        """Have a receipt sent as soon as its ESME takes it."""
+        """Send a receipt as soon as its ESME takes it."""
         self._kept += 1
         account.put(kept)
 

@@ -103,7 +103,7 @@ class MailRoom:
         ]
 
     def cancel(self, mail: PhoneMail) -> bool:
-        """Withdraw a message; False where its phone has it already."""
+        """Cancel a message; False if its phone has it already."""
         content = self._waiting.get(mail)
         if content is None:
             return False
@@ -112,7 +112,7 @@ class MailRoom:
         return True
 
     def replace(self, mail: PhoneMail, by: ReplaceSm) -> bool:
-        """Give a message another text; False where its phone has it already.
+        """Replace the text of a message; False if its phone has it already.
 
         Of the two times, one that ``by`` leaves empty stays as it was (§4.10.1).
         """

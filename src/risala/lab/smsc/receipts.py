@@ -28,7 +28,7 @@ _PADDED_DIGITS: Final = 24
 
 
 class IdStyle(StrEnum):
-    """How answers and receipts write one message id."""
+    """The forms of one message id in answers and receipts."""
 
     SAME = "same"
     """Hexadecimal in both."""

@@ -108,7 +108,7 @@ class MishapRule(ScenarioTable):
     taken: bool = True
     """Whether the phone gets the message all the same."""
     wait: Span = Span()
-    """Time from the moment when the answer would have come to the mishap."""
+    """Time from the planned answer to the mishap."""
 
 
 class Receipts(ScenarioTable):
@@ -125,7 +125,7 @@ class Receipts(ScenarioTable):
     lost_percent: Percent = 0.0
     twice_percent: Percent = 0.0
     early_percent: Percent = 0.0
-    """The share that comes before the answer, which then takes a moment."""
+    """The share that comes before the answer, which is then delayed a little."""
     enroute_percent: Percent = 0.0
     """The share that has an intermediate notification before it."""
     extra_tlvs: dict[str, int | str] = Field(default_factory=dict)

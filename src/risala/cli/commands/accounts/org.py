@@ -138,7 +138,7 @@ def _fields(found: Json) -> Json:
 
 
 def _cap(found: Json) -> str:
-    """The cap that holds; where operator and owner have each set one, both of them."""
+    """The effective cap; if operator and owner have each set one, both of them."""
     holds = money_of(found, "spendCap")
     owner, operator = money_of(found, "ownerSpendCap"), money_of(found, "operatorSpendCap")
     if holds is None:

@@ -16,7 +16,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 
 TIMEOUT_S: Final = 15.0
-"""As long as the service itself waits for an endpoint."""
+"""The same as the service's own time limit for an endpoint."""
 KEPT_IN: Final = "webhook-secret"
 """Within the folder ``risala`` of the user's state (XDG Base Directory Specification)."""
 

@@ -29,7 +29,7 @@ TYPES: Final = (
     "balance.low",
     "webhook.test",
 )
-"""As the engine has them; a test holds the two together, so that help needs no engine."""
+"""The engine's values; a test compares the two, so that help needs no engine."""
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Events brought to a developer's machine, as webhooks would bring them."""
+"""Events forwarded to a developer's machine, in the form of webhooks."""
 
 from __future__ import annotations
 

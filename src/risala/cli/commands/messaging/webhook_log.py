@@ -20,7 +20,7 @@ __all__ = ["webhook"]
 
 Json = dict[str, Any]
 _TEST_WAIT_S: Final = 20.0
-"""Seconds that the answer to a test event is waited for; an endpoint has 15 to give one."""
+"""Seconds to wait for the answer to a test event; an endpoint has 15 to give one."""
 _LOOK_S: Final = 0.2
 
 

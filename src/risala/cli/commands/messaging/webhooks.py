@@ -1,4 +1,4 @@
-"""Webhooks: where events are delivered to."""
+"""Webhooks: the endpoints of events."""
 
 from __future__ import annotations
 

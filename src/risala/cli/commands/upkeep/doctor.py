@@ -63,7 +63,7 @@ def _examine(options: Options) -> list[Finding]:
             keys += () if key is None or key in keys else (key,)
         settings = Finding("settings", Grade.OK, "The settings load.")
     except CommandRefused as error:
-        # The data is looked at although the settings are wrong: often both have one cause.
+        # The data is checked even if the settings are wrong: often both have one cause.
         data_dir, limits = options.data or StorageSection().data_dir, AlertsSection()
         server = SmppServerSection()
         settings = Finding("settings", Grade.FAIL, str(error))

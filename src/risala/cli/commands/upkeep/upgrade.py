@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "risala.db"
 _STAND_IN: Final = "0000"
-"""In place of a secret: short enough for a password of SMPP, and a PIN as well."""
+"""Replaces a secret: short enough for a password of SMPP, and for a PIN."""
 
 
 @click.command()

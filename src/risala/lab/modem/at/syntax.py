@@ -31,7 +31,7 @@ class Form(Enum):
 
 
 class CommandArguments(tuple[str, ...]):
-    """The arguments behind ``=``: unquoted, empty where left out."""
+    """The arguments behind ``=``: unquoted, empty if left out."""
 
     __slots__ = ()
 

@@ -59,7 +59,7 @@ _WRITE: Final[dict[str, Callable[[str], str]]] = {
     "UCS2": lambda text: encode_ucs2(text).hex().upper(),
     "HEX": lambda text: _gsm(text).encode("latin-1").hex().upper(),
 }
-"""How a text is written, by the character set of +CSCS (27.007 §5.5)."""
+"""The encoding of a text, by the character set of +CSCS (27.007 §5.5)."""
 
 
 def written(text: str, charset: str) -> str:

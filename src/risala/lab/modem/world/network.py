@@ -170,7 +170,7 @@ class SimulatedNetwork:
             self.hold(part)
 
     def hold(self, tpdu: Deliver | StatusReport) -> None:
-        """Bring it as soon as the modem can take it."""
+        """Deliver it as soon as the modem can take it."""
         if len(self._held) >= HELD_MAX:
             self._tell(e.Trouble("Too much waits for the modem; something is dropped."))
             return
