@@ -9,6 +9,9 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records.upkeep import erasure_progress, exports
+from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
+from risala.engine.model.records.upkeep.exports import ExportState
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -21,6 +24,7 @@ _PAGE: Final = "account_data/show.html"
 _FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
 """The last digits of a number: the reader types them before it is erased, to confirm it."""
+_STANDING: Final = (ExportState.WRITING, ExportState.READY)
 _KINDS: Final = {
     "texts": N_("Texts of messages"),
     "events": N_("Events and their deliveries"),
@@ -55,8 +59,8 @@ def _is_whole(text: str) -> bool:
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
     kept = await visit.perform_here("kept.show")
-    erasures = (await visit.perform_here("erasure.list"))["erasures"]
-    exports = (await visit.perform_here("export.list"))["exports"]
+    erasures = await visit.ask_here(erasure_progress.LIST)
+    written = await visit.ask_here(exports.LIST)
     form = None if error is None else visit.form
     choices = [_choice(visit, each) for each in kept["kept"]]
     stored = {
@@ -68,8 +72,8 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         choices = [{**each, "chosen": form.text(each["field"])} for each in choices]
     return {
         "choices": choices,
-        "erasures": erasures,
-        "exports": [each for each in exports if each["state"] in ("writing", "ready")],
+        "erasures": erasures.erasures,
+        "exports": [each for each in written.exports if each.state in _STANDING],
         "labels": {each["field"]: each["label"] for each in choices},
         **edit(error, form, kept["version"], stored),
     }
@@ -111,7 +115,7 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
         return await visit.page(_FORGET, found=None, typed="")
     number = _number(typed)
     try:
-        found = await visit.perform_here("number.show", number=number)
+        found = await visit.ask_here(erasure_progress.FIGURES, number=number)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=typed)
     return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
@@ -120,19 +124,19 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
 async def forget(visit: PageRequest) -> TrioResponse:
     number = _number(visit.form.text("number"))
     try:
-        found = await visit.perform_here("number.show", number=number)
+        found = await visit.ask_here(erasure_progress.FIGURES, number=number)
         if visit.form.text("confirm") != number[-_SHOWN_DIGITS:]:
             faults = {"confirm": visit.words("These are not its last four digits.")}
             values = {"found": found, "typed": number, "is_known": _is_known(found)}
             return await visit.wrong(_FORGET, faults, values)
-        erasure = await visit.perform_here("number.forget", number=number)
+        erasure = await visit.ask_here(erasure_progress.FORGET, number=number)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=number)
-    return visit.go(visit.at(f"settings/deletions/{erasure['id']}"))
+    return visit.go(visit.at(f"settings/deletions/{erasure.id}"))
 
 
-def _is_known(found: Mapping[str, Any]) -> bool:
-    return any(found[name] for name in ("messages", "inbound", "verifications"))
+def _is_known(found: NumberFigures) -> bool:
+    return any((found.messages, found.inbound, found.verifications))
 
 
 def _number(typed: str) -> str:
@@ -152,9 +156,9 @@ async def deletion_piece(visit: PageRequest) -> TrioResponse:
     return await visit.piece("account_data/progress.html", erasure=await _erasure(visit))
 
 
-async def _erasure(visit: PageRequest) -> dict[str, Any]:
-    erasure = await visit.perform("erasure.show", erasure_id=visit.arguments["erasure_id"])
-    if erasure["number"] is None:
+async def _erasure(visit: PageRequest) -> ErasureProgress:
+    erasure = await visit.ask(erasure_progress.SHOW, erasure_id=visit.arguments["erasure_id"])
+    if erasure.number is None:
         raise NotFound("There is no such deletion.")
     return erasure
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Final
 
 import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records.upkeep import exports
+from risala.engine.model.times import iso
 from risala.http.dashboard import account_data
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
@@ -30,10 +31,10 @@ FAULTS: Final = {
 
 async def ask(visit: PageRequest) -> TrioResponse:
     try:
-        export = await visit.perform_here("export.ask")
+        export = await visit.ask_here(exports.REQUEST)
     except Refusal as error:
         return await account_data.refused(visit, {TOP: refusal_sentence(visit.words, error)})
-    return visit.go(visit.at(f"settings/exports/{export['id']}"))
+    return visit.go(visit.at(f"settings/exports/{export.id}"))
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -47,10 +48,9 @@ async def piece(visit: PageRequest) -> TrioResponse:
 
 async def fetch(visit: PageRequest) -> TrioResponse:
     """The file itself, as long as its reader may read it."""
-    fetched = await visit.perform("export.fetch", export_id=visit.arguments["export_id"])
-    path = Path(fetched["path"])
+    fetched = await visit.ask(exports.FETCH, export_id=visit.arguments["export_id"])
     try:
-        file = await trio.open_file(path, "rb")
+        file = await trio.open_file(fetched.path, "rb")
     except OSError:
         raise NotFound("There is no such file any more.") from None
     session = visit.session
@@ -58,9 +58,9 @@ async def fetch(visit: PageRequest) -> TrioResponse:
     watch = visit.site.gateway.people.watching(session, visit.organization_id)
     response = TrioResponse(_content(file, watch), content_type="application/zip")
     response.timeout = None
-    day = fetched["export"]["createdAt"][:10]
+    day = iso(fetched.export.created_at)[:10]
     response.headers["content-disposition"] = f'attachment; filename="risala-{day}.zip"'
-    response.headers["content-length"] = str(fetched["export"]["bytes"])
+    response.headers["content-length"] = str(fetched.export.bytes)
     return response
 
 
@@ -74,13 +74,13 @@ async def _content(file: Any, watch: AbstractContextManager[trio.Event]) -> Asyn
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.perform("export.delete", export_id=visit.arguments["export_id"])
+    await visit.ask(exports.DELETE, export_id=visit.arguments["export_id"])
     return visit.go(visit.at("settings/kept"), DELETED)
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
-    export = await visit.perform("export.show", export_id=visit.arguments["export_id"])
-    fault = FAULTS.get(export["reason"] or "")
+    export = await visit.ask(exports.SHOW, export_id=visit.arguments["export_id"])
+    fault = FAULTS.get(export.reason or "")
     return {"export": export, "fault": None if fault is None else visit.words(fault)}
 
 

@@ -16,6 +16,8 @@ from risala.cli.commands.accounts.organizations import (
 from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION, ErasureProgress
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -284,18 +286,18 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
       risala org delete org_… --name "My shop"
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[ErasureProgress]:
         found = await organization_id(session, organization)
-        if name is None:
-            return await session.perform("org.deletion", organization_id=found)
-        asked = await session.perform("org.delete", organization_id=found, name=name)
-        return await erase_units(session, asked["id"])
+        asked = await session.ask(DELETE_ORGANIZATION, organization_id=found, name=name)
+        return await erase_units(session, asked.value.id)
 
-    found = options.run(work)
-    if output.show(options.json, found):
-        return
     if name is not None:
-        report_erased(found)
+        erased = options.run(work)
+        if not output.show(options.json, erased.json):
+            report_erased(erased.value)
+        return
+    found = on_organization("org.deletion", options, organization)
+    if output.show(options.json, found):
         return
     output.fields(
         {

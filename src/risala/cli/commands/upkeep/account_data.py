@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.commands.accounts.organizations import (
+    ask_organization,
     on_organization,
     optional_org,
     org_option,
@@ -18,6 +19,10 @@ from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.upkeep import erasure_progress, exports
+from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
+from risala.engine.model.records.upkeep.exports import Export, ExportState
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
@@ -109,27 +114,28 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
     """
     whole = _whole(number)
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
         found = {"organization_id": await organization_id(session, org), "number": whole}
         if not yes:
-            return await session.perform("number.show", **found)
-        asked = await session.perform("number.forget", **found)
-        return await erase_units(session, asked["id"])
+            return await session.ask(erasure_progress.FIGURES, **found)
+        asked = await session.ask(erasure_progress.FORGET, **found)
+        return await erase_units(session, asked.value.id)
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    told = options.run(work)
+    if output.show(options.json, told.json):
         return
-    if yes:
+    found = told.value
+    if isinstance(found, ErasureProgress):
         report_erased(found)
         return
     output.fields(
         {
-            "number": found["number"],
-            "messages": found["messages"],
-            "not sent yet": found["pending"],
-            "came in": found["inbound"],
-            "verifications": found["verifications"],
-            "opted out": found["optedOut"],
+            "number": found.number,
+            "messages": found.messages,
+            "not sent yet": found.pending,
+            "came in": found.inbound,
+            "verifications": found.verifications,
+            "opted out": found.opted_out,
         }
     )
     output.said("Add --yes to take it out; it does not come back. An opt-out stays.")
@@ -144,21 +150,21 @@ def list_deletions(options: Options, organization: str | None) -> None:
     \b
     Example: risala kept deletions
     """
-    found = on_organization("erasure.list", options, organization)
-    if output.show(options.json, found):
+    found = ask_organization(erasure_progress.LIST, options, organization)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Of", "State", "Asked for", "By", "Done"),
         (
             (
-                each["id"],
-                each["number"] or "everything",
-                "waits for a carrier" if each["waits"] else each["state"],
-                output.moment(each["createdAt"]),
-                output.clean(each["askedBy"]),
-                output.moment(each["endedAt"]),
+                each.id,
+                each.number or "everything",
+                "waits for a carrier" if each.waits else each.state,
+                output.at(each.created_at),
+                output.clean(each.asked_by),
+                output.at(each.ended_at),
             )
-            for each in found["erasures"]
+            for each in found.value.erasures
         ),
         empty="Nothing was taken out yet.",
     )
@@ -180,40 +186,40 @@ def request_export(options: Options, organization: str | None, target: Path | No
     Example: risala kept export "My shop" --to shop.zip
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[Export]:
         found = await organization_id(session, organization)
-        asked = await session.perform("export.ask", organization_id=found)
-        return asked if target is None else await _fetched(session, asked["id"], target)
+        asked = await session.ask(exports.REQUEST, organization_id=found)
+        return asked if target is None else await _fetched(session, asked.value.id, target)
 
-    found = options.run(work, waits=target is not None)
-    if output.show(options.json, found):
+    told = options.run(work, waits=target is not None)
+    if output.show(options.json, told.json):
         return
+    found = told.value
     if target is None:
-        output.said(
-            f"It is being written: {found['id']}. `risala kept exports` says how far it is."
-        )
+        output.said(f"It is being written: {found.id}. `risala kept exports` says how far it is.")
     else:
-        rows = output.counted(found["written"], "row")
-        output.said(f"{target}: {rows}, {output.counted(found['bytes'], 'byte')}.")
+        rows = output.counted(found.written, "row")
+        output.said(f"{target}: {rows}, {output.counted(found.bytes, 'byte')}.")
 
 
-async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Json:
+async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Reply[Export]:
     """Wait until a file is written, and copy it."""
     import trio
 
     while True:
-        found = await session.perform("export.show", export_id=export_id)
-        if found["state"] != "writing":
+        told = await session.ask(exports.SHOW, export_id=export_id)
+        found = told.value
+        if found.state is not ExportState.WRITING:
             break
         await trio.sleep(LOOK_S)
-    if found["state"] != "ready":
-        raise CommandRefused(f"There is no file: {found['reason'] or found['state']}.")
-    fetched = await session.perform("export.fetch", export_id=export_id)
+    if found.state is not ExportState.READY:
+        raise CommandRefused(f"There is no file: {found.reason or found.state}.")
+    fetched = await session.ask(exports.FETCH, export_id=export_id)
     try:
-        shutil.copyfile(fetched["path"], target)
+        shutil.copyfile(fetched.value.path, target)
     except OSError as error:
         raise CommandRefused(f"{target} cannot be written: {error.strerror}.") from error
-    return found
+    return told
 
 
 @account_data.command("exports")
@@ -225,22 +231,22 @@ def list_exports(options: Options, organization: str | None) -> None:
     \b
     Example: risala kept exports
     """
-    found = on_organization("export.list", options, organization)
-    if output.show(options.json, found):
+    found = ask_organization(exports.LIST, options, organization)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "State", "Rows", "Bytes", "Asked for", "By", "Until"),
         (
             (
-                each["id"],
-                each["reason"] or each["state"],
-                each["written"],
-                each["bytes"],
-                output.moment(each["createdAt"]),
-                output.clean(each["askedBy"]),
-                output.moment(each["expiresAt"]),
+                each.id,
+                each.reason or each.state,
+                each.written,
+                each.bytes,
+                output.at(each.created_at),
+                output.clean(each.asked_by),
+                output.at(each.expires_at),
             )
-            for each in found["exports"]
+            for each in found.value.exports
         ),
         empty="No file was asked for yet.",
     )

@@ -10,6 +10,7 @@ from functools import partial
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 from risala.engine.model.records.upkeep.erasures import (
     Cancelable,
     Deleted,
@@ -17,7 +18,6 @@ from risala.engine.model.records.upkeep.erasures import (
     Erased,
     Erasure,
     ErasureStep,
-    NumberFigures,
 )
 
 

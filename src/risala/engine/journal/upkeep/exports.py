@@ -19,7 +19,7 @@ _TABLE: Final = "exports"
 _STANDING: Final = "state IN ('writing', 'ready')"
 
 
-_ROWS: Final = Rows(Export, state=ExportState)
+_ROWS: Final = Rows.of_record(Export)
 
 
 def find(conn: sqlite3.Connection, export_id: str) -> Export:

@@ -8,7 +8,7 @@ from typing import Final
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.numbers import recipient_number
-from risala.engine.model.records.upkeep.erasures import NumberFigures
+from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 
 COUNTED_MAX: Final = 10_000
 """Of one number; beyond it is many."""
@@ -31,6 +31,7 @@ def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFig
 
     recipient = recipient_number(number)
     return NumberFigures(
+        number=number,
         messages=count(_MESSAGES.format(more=""), recipient),
         pending=count(_MESSAGES.format(more=" AND status = 0"), recipient),
         inbound=count(_INBOUND, number),

@@ -10,11 +10,15 @@ from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.accounts import DELETED
-from risala.engine.model.records.upkeep.erasures import DeletionFigures, Erasure
+from risala.engine.model.records.upkeep.erasure_progress import (
+    DELETE_ORGANIZATION,
+    ErasureProgress,
+)
+from risala.engine.model.records.upkeep.erasures import DeletionFigures
 from risala.engine.operations import owners
-from risala.engine.operations.account_data.erasing import erasure_wire
+from risala.engine.operations.account_data.erasing import progress_of
 from risala.engine.operations.arguments import Json, OfOrganization, Text
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OWNERS
 
 
@@ -54,7 +58,7 @@ async def _preview(call: Call[OfOrganization]) -> WhatGoes:
     return WhatGoes(organization, services.repositories.erasures.of_deletion(organization_id))
 
 
-async def _delete(call: Call[Delete]) -> Erasure:
+async def _delete(call: Call[Delete]) -> ErasureProgress:
     """Keys, members and endpoints end at once; what was written goes in steps afterwards."""
     given, services = call.given, call.services
     organization_id = given.organization_id
@@ -86,7 +90,7 @@ async def _delete(call: Call[Delete]) -> Erasure:
     await services.requests.forget(organization_id)
     services.errands.erasing.ring()
     services.errands.exporting.ring()
-    return services.repositories.erasures.find(erasure_id)
+    return progress_of(services.repositories.erasures.find(erasure_id))
 
 
 def _plain(name: str) -> str:
@@ -103,15 +107,13 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=OWNERS,
         owner=owners.named,
     ),
-    Operation(
-        name="org.delete",
-        arguments=Delete,
-        result=Erasure,
-        wire=erasure_wire,
-        handler=_delete,
+    operation(
+        DELETE_ORGANIZATION,
+        Delete,
+        _delete,
         roles=OWNERS,
         owner=owners.named,
-        changes=True,
+        changes=ErasureProgress,
         deleted_too=True,
     ),
 )

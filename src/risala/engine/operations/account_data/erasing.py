@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.model.audit import masked
-from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep, NumberFigures
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.upkeep import erasure_progress
+from risala.engine.model.records.upkeep.erasure_progress import (
+    ErasureProgress,
+    Erasures,
+    ErasureState,
+    NumberFigures,
+    WentOn,
+)
+from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     OfOrganization,
     Text,
     fault,
     text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, OWNERS
 from risala.engine.services import Services
 from risala.engine.upkeep.erasing import go_on
@@ -51,76 +56,34 @@ class OfErasure(Arguments):
     erasure_id: Text
 
 
-@dataclass(frozen=True, slots=True)
-class NumberFound:
-    """What an organization knows of a number."""
-
-    number: str
-    figures: NumberFigures
-
-
-@dataclass(frozen=True, slots=True)
-class Erasures:
-    erasures: tuple[Erasure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class WentOn:
-    """What one piece of work came to."""
-
-    erasure: Erasure
-    waits: bool
-
-
-def _found_wire(found: NumberFound) -> Json:
-    figures = found.figures
-    return {
-        "number": found.number,
-        "messages": figures.messages,
-        "pending": figures.pending,
-        "inbound": figures.inbound,
-        "verifications": figures.verifications,
-        "optedOut": figures.opted_out,
-    }
-
-
-def erasure_wire(erasure: Erasure) -> Json:
+def progress_of(erasure: Erasure) -> ErasureProgress:
     is_done = erasure.ended_at is not None
-    return {
-        "id": erasure.id,
-        "organizationId": erasure.organization_id,
-        "number": None if erasure.last4 is None else masked(erasure.last4),
-        "state": "done" if is_done else "under way",
-        "step": int(erasure.step),
-        "steps": len(ErasureStep),
-        "waits": erasure.step is ErasureStep.CARRIERS and not is_done,
-        "gone": {**erasure.gone},
-        "askedBy": erasure.asked_by,
-        "createdAt": iso(erasure.created_at),
-        "endedAt": maybe_iso(erasure.ended_at),
-    }
-
-
-def _erasures_wire(found: Erasures) -> Json:
-    return {"erasures": [erasure_wire(each) for each in found.erasures]}
-
-
-def _went_on_wire(done: WentOn) -> Json:
-    return {"erasure": erasure_wire(done.erasure), "waits": done.waits}
+    return ErasureProgress(
+        id=erasure.id,
+        organization_id=erasure.organization_id,
+        number=None if erasure.last4 is None else masked(erasure.last4),
+        state=ErasureState.DONE if is_done else ErasureState.UNDER_WAY,
+        step=int(erasure.step),
+        steps=len(ErasureStep),
+        waits=erasure.step is ErasureStep.CARRIERS and not is_done,
+        gone=erasure.gone,
+        asked_by=erasure.asked_by,
+        created_at=erasure.created_at,
+        ended_at=erasure.ended_at,
+    )
 
 
 def _owner(services: Services, given: OfErasure) -> str:
     return services.repositories.erasures.find(given.erasure_id).organization_id
 
 
-async def _preview(call: Call[OfNumber]) -> NumberFound:
+async def _preview(call: Call[OfNumber]) -> NumberFigures:
     organization_id, number = call.given.organization_id, call.given.number
     call.services.accounts.fresh_organization(organization_id)
-    figures = call.services.repositories.erasures.of_number(organization_id, number)
-    return NumberFound(number, figures)
+    return call.services.repositories.erasures.of_number(organization_id, number)
 
 
-async def _forget(call: Call[OfNumber]) -> Erasure:
+async def _forget(call: Call[OfNumber]) -> ErasureProgress:
     """Note that it is to be taken out; that is done in steps, and told by ``erasure.show``."""
     organization_id, number = call.given.organization_id, call.given.number
     services, now_ms = call.services, call.now_ms
@@ -132,70 +95,31 @@ async def _forget(call: Call[OfNumber]) -> Erasure:
     )
     services.errands.erasing.ring()
     services.errands.exporting.ring()
-    return erasure
+    return progress_of(erasure)
 
 
 async def _list(call: Call[OfOrganization]) -> Erasures:
     organization_id = call.given.organization_id
     call.services.accounts.fresh_organization(organization_id)
     found = call.services.repositories.erasures.of_organization(organization_id, SHOWN_MAX)
-    return Erasures(tuple(found))
+    return Erasures(tuple(progress_of(each) for each in found))
 
 
-async def _show(call: Call[OfErasure]) -> Erasure:
-    return call.services.repositories.erasures.find(call.given.erasure_id)
+async def _show(call: Call[OfErasure]) -> ErasureProgress:
+    return progress_of(call.services.repositories.erasures.find(call.given.erasure_id))
 
 
 async def _run(call: Call[OfErasure]) -> WentOn:
     """One unit of work; beside a service too, which does the same by itself."""
     done = await go_on(call.services, call.given.erasure_id)
-    return WentOn(done.erasure, done.waits)
+    return WentOn(progress_of(done.erasure), done.waits)
 
 
+_NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="number.show",
-        arguments=OfNumber,
-        result=NumberFound,
-        wire=_found_wire,
-        handler=_preview,
-        roles=OWNERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="number.forget",
-        arguments=OfNumber,
-        result=Erasure,
-        wire=erasure_wire,
-        handler=_forget,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="erasure.list",
-        arguments=OfOrganization,
-        result=Erasures,
-        wire=_erasures_wire,
-        handler=_list,
-        roles=OWNERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="erasure.show",
-        arguments=OfErasure,
-        result=Erasure,
-        wire=erasure_wire,
-        handler=_show,
-        roles=OWNERS,
-        owner=_owner,
-    ),
-    Operation(
-        name="erasure.run",
-        arguments=OfErasure,
-        result=WentOn,
-        wire=_went_on_wire,
-        handler=_run,
-        roles=OPERATORS,
-    ),
+    operation(erasure_progress.FIGURES, OfNumber, _preview, **_NAMED),
+    operation(erasure_progress.FORGET, OfNumber, _forget, changes=ErasureProgress, **_NAMED),
+    operation(erasure_progress.LIST, OfOrganization, _list, **_NAMED),
+    operation(erasure_progress.SHOW, OfErasure, _show, roles=OWNERS, owner=_owner),
+    operation(erasure_progress.RUN, OfErasure, _run, roles=OPERATORS),
 )

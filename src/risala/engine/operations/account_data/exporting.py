@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from risala.engine.model.errors import Conflict, Forbidden, NotFound
-from risala.engine.model.records.upkeep.exports import Export, ExportState
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.upkeep import exports
+from risala.engine.model.records.upkeep.exports import Export, Exports, ExportState, Fetched
 from risala.engine.operations import owners
-from risala.engine.operations.arguments import Arguments, Json, OfOrganization, Text
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.arguments import Arguments, OfOrganization, Text
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OWNERS
 from risala.engine.services import Services
 from risala.engine.upkeep.exporting import file_of
@@ -22,43 +20,6 @@ SHOWN_MAX: Final = 20
 
 class OfExport(Arguments):
     export_id: Text
-
-
-@dataclass(frozen=True, slots=True)
-class Exports:
-    exports: tuple[Export, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """Where the file of an export is, for a face that hands it on."""
-
-    export: Export
-    path: Path
-
-
-def export_wire(export: Export) -> Json:
-    return {
-        "id": export.id,
-        "organizationId": export.organization_id,
-        "state": export.state.value,
-        "reason": export.reason,
-        "written": export.written,
-        "expected": export.expected,
-        "bytes": export.bytes,
-        "askedBy": export.asked_by,
-        "createdAt": iso(export.created_at),
-        "endedAt": maybe_iso(export.ended_at),
-        "expiresAt": maybe_iso(export.expires_at),
-    }
-
-
-def _exports_wire(found: Exports) -> Json:
-    return {"exports": [export_wire(each) for each in found.exports]}
-
-
-def _fetched_wire(found: Fetched) -> Json:
-    return {"export": export_wire(found.export), "path": str(found.path)}
 
 
 def _owner(services: Services, given: OfExport) -> str:
@@ -100,7 +61,7 @@ async def _fetch(call: Call[OfExport]) -> Fetched:
         raise NotFound("There is no such file any more.")
     by = call.audit(subject=export.id, organization_id=export.organization_id, always=True)
     await call.note(by)
-    return Fetched(export, file_of(call.services, export))
+    return Fetched(export, str(file_of(call.services, export)))
 
 
 async def _drop(call: Call[OfExport]) -> Export:
@@ -112,53 +73,12 @@ async def _drop(call: Call[OfExport]) -> Export:
     return dropped
 
 
+_ONE: Final[dict[str, Any]] = {"roles": OWNERS, "owner": _owner}
+_NAMED: Final[dict[str, Any]] = {"roles": OWNERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="export.ask",
-        arguments=OfOrganization,
-        result=Export,
-        wire=export_wire,
-        handler=_ask,
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="export.list",
-        arguments=OfOrganization,
-        result=Exports,
-        wire=_exports_wire,
-        handler=_list,
-        roles=OWNERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="export.show",
-        arguments=OfExport,
-        result=Export,
-        wire=export_wire,
-        handler=_show,
-        roles=OWNERS,
-        owner=_owner,
-    ),
-    Operation(
-        name="export.fetch",
-        arguments=OfExport,
-        result=Fetched,
-        wire=_fetched_wire,
-        handler=_fetch,
-        roles=OWNERS,
-        owner=_owner,
-        reveals=True,
-    ),
-    Operation(
-        name="export.delete",
-        arguments=OfExport,
-        result=Export,
-        wire=export_wire,
-        handler=_drop,
-        roles=OWNERS,
-        owner=_owner,
-        changes=True,
-    ),
+    operation(exports.REQUEST, OfOrganization, _ask, changes=Export, **_NAMED),
+    operation(exports.LIST, OfOrganization, _list, **_NAMED),
+    operation(exports.SHOW, OfExport, _show, **_ONE),
+    operation(exports.FETCH, OfExport, _fetch, reveals=True, **_ONE),
+    operation(exports.DELETE, OfExport, _drop, changes=Export, **_ONE),
 )

@@ -10,6 +10,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import senders
 from risala.engine.model.records.people import members
+from risala.engine.model.records.upkeep import erasure_progress
+from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import with_state
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -111,10 +113,10 @@ async def _values(
     """The values of the page; with those of a refused form."""
     whose = {"organization_id": organization["id"]}
     form = None if error is None else visit.form
-    deletions: list[Json] = []
+    deletions: tuple[ErasureProgress, ...] = ()
     if organization["status"] == "deleted":
-        deletions = (await visit.perform("erasure.list", **whose))["erasures"]
-    whole = [each for each in deletions if each["number"] is None]
+        deletions = (await visit.ask(erasure_progress.LIST, **whose)).erasures
+    whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,
         "rate": _rate_text(organization["smsPerSecond"]),

@@ -88,16 +88,6 @@ class Deleted:
 
 
 @dataclass(frozen=True, slots=True)
-class NumberFigures:
-    messages: int
-    pending: int
-    """The number of those that have not left."""
-    inbound: int
-    verifications: int
-    opted_out: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Cancelable:
     key: int
     id: str

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import UNAUDITED, Moment
 
 
 class ExportState(StrEnum):
@@ -26,19 +29,34 @@ class ExportFault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    id: str
-    organization_id: str
-    asked_by: str
-    state: ExportState
-    reason: str | None
-    written: int
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    state: Annotated[ExportState, UNAUDITED]
+    reason: Annotated[str | None, UNAUDITED]
+    written: Annotated[int, UNAUDITED]
     """Rows."""
-    expected: int
+    expected: Annotated[int, UNAUDITED]
     """An estimate of the rows."""
-    bytes: int
-    created_at: int
-    ended_at: int | None
-    expires_at: int | None
+    bytes: Annotated[int, UNAUDITED]
+    asked_by: Annotated[str, UNAUDITED]
+    created_at: Annotated[Moment, UNAUDITED]
+    ended_at: Annotated[Moment | None, UNAUDITED]
+    expires_at: Annotated[Moment | None, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class Exports:
+    """The latest exports of an organization, the latest first."""
+
+    exports: tuple[Export, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An export, and where its file is, for a face that hands it on."""
+
+    export: Export
+    path: str
 
 
 class ExportedPart(NamedTuple):
@@ -47,3 +65,10 @@ class ExportedPart(NamedTuple):
     name: str
     """Of the file, without its ending."""
     rows: Sequence[Mapping[str, Any]]
+
+
+REQUEST: Final = Ask("export.ask", Export)
+LIST: Final = Ask("export.list", Exports)
+SHOW: Final = Ask("export.show", Export)
+FETCH: Final = Ask("export.fetch", Fetched)
+DELETE: Final = Ask("export.delete", Export)
