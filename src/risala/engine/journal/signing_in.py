@@ -1,6 +1,6 @@
-"""Signing in as units of work: a code is asked for and judged, a link is used, failures are noted.
+"""Signing in as units of work: a code is requested and judged, a link is used, failures are noted.
 
-Refusals are answers here: the attempt that met one counts all the same.
+Refusals are returned, not raised: their attempts are counted nevertheless.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _HELD_UP: Final = (
 def ask(
     conn: sqlite3.Connection, new: CodeRequest, rules: SignInRules, *, may_mail: bool
 ) -> CodeRequest:
-    """Store a browser's request, or go on with the one it has, and owe the mail of its code: the
-    work is the same where it is withheld."""
+    """Store a browser's request, or continue its present one, and owe the mail of its code: the
+    work is the same if it is withheld."""
     old, now_ms = sign_in_tokens.request_of(conn, new.browser), new.mailed_at
     if goes_on(old, new.email, new.kind, now_ms) and old.expires_at - now_ms >= SAME_CODE_MS:
         new = replace(old, mailed_at=now_ms)
@@ -71,7 +71,7 @@ def _may_come_in(
     rules: SignInRules,
     now_ms: int,
 ) -> bool:
-    is_invited = bool(members.invitations_to(conn, asked.email, now_ms))  # looked at in any case
+    is_invited = bool(members.invitations_to(conn, asked.email, now_ms))  # read in any case
     return rules.lets_in(known, asked.kind, is_invited=is_invited)
 
 
@@ -99,14 +99,14 @@ def judge(
         failure = _failure(entrant, found.kind, found.email, FailureReason.NOT_ALLOWED)
         return _turn_away(conn, failure, refused, rules)
     if found.email != entrant.user.email or found.kind is not entrant.device.kind:
-        return Denied(0)  # the browser asked for another code meanwhile
+        return Denied(0)  # the browser requested another code meanwhile
     return _enter(conn, entrant, known, "code")
 
 
 def use_link(
     conn: sqlite3.Connection, link: bytes, entrant: Entrant, rules: SignInRules
 ) -> LetIn | Denied | TurnedAway:
-    """Use a link up, and sign in whoever it was made for."""
+    """Use a link up, and sign its user in."""
     taken = sign_in_tokens.take_link(conn, link, entrant.now_ms)
     known = None if taken is None else users.find(conn, taken.user_id)
     if taken is None or known is None:
@@ -122,7 +122,7 @@ def _held_up(
 ) -> RateLimited | None:
     """Why a stranger's code for an operator's address is not judged; None: it is.
 
-    Asked in the unit that counts, so that guesses side by side are all counted.
+    Checked in the unit that counts, so that parallel guesses are all counted.
     """
     if kind is not SessionKind.OPERATOR:
         return None
@@ -141,7 +141,7 @@ def _wrong(
     answer: Denied | Refusal,
     rules: SignInRules,
 ) -> TurnedAway:
-    """Count the attempt, so that each code makes few rows whatever it is refused for."""
+    """Count the attempt, so that each code makes few rows for any kind of refusal."""
     sign_in_tokens.change_request(conn, found.id, {"attempts": found.attempts + 1})
     failure = _failure(entrant, found.kind, found.email, reason)
     return _turn_away(conn, failure, answer, rules)
@@ -162,8 +162,8 @@ def _turn_away(
 
 
 def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRules) -> None:
-    """Write a failure down; the first one of an address in an hour in the audit trail as well.
-    Either names users alone: what strangers type may be anybody's address, and is hashed."""
+    """Store a failure; an address's first one in an hour in the audit trail too. Only users'
+    addresses are stored in clear: other typed addresses are hashed."""
     user = users.by_email(conn, new.email) if new.email else None
     if new.email and user is None:
         new = replace(new, email=rules.hashed_address(new.email))
@@ -183,10 +183,10 @@ def note_failure(conn: sqlite3.Connection, new: SignInFailure, rules: SignInRule
 
 
 def _enter(conn: sqlite3.Connection, entrant: Entrant, known: User | None, by: str) -> LetIn:
-    """Open a session, for a new user where there is none; with its line in the audit trail."""
+    """Open a session, and make the user if needed; with its line in the audit trail."""
     user = known or users.add(conn, entrant.user)
     if known is not None and known.seen_at is None:
-        # Somebody else made them, so they have chosen no language before this page's.
+        # Another person made them, so they have chosen no language before this page's.
         users.change(conn, user.id, {"language": entrant.user.language.value}, entrant.now_ms)
     users.seen(conn, user.id, entrant.now_ms)
     device = replace(entrant.device, user_id=user.id)

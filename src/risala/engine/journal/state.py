@@ -1,4 +1,4 @@
-"""One message as a unit of work holds it while it decides."""
+"""The state of one message while a unit of work decides."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ class MessageState:
     carrier_key: str | None
     carrier_id: str | None
     told: int | None
-    """How far its row tells the last lines of its timeline: 2 the attempt, 3 the yes, 4 the
-    receipt; None: all lines but the first stand by themselves."""
+    """How many of the last lines of its timeline are in its row: 2 the attempt, 3 the acceptance, 4
+    the receipt; None: all lines except the first have separate rows."""
     counted_in: tuple[int, int, int, str] | None = field(init=False, default=None, compare=False)
-    """Hour, mode, kind and network that its outcomes count in, once one has asked."""
+    """Hour, mode, kind and network for counting its results, after the first use."""
 
     @property
     def counted_from(self) -> int:
-        """From when on it could have been sent."""
+        """The time from which on it could have been sent."""
         return max(self.created_at, self.send_at or 0)
 
 
@@ -103,7 +103,7 @@ def load(conn: sqlite3.Connection, message_id: str) -> MessageState | None:
 
 
 def load_key(conn: sqlite3.Connection, key: int) -> MessageState:
-    """The message of a key that is known to be one's."""
+    """The message of a key that is known to exist."""
     return _ROWS.of(conn.execute(_LOAD, (key,)).fetchone())
 
 
@@ -116,9 +116,9 @@ _CHANGED: Final = (
 
 
 def changed_since(conn: sqlite3.Connection, messages: Iterable[MessageState]) -> set[int]:
-    """The keys of those whose rows are no longer so, in whatever may change before a message ends.
+    """The keys of messages whose rows differ, in any column that may change before the end.
 
-    It takes one statement for all. Null is compared as what the column never is: to Python's
+    One statement for all. Null is compared as a value that the column never has: for Python's
     sqlite3 a None costs as much as ten numbers.
     """
     rows = [

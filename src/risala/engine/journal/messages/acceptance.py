@@ -1,8 +1,8 @@
 """Accepting messages: charge, store, remember the answer — all of it or nothing.
 
-A *request* is one message, or a batch. A batch is one unit of work, so that all that it accepts is
-durable at once, but its items stand alone: one that cannot be paid does not spoil the others. What
-is stored is the same, and takes as few statements, when many requests come in one unit.
+A *request* is one message, or a batch. A batch is one unit of work, so that all that it accepts
+becomes durable together, but its items are independent: one that cannot be paid does not affect the
+others. Many requests in one unit store the same rows, with as few statements.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _COLUMNS: Final = (
     *("client_key", "accepted", "receipt_raw", "body"),
 )
 _RARE: Final = ("created_at", "metadata", "send_at", "verification_id", "notice", "part")
-"""Columns that are null in most rows, and which most statements leave out for that reason."""
+"""Columns that are null in most rows, and which most statements therefore omit."""
 _NULL: Final = {
     **dict.fromkeys(("api_key", "charge", "created_at", "send_at", "part"), "0"),
     **dict.fromkeys(("client_key", "accepted", "receipt_raw"), "''"),
     **dict.fromkeys(("metadata", "verification_id", "notice"), "''"),
 }
-"""What is handed in where such a column is null: None takes the ``sqlite3`` module as long as ten
-other values."""
+"""The parameter for such a null column: None takes the ``sqlite3`` module as long as ten other
+values."""
 
 
 def _inserting(columns: Sequence[str]) -> str:
@@ -67,23 +67,23 @@ _PLAIN: Final = _inserting(_COLUMNS)
 _WHOLE: Final = _inserting((*_COLUMNS, *_RARE))
 _MODES, _KINDS, _ENCODINGS = MODES.numbers, KINDS.numbers, ENCODINGS.numbers
 _ROOM: Final = " " * 44
-"""In place of what delivery writes into a message's row: times, the carrier's id and its words.
-The first attempt takes it away. A row that grows has to move, and of a long queue that is delivered
-later pages would be left half empty."""
+"""A placeholder for what delivery writes into a message's row: times, the carrier's id and its
+words. The first attempt removes it. A row that grows has to move, and the pages of a long queue
+that is delivered later would be left half empty."""
 
 
 class SendRequest(NamedTuple):
-    """Messages that were asked for together, of one organization and mode."""
+    """Messages that were requested together, of one organization and mode."""
 
     items: Sequence[NewMessage]
     stamp: Stamp | None = None
-    """Given where the organization has senders that wait for volume."""
+    """Given if the organization has senders that wait for volume."""
 
 
 def accept(
     conn: sqlite3.Connection, items: Sequence[NewMessage], stamp: Stamp | None = None
 ) -> Acceptance:
-    """Accept what can be accepted of one request, in the given order."""
+    """Accept as many messages of one request as possible, in the given order."""
     (accepted,) = accept_group(conn, (SendRequest(items, stamp),))
     return accepted
 
@@ -99,9 +99,9 @@ def accept_one(conn: sqlite3.Connection, item: NewMessage, stamp: Stamp | None) 
 
 
 def accept_group(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> list[Acceptance]:
-    """Accept what can be accepted of many requests, of any organizations, in the given order.
+    """Accept as many messages of many requests as possible, in the given order.
 
-    What one of them is refused is its own result, and costs the others nothing.
+    A refusal in one of them is its own result, and does not affect the others.
     """
     group = _Group(conn)
     accepted = [group.take(request) for request in requests]
@@ -112,8 +112,7 @@ def accept_group(conn: sqlite3.Connection, requests: Sequence[SendRequest]) -> l
 def accept_each(
     conn: sqlite3.Connection, requests: Sequence[SendRequest]
 ) -> list[Acceptance | Failed]:
-    """:func:`accept_group` for requests of a single message each, of which those that are refused
-    have failed."""
+    """:func:`accept_group` for requests of a single message each, whose refusals are failures."""
     return [
         Failed(result) if isinstance(result := accepted.results[0], Refusal) else accepted
         for accepted in accept_group(conn, requests)
@@ -122,7 +121,7 @@ def accept_each(
 
 @dataclass(frozen=True, slots=True)
 class _Account:
-    """What an organization's row says before a unit."""
+    """An organization's row before a unit."""
 
     no: int
     status: str
@@ -148,25 +147,25 @@ class _Payer:
         self.days = spending.Days(conn, organization_id, caps)
 
     def refusal(self, mode: str, day: int, price: int) -> Refusal | None:
-        """Why what costs this cannot be accepted."""
+        """Why something at this price cannot be accepted."""
         if not self.is_active:
             return Forbidden("The organization is not active.")
         if mode != "live":
             return None
-        # A positive balance is needed even where the price is zero.
+        # A positive balance is needed even if the price is zero.
         if self.balance <= 0 or self.balance < price:
             return InsufficientBalance()
         return None if self.days.have_room(day, price) else SpendCapReached()
 
     def charge(self, mode: str, day: int, price: int) -> None:
-        """Take the price of what is accepted."""
+        """Take the price of an accepted message."""
         if mode == "live":
             self.balance -= price
             self.days.charge(day, price)
 
 
 class _AcceptedMessages(NamedTuple):
-    """A request's messages that are accepted, by one organization and in one mode."""
+    """A request's accepted messages, of one organization and in one mode."""
 
     organization: int
     news: Sequence[NewMessage]
@@ -174,13 +173,13 @@ class _AcceptedMessages(NamedTuple):
 
 
 class _Group:
-    """What a unit accepts: gathered request by request, and written in a few statements."""
+    """A unit's accepted messages: gathered request by request, written in a few statements."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
         self._payers: dict[str, _Payer] = {}
         self._given: dict[tuple[str, str, str], bytes] = {}
-        """Answers by keys of clients, which only they can use again."""
+        """Answers by clients' keys, which only they can use again."""
         self._taken: list[_AcceptedMessages] = []
         self._charges: list[Charge] = []
         self._low: list[tuple[NewMessage, int]] = []
@@ -188,7 +187,7 @@ class _Group:
         self._next_seq = 0
 
     def take(self, request: SendRequest) -> Acceptance:
-        """Judge a request, and note what it brings."""
+        """Judge a request, and gather its rows."""
         items = request.items
         first = items[0]
         payer = self._payer(first.organization_id)
@@ -241,10 +240,10 @@ class _Group:
         return payer
 
     def _takes_whole(self, payer: _Payer, items: Sequence[NewMessage]) -> bool:
-        """Charge a request at once where each of its messages could be charged in turn, and none
+        """Charge a request as a whole if each of its messages could be charged in turn, and none
         has a key that may have been used before; False: nothing was charged.
 
-        What is left must be positive: after that no message of the price zero is refused.
+        The rest must be positive: then no later message with the price zero is refused.
         """
         first = items[0]
         price = 0
@@ -260,7 +259,7 @@ class _Group:
     def _judge_each(
         self, payer: _Payer, items: Sequence[NewMessage]
     ) -> tuple[list[bytes | Refusal], list[NewMessage]]:
-        """What becomes of each message, after those before it; and those that are accepted."""
+        """The result of each message, after those before it; and the accepted ones."""
         results: list[bytes | Refusal] = []
         taken: list[NewMessage] = []
         for item in items:
@@ -280,7 +279,7 @@ class _Group:
         return results, taken
 
     def _charge(self, payer: _Payer, taken: Sequence[NewMessage], before: int) -> Charge:
-        """One entry for all that a request brings."""
+        """One entry for everything in a request."""
         self._next_seq = self._next_seq or ledger.next_seq(self._conn)
         first = taken[0]
         charge = Charge(
@@ -321,8 +320,8 @@ class _Group:
 def _row(
     new: NewMessage, organization: int, charge: int, numbers: Mapping[str, int]
 ) -> tuple[Row, Row]:
-    """The values of a message's columns: the ordinary ones, and the rare."""
-    # Taken apart at once: asked for by its name, a tuple's field takes four times as long.
+    """The values of a message's columns: the usual ones, and the rare ones."""
+    # Unpacked once: reading a tuple's field by its name takes four times as long.
     (
         key,
         message_id,

@@ -1,4 +1,4 @@
-"""The answer that an idempotency key was once given, byte for byte."""
+"""The answer that was given for an idempotency key, byte for byte."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from risala.engine.model.numbers import MODES
 
 @dataclass(frozen=True, slots=True)
 class _Answered:
-    """What the answer is made of."""
+    """The values in the answer."""
 
     id: str
     client_key: str | None
@@ -30,7 +30,7 @@ _OF: Final = (
     " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND mode = ?"
 )
 _BY_CLIENT_KEY: Final = f"{_OF} AND client_key = ?"
-# A code's SMS has no key of ours: nobody was ever told its id.
+# A code's SMS has no key from us: its id was never given to anybody.
 _BY_OWN_KEY: Final = (
     f"{_OF} AND key = ? AND client_key IS NULL AND kind = 0 AND answer IS NOT {NOT_MADE_ANEW}"
 )
@@ -42,7 +42,7 @@ _KEPT: Final = (
 def known_answer(
     conn: sqlite3.Connection, organization_id: str, mode: str, key: str
 ) -> bytes | None:
-    """The answer of the message that was accepted by this key; None: there is none."""
+    """The answer of the message that was accepted with this key; None: no message has it."""
     number = MODES.number(mode)
     row = conn.execute(_BY_CLIENT_KEY, (organization_id, number, key)).fetchone()
     if row is None and (message_id := message_of_own_key(key)) is not None:

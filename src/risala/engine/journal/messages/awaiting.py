@@ -1,7 +1,7 @@
-"""What waits for a carrier's word or for a phone.
+"""Messages that wait for a carrier's report or for a phone.
 
 Segments that a carrier may be asked about, accepted without a receipt or uncertain; and messages to
-a phone of which the carrier says that it can be reached again.
+a phone that the carrier reports as reachable again.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from risala.engine.model.numbers import recipient_number
 from risala.engine.model.states import SegmentState
 
 REACHED_MAX: Final = 20
-"""Messages to a phone, the latest, whose timelines say that it can be reached again. A phone that
-was off for days finds a few; a monitor's own number may have thousands."""
+"""Messages to a phone, the latest, whose timelines get the line that it is reachable again. A phone
+that was off for days has a few; a monitor's own number may have thousands."""
 _REACHABLE: Final = Line(Kind.REACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptedPart:
-    """A segment that a carrier has accepted, and of which nothing more is known."""
+    """A segment that a carrier has accepted, without further news."""
 
     message_id: str
     number: int
@@ -42,16 +42,16 @@ class AcceptedPart:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingPage:
-    """What was found among some messages."""
+    """The results among some messages."""
 
     parts: Sequence[AcceptedPart]
     last: int | None
-    """The key to go on after; None: there were no messages."""
+    """The key to continue after; None: there were no messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Single:
-    """A message, and the only part of one that has one."""
+    """A message with a single part, and that part."""
 
     key: int
     message_id: str
@@ -111,7 +111,7 @@ def _of_several(conn: sqlite3.Connection, key: int) -> list[AcceptedPart]:
 
 
 def is_awaited(conn: sqlite3.Connection, message_id: str, number: int, carrier_id: str) -> bool:
-    """Whether a segment has no final receipt yet, and is known to its carrier by this id."""
+    """Whether a segment has no final receipt yet, and its carrier knows it by this id."""
     message = load(conn, message_id)
     part = None if message is None else parts.one(conn, message, number)
     return (
@@ -121,7 +121,7 @@ def is_awaited(conn: sqlite3.Connection, message_id: str, number: int, carrier_i
 
 @dataclass(frozen=True, slots=True)
 class UncertainPart:
-    """A segment of which nobody knows, and whose id at the carrier is known."""
+    """A segment with an unknown outcome, whose id at the carrier is known."""
 
     carrier: str
     carrier_id: str
@@ -129,7 +129,7 @@ class UncertainPart:
 
 
 def uncertain_due(conn: sqlite3.Connection, now_ms: int, limit: int) -> list[UncertainPart]:
-    """Those whose wait is over."""
+    """Uncertain segments whose wait is over."""
     rows = conn.execute(
         f"SELECT key, {name_sql('sender')} FROM message WHERE resolve_at <= ?"  # noqa: S608 -- constants
         " ORDER BY resolve_at LIMIT ?",
@@ -146,15 +146,15 @@ def uncertain_due(conn: sqlite3.Connection, now_ms: int, limit: int) -> list[Unc
 def note_reachable(
     conn: sqlite3.Connection, carrier: str, carriers: Sequence[str], number: str, now_ms: int
 ) -> None:
-    """Write into timelines that a phone can be reached again: of what was sent through these
-    carriers without a final receipt, and of what waits for another attempt after one through them.
+    """Write into timelines that a phone can be reached again: of messages sent through these
+    carriers without a final receipt, and of those waiting for another attempt.
 
-    Only the latest :data:`REACHED_MAX` are looked at, and none says it twice in a row: a carrier
-    may repeat it without end.
+    Only the latest :data:`REACHED_MAX` are searched, and none gets the line twice in a row: a
+    carrier may repeat the report without end.
 
     Args:
-        carrier: the one that says so, one of ``carriers``.
-        number: as whole as it is known; with or without ``+``.
+        carrier: the one that reports it, one of ``carriers``.
+        number: as complete as it is known; with or without ``+``.
     """
     recipient = recipient_number(f"+{number.removeprefix('+')}")
     known = [no for name in carriers if (no := names.known(conn, name)) is not None]

@@ -1,7 +1,7 @@
-"""How many messages were accepted in each hour, and what became of them: counted as it happens.
+"""How many messages were accepted in each hour, and their results: counted when they happen.
 
-All outcomes count in the hour of the message's acceptance, so that of an hour's messages one can
-say what share arrived, and how fast. The time runs from when a message was due.
+All results count in the hour of the message's acceptance, so that for each hour the share of
+delivered messages and their speed are known. The time runs from when a message was due.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from risala.engine.rules.networks import network
 
 HOUR_MS: Final = 3_600_000
 ACCEPTED: Final = 0
-"""The outcome of all: ``pending`` as a number."""
+"""The result that each message has: ``pending`` as a number."""
 CountKey = tuple[int, int, int, int, int, str, int]
 _ADD: Final = (
     "INSERT INTO hour_count (organization, outcome, hour, mode, kind, network, bucket, n)"
@@ -31,7 +31,7 @@ _ADD: Final = (
 def bucket_of(took_ms: int) -> int:
     """The least number whose power of two is greater than the milliseconds that it took.
 
-    So a median comes out within a factor of two.
+    So the median is exact within a factor of two.
     """
     return max(0, took_ms).bit_length()
 
@@ -63,7 +63,7 @@ def _accepted(organization: int, mode: int, kind: int, hour: int, name: str) -> 
 
 
 def outcome(message: MessageState, at: int) -> CountKey:
-    """That a message has come to its present status."""
+    """Count that a message has reached its present status."""
     where = message.counted_in
     if where is None:
         where = message.counted_in = (
@@ -78,5 +78,5 @@ def outcome(message: MessageState, at: int) -> CountKey:
 
 
 def add(conn: sqlite3.Connection, counted: Counter[CountKey]) -> None:
-    """Add what was counted; part of the unit in which it happened."""
+    """Write the counts; part of the unit in which they happened."""
     conn.executemany(_ADD, [(*key, n) for key, n in counted.items()])

@@ -1,4 +1,4 @@
-"""What time alone does: validity ends, uncertainty is resolved, a crash is cleared up."""
+"""Effects of time: validity ends, uncertainty is resolved, a crash is cleared up."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def expire_due(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Chang
 
 
 _NOT_TAKEN: Final = (Kind.UNCERTAIN, Kind.HELD_BACK, Kind.REFUSED_FOR_NOW, Kind.REROUTED)
-"""What an attempt came to after which a message waits for another one."""
+"""The results of an attempt after which a message waits for another one."""
 _NOT_THE_CARRIERS: Final = frozenset(
     (Cause.NO_ANSWER, Cause.LINK_LOST, Cause.SERVICE_STOPPED, Cause.LINK_DOWN, Cause.BUSY)
 )
-"""Causes of which the carrier said nothing: the word beside them is our own."""
+"""Causes without a report of the carrier: the word beside them is our own."""
 RESEND: Final = ACTIONS.number("resend")
 SUBMITS_MAX: Final = 3
 """See ``delivery.uncertain_submits_max``."""
@@ -85,8 +85,8 @@ def resolve_due(
 def _last_word(
     conn: sqlite3.Connection, key: int, kinds: Sequence[Kind]
 ) -> tuple[Values, str | None]:
-    """What the latest line of these kinds says, for the sentence of the message's end; and the
-    carrier's own word, where that was the carrier's."""
+    """The latest line of these kinds, for the sentence of the message's end; and the carrier's own
+    code, if it was the carrier's."""
     row = conn.execute(
         "SELECT kind, details, raw FROM line"  # noqa: S608 -- constants
         f" WHERE message = ? AND kind IN ({markers(kinds)}) ORDER BY n DESC LIMIT 1",
@@ -105,7 +105,7 @@ def _last_word(
 
 
 def _submits(conn: sqlite3.Connection, message: MessageState) -> int:
-    """How often the segment was submitted whose outcome is not known."""
+    """How often the segment with the unknown outcome was submitted."""
     unknown = [
         part.uncertain for part in parts.of(conn, message) if part.state is SegmentState.UNCERTAIN
     ]
@@ -134,7 +134,7 @@ def _goes_alone(conn: sqlite3.Connection, key: int) -> bool:
 
 
 def _follow_route(conn: sqlite3.Connection, message: MessageState) -> str | None:
-    """The route of this carrier alone where it has some parts of the message already."""
+    """The route of this carrier alone if it already has some parts of the message."""
     is_with_it = message.carrier and parts.any_acknowledged(conn, message)
     return f"@{message.carrier}" if is_with_it else None
 

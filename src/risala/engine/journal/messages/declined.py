@@ -1,4 +1,4 @@
-"""A message that a carrier would not take now goes on waiting; nothing was tried."""
+"""A message that a carrier would not take now continues to wait; no attempt was made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from risala.sms.cause import Cause
 
 
 def decline(conn: sqlite3.Connection, declining: Declining, stamp: Stamp) -> tuple[Change, ...]:
-    """Due at another time, or by another route. Only that it waits, and for what, is told, once."""
+    """Set another due time or route. The timeline gets only the wait and its reason, once."""
     message = load(conn, declining.message_id)
     if message is None or message.status is not Status.PENDING:
         return ()

@@ -1,10 +1,10 @@
 """Attempts and their outcomes: each function is (part of) one unit of work.
 
-:func:`start` and :func:`finish` take the attempts of many messages. Each stands alone in its fate:
-what one of them raises goes up, and the unit is tried again attempt by attempt.
+:func:`start` and :func:`finish` take the attempts of many messages. Each has its own result: an
+exception of one of them is raised, and the unit is tried again attempt by attempt.
 
-The states of contract §3 are enforced here, inside the transaction: whoever asks, a message that
-is final stays final, and what came too late is a line in its timeline.
+The states of contract §3 are enforced here, inside the transaction: for any caller, a message that
+is final stays final, and late news is a line in its timeline.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def start(
 ) -> list[Started | None]:
     """Record that segments are about to be submitted, before a byte of them leaves.
 
-    None stands for a message that is no longer to be sent (withdrawn, expired, held).
+    None is the result for a message that must no longer be sent (withdrawn, expired, held).
     """
     memory = under_way or UnderWay()
     sheet, active = Sheet(conn), _Active(conn)
@@ -133,7 +133,7 @@ def finish(
     groups: Groups = alone,
     under_way: UnderWay | None = None,
 ) -> list[tuple[Change, ...]]:
-    """Record what submits came to, and what follows."""
+    """Record the outcomes of submits, and their consequences."""
     memory = under_way or UnderWay()
     sheet = Sheet(conn)
     anything_held = held.is_any(conn)
@@ -163,7 +163,7 @@ def finish(
 def finish_one(
     conn: sqlite3.Connection, answer: SubmitAnswer, groups: Groups = alone
 ) -> tuple[Change, ...]:
-    """Record what one submit came to."""
+    """Record the outcome of one submit."""
     message = load(conn, answer.attempt.message_id)
     return () if message is None else _finish(conn, message, answer, groups)
 
@@ -241,7 +241,7 @@ def _finish(
 
 
 def accepted_by_receipt(attempt: Attempt, carrier_id: str, stamp: Stamp) -> SubmitAnswer:
-    """What a receipt says of an uncertain segment: it was accepted after all."""
+    """The effect of a receipt on an uncertain segment: it was accepted after all."""
     line = Line(Kind.TAKEN_BY_RECEIPT)
     decision = Decision(Step.ADVANCE, SegmentState.ACCEPTED, line, carrier_id=carrier_id)
     return SubmitAnswer(attempt, decision, stamp, live=False)
@@ -250,7 +250,7 @@ def accepted_by_receipt(attempt: Attempt, carrier_id: str, stamp: Stamp) -> Subm
 def _entry(
     attempt: Attempt, status: Status, decision: Decision, at: int, line: Line | None = None
 ) -> TimelineEntry:
-    """What the timeline says of an attempt: the decision's own line, or another."""
+    """The timeline's entry for an attempt: the decision's own line, or another."""
     return TimelineEntry(
         at,
         status,
@@ -289,14 +289,14 @@ def _advance(
         "UPDATE message SET resolve_at = NULL, resolve_action = NULL, updated_at = ? WHERE key = ?",
         (stamp.now_ms, message.key),
     )
-    if message.segments > 1:  # that of a single part is the part's own
+    if message.segments > 1:  # the line of a single part is the part's own
         conn.execute(
             "UPDATE message SET carrier_id = coalesce(carrier_id, ?) WHERE key = ?",
             (decision.carrier_id, message.key),
         )
     by_receipt = decision.line.kind is Kind.TAKEN_BY_RECEIPT
     goes_in_parts = message.segments > 1 and attempt.segment != WHOLE
-    if goes_in_parts or by_receipt:  # of a single part the line that it is sent says so
+    if goes_in_parts or by_receipt:  # a single part gets the line that it is sent
         part = Line(Kind.PART_ACCEPTED, values={"parts": message.segments})
         line = decision.line if by_receipt else part
         entry = _entry(attempt, message.status, decision, stamp.now_ms, line)
@@ -323,7 +323,7 @@ def _advance(
 
 @dataclass(frozen=True, slots=True)
 class _Early:
-    """A receipt that came before the answer, as the timeline tells of it."""
+    """A receipt that came before the answer, for the timeline."""
 
     line: Line
     carrier: str
@@ -333,7 +333,7 @@ class _Early:
 def _use_held_receipts(
     conn: sqlite3.Connection, message: MessageState, answer: SubmitAnswer, carriers: Sequence[str]
 ) -> list[_Early]:
-    """Receipts may have come before the answer that names them: use the first, tell of all."""
+    """Receipts may have come before the answer with their id: use the first, and note all."""
     carrier_id = answer.decision.carrier_id
     if not carrier_id:
         return []
@@ -372,13 +372,13 @@ def _tell(
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a final receipt says of a segment."""
+    """The content of a final receipt for a segment."""
 
     state: str
     """A :class:`SegmentState`."""
     raw: str
     cause: Cause
-    """Why it was not delivered; means nothing of one that was."""
+    """Why it was not delivered; without meaning for a delivered one."""
 
 
 def note_receipt(
@@ -444,11 +444,11 @@ def requeue(
 def give_back(
     conn: sqlite3.Connection, attempt: Attempt, cause: Cause | None, now_ms: int
 ) -> tuple[Change, ...]:
-    """Queue a message again, for this carrier alone, whose parts went out only in part.
+    """Queue a message with some parts already sent again, for this carrier alone.
 
     Args:
-        attempt: the last one of it, at whichever segment.
-        cause: None where the operator paused the carrier.
+        attempt: its last attempt, at any segment.
+        cause: None if the operator paused the carrier.
     """
     message = load(conn, attempt.message_id)
     if message is None or message.status is not Status.PROCESSING:

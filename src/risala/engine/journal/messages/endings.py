@@ -1,4 +1,4 @@
-"""How a message ends: sent and beyond by its segments, or failed and refunded."""
+"""The ends of messages: sent and beyond by their segments, or failed and refunded."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def settle(
     sent: Line = SENT,
     receipt_raw: str | None = None,
 ) -> tuple[Change, ...]:
-    """Bring a message to where its segments are: ``sent``, and beyond by its receipts.
+    """Set a message's status from its segments: ``sent``, and beyond by its receipts.
 
     Args:
-        raw: the carrier's word that made it sent.
-        sent: what the timeline says of that.
-        receipt_raw: the word of the receipt that came last.
+        raw: the carrier's code that made it sent.
+        sent: the timeline's line for that.
+        receipt_raw: the code of the last receipt.
     """
     begun = parts.of(conn, message)
     states, are_all = parts.states_of(begun, message.segments)
@@ -86,9 +86,9 @@ def fail(
     raw: str | None = None,
     values: Values | None = None,
 ) -> tuple[Change, ...]:
-    """End a message that was not sent: ``failed``, refunded in full, told once.
+    """End an unsent message: ``failed``, refunded in full, with one event.
 
-    ``raw`` is the carrier's word for it, ``values`` are those of :attr:`Kind.FAILED`.
+    ``raw`` is the carrier's code for it, ``values`` are those of :attr:`Kind.FAILED`.
     """
     if message.status not in (Status.PENDING, Status.PROCESSING):
         return ()
@@ -107,12 +107,12 @@ def fail(
 @dataclass(frozen=True, slots=True)
 class _Refunded:
     values: Values
-    """What the timeline's line says of it."""
+    """The refund, for the timeline's line."""
     entered: Entered | None
 
 
 def _refund(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> _Refunded:
-    """Give its price back. Test messages cost nothing."""
+    """Refund its price. Test messages cost nothing."""
     if message.mode != "live":
         return _Refunded({}, None)
     entered = ledger.refund(conn, message.organization_id, message.price, message.key, stamp.now_ms)
@@ -128,7 +128,7 @@ def _end_session(conn: sqlite3.Connection, verification_id: str, stamp: Stamp) -
 
 
 def code_is_wanted(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
-    """False for a code whose session has ended: it is not sent, nor resent."""
+    """False for a code whose session has ended: it is not sent, nor sent again."""
     if message.verification_id is None:
         return True
     row = conn.execute(
@@ -150,10 +150,10 @@ def withdraw_code(
 def prove_delivery(
     conn: sqlite3.Connection, message: MessageState | None, stamp: Stamp
 ) -> tuple[Change, ...]:
-    """The code that a message carries was entered, which nobody can who has not got it.
+    """The code in a message was entered, which is only possible after its delivery.
 
-    A message that was sent, or of which nobody knows, is delivered by that. One that has ended
-    stays as it is, and its timeline says what is known now.
+    A message that is sent or uncertain becomes delivered. An ended one stays as it is, and its
+    timeline gets the news.
     """
     if message is None or message.status in (Status.PENDING, Status.DELIVERED, Status.CANCELED):
         return ()
@@ -168,13 +168,13 @@ def prove_delivery(
 
 
 def has_arrived(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
-    """Whether the code that a message carries was entered while its submit was open, and all of
-    the message has left: its parts are delivered then. False: nothing is written."""
+    """Whether the code in a message was entered while its submit was open, and all of the message
+    has left: its parts are then delivered. False: nothing is written."""
     return code_was_entered(conn, message) and parts.proven(conn, message, now_ms)
 
 
 def code_was_entered(conn: sqlite3.Connection, message: MessageState) -> bool:
-    """Whether the code that a message carries was entered; False for a message without a code."""
+    """Whether the code in a message was entered; False for a message without a code."""
     if message.verification_id is None:
         return False
     row = conn.execute(

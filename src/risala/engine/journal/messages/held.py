@@ -1,4 +1,4 @@
-"""Receipts that match nothing: held until the answer comes that names them, then told of."""
+"""Receipts that match nothing: held until the answer with their id comes, then reported."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from risala.sms.message import octet_reference, submit_reference
 from risala.sms.receipt import Receipt, ReceiptState
 
 HELD_MAX: Final = 10_000
-"""Receipts that match nothing, kept at one time: a peer that sends rubbish fills no disk."""
+"""Receipts that match nothing, kept together: a faulty peer must not fill the disk."""
 UNMATCHED_MAX: Final = 1000
-"""Of those that nothing matched in the end: enough to see what they have in common."""
+"""Kept receipts that matched nothing in the end: enough to see what they have in common."""
 UNMATCHED_KEPT_MS: Final = 7 * 86_400_000
-"""They hold numbers of people."""
+"""They contain people's numbers."""
 LATEST_MAX: Final = 5
-"""Shown of one carrier."""
+"""Shown for one carrier."""
 _NO_KEY: Final = ""
 """No id has this form."""
 
@@ -45,7 +45,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Unmatched:
-    """A receipt that matched nothing in its time."""
+    """A receipt that matched nothing while it was held."""
 
     carrier: str
     carrier_id: str
@@ -57,12 +57,12 @@ class Unmatched:
 
 
 def is_any(conn: sqlite3.Connection) -> bool:
-    """Whether any receipt waits for its message."""
+    """Whether any receipt is held."""
     return conn.execute("SELECT 1 FROM held_receipts LIMIT 1").fetchone() is not None
 
 
 def is_waiting(conn: sqlite3.Connection, carriers: Sequence[str], answer: SubmitAnswer) -> bool:
-    """Whether a receipt waits for the id that an answer gives."""
+    """Whether a receipt is held with the id in an answer."""
     if not answer.decision.carrier_id:
         return False
     row = conn.execute(
@@ -80,7 +80,7 @@ def segment_state(state: ReceiptState) -> SegmentState:
 
 
 def hold(conn: sqlite3.Connection, arrival: Arrival, why: Why) -> None:
-    """Keep a receipt until the answer that names it comes."""
+    """Keep a receipt until the answer with its id comes."""
     carrier, receipt, now_ms = arrival.carrier, arrival.receipt, arrival.stamp.now_ms
     span = value_of(conn, "SELECT max(seq) - min(seq) FROM held_receipts") or 0
     if span >= HELD_MAX:
@@ -90,7 +90,7 @@ def hold(conn: sqlite3.Connection, arrival: Arrival, why: Why) -> None:
         _give_up(conn, "received_at = ? AND carrier = ? AND carrier_id = ?", first)
     keys = {carrier_key(name) for name in (receipt.carrier_id, *receipt.also_known_as)}
     reference = receipt.reference
-    if why is Why.SEVERAL:  # it stays so, whoever else gets this id or reference
+    if why is Why.SEVERAL:  # it stays so, even if another message gets this id or reference
         keys, reference = {_NO_KEY}, None
     conn.executemany(
         "INSERT INTO held_receipts (carrier, carrier_id, carrier_key, state, raw, error_code,"
@@ -109,7 +109,7 @@ def take(
     conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, carrier_id: str
 ) -> list[Held]:
     """Receipts that came before the answer which gives a segment of ``message`` this id; they are
-    not held any more."""
+    no longer held."""
     if not carrier_id:
         return []
     rows = conn.execute(
@@ -132,7 +132,7 @@ def take(
     for each in fitting:
         if not any(is_for(one.recipient, each.recipient, each.sender) for one in others):
             taken.append(each)
-            # Its other forms must not meet another message's id later.
+            # Its other forms must not match another message's id later.
             conn.execute(
                 "DELETE FROM held_receipts WHERE carrier = ? AND carrier_id = ?"
                 " AND recipient IS ? AND sender IS ?",
@@ -150,15 +150,15 @@ _LEFT_AT: Final = (
     " (SELECT max(at) FROM line WHERE line.message = message.key AND kind = 2), 0)"
     " FROM message WHERE key = ?"
 )
-"""When a message's last attempt began (``Kind.ATTEMPT``). A receipt that came before that tells of
-another submit."""
+"""When a message's last attempt began (``Kind.ATTEMPT``). An earlier receipt belongs to another
+submit."""
 
 
 def named(
     conn: sqlite3.Connection, carriers: Sequence[str], message: MessageState, attempt: Attempt
 ) -> str | None:
-    """The carrier's id of a submit without an answer, from a held receipt that names it and no
-    other submit: of two to one number one octet of the reference may be the same."""
+    """The carrier's id of a submit without an answer, from a held receipt that fits it and no other
+    submit: two submits to one number may share one octet of the reference."""
     mine, reference = attempt.segment, submit_reference(message.id, attempt.segment, attempt.number)
     rows = conn.execute(
         "SELECT carrier_id, recipient, sender, reference, received_at FROM held_receipts"  # noqa: S608 -- constants
@@ -176,11 +176,11 @@ def named(
     return None
 
 
-# -- those that nothing matched ------------------------------------------------------------------
+# -- receipts that nothing matched ---------------------------------------------------------------
 
 
 def forget(conn: sqlite3.Connection, before_ms: int, now_ms: int) -> list[Unmatched]:
-    """Hold no longer what has matched nothing since ``before_ms``: it is counted, and told of."""
+    """Drop receipts without a match since ``before_ms``: they are counted, and reported."""
     conn.execute(
         "DELETE FROM unmatched_receipts WHERE received_at < ?", (now_ms - UNMATCHED_KEPT_MS,)
     )
@@ -228,7 +228,7 @@ _ENDING: Final = f"{_HELD} received_at < ? AND reference IS NOT NULL ORDER BY se
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A receipt that matches no message so far, held or given up."""
+    """A receipt without a message so far, held or given up."""
 
     carrier: str
     received_at: int
@@ -236,12 +236,12 @@ class Unused:
 
 
 def unused(conn: sqlite3.Connection, carrier: str) -> list[Unused]:
-    """Those of a carrier, in the order in which they came."""
+    """A carrier's unused receipts, in the order in which they came."""
     return [_unused(*row) for row in conn.execute(_UNUSED, (carrier, Why.SEVERAL))]
 
 
 def ending(conn: sqlite3.Connection, before_ms: int) -> list[Unused]:
-    """Those that name a submit, and are held since before ``before_ms``."""
+    """Receipts that name a submit, and are held since before ``before_ms``."""
     return [_unused(*row) for row in conn.execute(_ENDING, (before_ms,))]
 
 
@@ -270,7 +270,7 @@ def _unused(
 
 
 def use(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> None:
-    """Strike off a receipt that :func:`unused` gave and that has been used."""
+    """Delete a receipt of :func:`unused` that has been used."""
     state = segment_state(receipt.state)
     used = (carrier, receipt.carrier_id, state, receipt.raw, receipt.recipient)
     where = "carrier = ? AND carrier_id = ? AND state = ? AND raw = ? AND recipient IS ?"
@@ -279,13 +279,13 @@ def use(conn: sqlite3.Connection, carrier: str, receipt: Receipt) -> None:
 
 
 def unmatched_total(conn: sqlite3.Connection, carrier: str) -> int:
-    """Receipts of a carrier that matched nothing, all of them ever."""
+    """The number of a carrier's receipts that ever matched nothing."""
     total = "SELECT receipts FROM unmatched_totals WHERE carrier = ?"
     return int(value_of(conn, total, (carrier,)) or 0)
 
 
 def waiting(conn: sqlite3.Connection, carrier: str) -> int:
-    """Receipts of a carrier that are held at this moment."""
+    """The number of a carrier's receipts that are held now."""
     (count,) = conn.execute(
         "SELECT count(*) FROM (SELECT DISTINCT carrier_id, state, received_at FROM held_receipts"
         " WHERE carrier = ?)",

@@ -1,4 +1,4 @@
-"""What a reader missed, from the rows: events in their order, and how messages stand."""
+"""What a reader missed, from the rows: events in their order, and the states of messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from risala.engine.journal.state import CREATED, load
 from risala.engine.model.commands import LifeEvent
 
 # Each gives the latest rows first: a message's key and when something happened to it. Together they
-# know of every change but one, back into the queue, which its next attempt shows.
+# show every change except the return to the queue, which the next attempt shows.
 _ACCEPTED: Final = f"SELECT key, {CREATED} FROM message ORDER BY key DESC LIMIT ?"  # noqa: S608 -- constants
 _TOLD: Final = (
     "SELECT CASE typeof(subject) WHEN 'integer' THEN subject END, coalesce(at, key >> 15),"
     " CASE type WHEN 3 THEN (SELECT message_id FROM verifications WHERE id = subject) END"
     " FROM event ORDER BY key DESC LIMIT ?"
 )
-"""Of messages the subject is a key; ``verify.sent`` is of a code's SMS."""
+"""For messages the subject is a key; ``verify.sent`` is about a code's SMS."""
 _REFUNDED: Final = (
     "SELECT CASE kind WHEN 1 THEN message END, coalesce(at, message >> 15)"
     " FROM entry ORDER BY seq DESC LIMIT ?"
@@ -27,7 +27,7 @@ _UNDER_WAY: Final = "SELECT key FROM message WHERE status = 1 LIMIT ?"
 
 
 def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[LifeEvent]:
-    """How messages stand, each by the last entry of its timeline; what is no message is left out"""
+    """The states of messages, each by the last entry of its timeline; unknown ids are left out."""
     found: list[LifeEvent] = []
     for message_id in message_ids:
         message = load(conn, message_id)
@@ -52,7 +52,7 @@ def standings(conn: sqlite3.Connection, message_ids: Iterable[str]) -> list[Life
 
 
 def changed_since(conn: sqlite3.Connection, since_ms: int, rows_max: int) -> list[str] | None:
-    """Messages that may have changed since then; None where more rows tell of that than given."""
+    """Messages that may have changed since then; None if there are more rows than allowed."""
     keys: dict[int | None, None] = {}
     codes: list[str] = []
     for query in (_ACCEPTED, _TOLD, _REFUNDED):

@@ -1,9 +1,9 @@
-"""Whose a receipt is: the one message that it fits.
+"""Finds the one message that a receipt fits.
 
-By the carrier's id, within the carrier's receipt group, and to the right recipient; or, where the
-answer with the id never came or gave one that tells nothing (none, or the same to several), by the
-recipient and the submit's own reference, or by the recipient alone. What fits two messages fits
-none: it is better to know nothing than to tell a lie.
+By the carrier's id, within the carrier's receipt group, and with the right recipient. If the answer
+with the id never came or had a useless one (none, or the same for several), by the recipient and
+the submit's own reference, or by the recipient alone. A receipt that fits two messages is not used:
+no result is better than a wrong one.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from risala.sms.message import names_submit, submit_reference
 from risala.sms.receipt import Receipt
 
 LOCAL_DIGITS: Final = 8
-"""Of a number: networks write recipients with and without the country code."""
+"""Last digits of a number: networks write recipients with and without the country code."""
 CANDIDATES_MAX: Final = 100
-"""Segments of one id that are looked at, the latest: a carrier may give the same one to all."""
+"""Segments with one id that are checked, the latest: a carrier may give all the same one."""
 LATE_MS: Final = 4 * 86_400_000
-"""So long after a submit without an answer its receipt is looked for: carriers try for three days
-at most (``validitySeconds``), and a day is for their clocks and ours."""
+"""How long after a submit without an answer its receipt is awaited: carriers try for three days at
+most (``validitySeconds``), and a day is added for differences of clocks."""
 EARLY_MS: Final = 60_000
-"""A receipt comes so long before the answer that it tells of, at most."""
+"""How long before its answer a receipt may come at most."""
 _WAITING: Final = (SegmentState.ACCEPTED, SegmentState.UNCERTAIN)
 
 
@@ -44,17 +44,17 @@ class Why(StrEnum):
     UNKNOWN = "unknown"
     """No message has its id."""
     RECIPIENT = "recipient"
-    """Its id is that of a message to another number."""
+    """Its id belongs to a message to another number."""
     SEVERAL = "several"
     """It fits several messages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The segment that a receipt tells of."""
+    """The segment of a receipt."""
 
     key: int
-    """Of the message."""
+    """The message's key."""
     message_id: str
     number: int
     state: SegmentState
@@ -66,12 +66,12 @@ class Found:
 
     @property
     def try_of_it(self) -> Attempt:
-        """The attempt that it tells of."""
+        """The attempt of the receipt."""
         return Attempt(self.message_id, self.number, self.attempt, self.carrier)
 
 
 _CHANGED_AT: Final = f"coalesce(uncertain_at, updated_at, delivered_at, sent_at, {CREATED})"
-# Of a message with a single part that part's state is in its own row.
+# For a message with a single part, that part's state is in its own row.
 _SINGLE: Final = Rows(
     Found,
     {
@@ -106,18 +106,18 @@ _FROM_SEVERAL: Final = "FROM segment s JOIN message m ON m.key = s.message"
 
 
 def _numbers(conn: sqlite3.Connection, carriers: Sequence[str]) -> list[int]:
-    """The carriers as numbers; those that no row carries are left out."""
+    """The carriers as numbers; those in no row are left out."""
     return [no for name in carriers if (no := names.known(conn, name)) is not None]
 
 
 def is_for(recipient: str, *told: str | None, or_untold: bool = True) -> bool:
-    """Whether a receipt that names these numbers may tell of a message to ``recipient``.
+    """Whether a receipt with these numbers may be about a message to ``recipient``.
 
-    Some carriers write sender and recipient the wrong way round, so either may be the one. Where
-    none is a whole number (a name, a short one, a masked one) the receipt does not say.
+    Some carriers swap sender and recipient, so either may match. If neither is a whole number (a
+    name, a short one, a masked one), the receipt does not exclude it.
     """
     local = _local(recipient)
-    if local is not None and recipient in told:  # as it mostly stands there
+    if local is not None and recipient in told:  # the usual form
         return True
     wholes = [digits for number in told if (digits := _local(number))]
     return local in wholes if wholes else or_untold
@@ -132,7 +132,7 @@ def _local(number: str | None) -> str | None:
 def find(
     conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
 ) -> Found | Why:
-    """The segment that a receipt tells of, among those of these carriers."""
+    """The segment of a receipt, among those of these carriers."""
     found = _by_id(conn, carriers, receipt)
     if isinstance(found, Found) or found is Why.SEVERAL:
         return found
@@ -143,9 +143,9 @@ def find(
 def is_waited_for(
     conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, received_at: int
 ) -> bool:
-    """Whether a receipt that came then tells of a segment that still waits for one.
+    """Whether a receipt of that time is about a segment that still waits for one.
 
-    Never of one that left later: a carrier gives the same id again.
+    Never for a segment that left later: a carrier may give the same id again.
     """
     found = find(conn, carriers, receipt, received_at)
     if not isinstance(found, Found) or found.state not in _WAITING:
@@ -154,7 +154,7 @@ def is_waited_for(
 
 
 def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) -> Found | Why:
-    """By the id as it stands there first, then by its other forms."""
+    """First by the id as it is written, then by its other forms."""
     why = Why.UNKNOWN
     for carrier_id in (receipt.carrier_id, *receipt.also_known_as):
         known = with_id(conn, carriers, carrier_id)
@@ -168,7 +168,7 @@ def _by_id(conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt) 
 
 
 def with_id(conn: sqlite3.Connection, carriers: Sequence[str], carrier_id: str) -> list[Found]:
-    """The segments that these carriers know by this id, in whatever form; the latest first."""
+    """The segments with this id at these carriers, in any form; the latest first."""
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
@@ -201,8 +201,8 @@ _SHARED: Final = (
 def known_once(
     conn: sqlite3.Connection, carriers: Sequence[str], messages: Sequence[MessageState]
 ) -> list[MessageState]:
-    """Those of these messages, of a single part each, whose carrier's id no other segment has that
-    these carriers know."""
+    """Those of these messages, of a single part each, whose id at the carrier is unique among these
+    carriers' segments."""
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
@@ -217,17 +217,17 @@ def _changed_at(one: Found) -> int:
 
 
 def _the_one(fitting: list[Found], receipt: Receipt) -> Found | Why:
-    """Of those that still wait for their receipt if there are any: ids are given again."""
+    """Prefer segments that still wait for their receipt: ids are used again."""
     waiting = [one for one in fitting if one.state in _WAITING]
     left = _of_reference(waiting or fitting, receipt)
     if len({one.message_id for one in left}) > 1:
         return Why.SEVERAL
-    # Some carriers give all parts of a message one id: the receipts come one for each.
+    # Some carriers give all parts of a message one id: there is one receipt for each part.
     return min(left, key=lambda one: (one.state != SegmentState.ACCEPTED, one.number))
 
 
 def _of_reference(some: list[Found], receipt: Receipt) -> list[Found]:
-    """Those whose submit had the receipt's reference, where that tells them apart."""
+    """Segments whose submit had the receipt's reference, if that distinguishes them."""
     return [one for one in some if _is_named(one, receipt.reference)] or some
 
 
@@ -241,11 +241,10 @@ def _is_named(one: Found, reference: int | None) -> bool:
 def _without_answer(
     conn: sqlite3.Connection, carriers: Sequence[str], receipt: Receipt, now_ms: int
 ) -> Found | Why:
-    """The segment that a receipt tells of, though no answer gave an id of its own: uncertain, or
-    accepted under an id that several have.
+    """The segment of a receipt, if no answer gave a unique id: uncertain, or accepted with an id
+    that several have.
 
-    Also of a message that its carrier's policy has ended: that it was delivered all the same is
-    told in its timeline.
+    Also in a message that its carrier's policy has ended: its timeline then gets the delivery.
     """
     local = _local(receipt.recipient)
     if local is None or not (receipt.recipient_tells or receipt.reference is not None):
@@ -253,7 +252,7 @@ def _without_answer(
     uncertain = _uncertain(conn, carriers, local, now_ms - LATE_MS)
     if receipt.recipient_tells:
         found = _alone(one for one in uncertain if one.carrier_id is None)
-        # The answer of another submit to it is still to come, and may bring this very id.
+        # The answer of another submit to it is outstanding, and may bring this very id.
         is_unclear = isinstance(found, Found) and bool(_in_flight(conn, carriers, local))
         return Why.UNKNOWN if is_unclear else found
     named = named_by(conn, carriers, receipt.recipient, receipt.reference, now_ms - LATE_MS)
@@ -269,8 +268,8 @@ def named_by(
     reference: int | None,
     since_ms: int,
 ) -> list[Found]:
-    """The segments to a number that wait for a receipt, or are being submitted, whose reference
-    this may be: two may share one octet of it. Those with an id of their own are named by that."""
+    """The segments to a number that wait for a receipt, or are being submitted, and may have this
+    reference: two may share one octet of it. Those with a unique id are found by that."""
     local = _local(recipient)
     if local is None or recipient is None or reference is None:
         return []
@@ -288,8 +287,8 @@ def _accepted(
 ) -> list[Found]:
     """The segments to a number that wait for their receipt; the latest first.
 
-    Only to a number with its country code, which is an index: other than those without an answer
-    they may be many.
+    Only for a number with its country code, which has an index: unlike those without an answer they
+    may be many.
     """
     numbers = _numbers(conn, carriers)
     if not numbers:
@@ -315,7 +314,7 @@ def _accepted(
 
 
 def _has_no_own_id(conn: sqlite3.Connection, carriers: Sequence[str], one: Found) -> bool:
-    """Whether the carrier's id tells nothing of a segment: its carrier gave none, or gave it to
+    """Whether the carrier's id does not identify a segment: its carrier gave none, or gave it to
     others too."""
     if one.state == SegmentState.UNCERTAIN or not one.carrier_id:
         return True
@@ -326,7 +325,7 @@ def _has_no_own_id(conn: sqlite3.Connection, carriers: Sequence[str], one: Found
 def _uncertain(
     conn: sqlite3.Connection, carriers: Sequence[str], local: str, since_ms: int
 ) -> list[Found]:
-    """The segments to a number of which nobody knows since then whether they were accepted."""
+    """The segments to a number of which it is unknown since then whether they were accepted."""
     numbers = _numbers(conn, carriers)
     if not numbers:
         return []
@@ -348,7 +347,7 @@ def _uncertain(
 
 
 def _in_flight(conn: sqlite3.Connection, carriers: Sequence[str], local: str) -> list[Found]:
-    """The segments to a number that are in the carriers' hands at this moment."""
+    """The segments to a number that are being submitted by the carriers now."""
     numbers = _numbers(conn, carriers)
     given = (*numbers, -LOCAL_DIGITS, local, CANDIDATES_MAX)
     single = conn.execute(

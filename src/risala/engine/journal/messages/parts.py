@@ -1,4 +1,4 @@
-"""The parts of a message: the only one in the message's own row, several in rows of their own."""
+"""The parts of a message: a single one in the message's own row, several in separate rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class BegunPart:
     carrier_id: str | None
     """As the carrier wrote it; empty: it gave none."""
     uncertain: int
-    """Submits whose outcome nobody knew."""
+    """Submits with an unknown outcome."""
 
 
 def state_word(number: int) -> SegmentState:
@@ -47,12 +47,12 @@ _WORDS: Final = tuple(SegmentState(word) for word in STATES.words)
 
 
 def carrier_key(carrier_id: str) -> str:
-    """One form of a carrier's id whatever its case and leading zeros."""
+    """One form of a carrier's id, independent of its case and leading zeros."""
     return carrier_id.strip().casefold().lstrip("0") or "0"
 
 
 def stored_id(carrier_id: str | None) -> tuple[str | None, str | None]:
-    """A carrier's id as rows keep it: its one form, and how it was written where that differs."""
+    """A carrier's id as rows keep it: its one form, and the original if that differs."""
     if not carrier_id:  # some carriers give an empty one
         return None, carrier_id
     key = carrier_key(carrier_id)
@@ -60,7 +60,7 @@ def stored_id(carrier_id: str | None) -> tuple[str | None, str | None]:
 
 
 def of(conn: sqlite3.Connection, message: MessageState) -> list[BegunPart]:
-    """Those that were begun, in their order."""
+    """The parts that were begun, in their order."""
     if message.segments == 1:
         row = conn.execute(
             "SELECT part_state, carrier_key, carrier_id, uncertain FROM message WHERE key = ?",
@@ -83,8 +83,8 @@ def of(conn: sqlite3.Connection, message: MessageState) -> list[BegunPart]:
 
 
 def states_of(begun: Sequence[BegunPart], segments: int) -> tuple[list[SegmentState], bool]:
-    """The states that a message's own follows from, and whether they are all: that of the whole
-    where a carrier has taken it so, else those of the parts."""
+    """The states that determine the message's own, and whether they are all: that of the whole if a
+    carrier has accepted it whole, else those of the parts."""
     whole = [one.state for one in begun if one.number == WHOLE and one.state in ACKNOWLEDGED]
     if whole:
         return whole, True
@@ -97,14 +97,14 @@ def one(conn: sqlite3.Connection, message: MessageState, number: int) -> BegunPa
 
 
 def any_acknowledged(conn: sqlite3.Connection, message: MessageState) -> bool:
-    """Whether a carrier has said yes to some part."""
+    """Whether a carrier has accepted some part."""
     return any(part.state in ACKNOWLEDGED for part in of(conn, message))
 
 
 def submit(
     conn: sqlite3.Connection, message: MessageState, number: int, carrier: str, now_ms: int
 ) -> None:
-    """A part is about to leave, by the message's attempt of now."""
+    """A part is about to leave, in the message's present attempt."""
     if message.segments == 1:
         conn.execute(
             "UPDATE message SET part_state = 1, carrier_key = NULL, carrier_id = NULL,"
@@ -130,7 +130,7 @@ def answered(
     carrier_id: str | None,
     now_ms: int,
 ) -> None:
-    """A part comes to a state by its answer, or for want of one."""
+    """A part reaches a state by its answer, or because there is none."""
     key, written = stored_id(carrier_id)
     kept = STATES.number(state)
     if message.segments == 1:
@@ -149,7 +149,7 @@ def answered(
 
 
 def count_uncertain(conn: sqlite3.Connection, message: MessageState, number: int) -> None:
-    """Of one more submit nobody knows the outcome: that bounds how often it is sent again."""
+    """Count one more submit with an unknown outcome: this limits how often it is sent again."""
     if message.segments == 1:
         conn.execute("UPDATE message SET uncertain = uncertain + 1 WHERE key = ?", (message.key,))
         return
@@ -179,8 +179,8 @@ def receipted(
 
 
 def proven(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
-    """The message has arrived, whatever its carrier says. False, and nothing is written: some part
-    waits, is being submitted, or was told to be undelivered."""
+    """The message has arrived, whatever its carrier reports. False, and nothing is written: some
+    part waits, is being submitted, or was reported as undelivered."""
     states = [part.state for part in of(conn, message)]
     if len(states) < message.segments or not set(states) <= _WITH_CARRIER:
         return False
@@ -196,7 +196,7 @@ def proven(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool
 
 
 def uncertain_wait(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> None:
-    """The parts of which nobody knows are to be sent again."""
+    """The uncertain parts must be sent again."""
     if message.segments == 1:
         conn.execute(
             "UPDATE message SET part_state = 0, uncertain_at = NULL WHERE key = ?"
@@ -211,7 +211,7 @@ def uncertain_wait(conn: sqlite3.Connection, message: MessageState, now_ms: int)
 
 
 def lose(conn: sqlite3.Connection, message: MessageState, now_ms: int) -> bool:
-    """Of the parts that were being submitted nobody knows any more; False: there is none."""
+    """The outcome of parts that were being submitted is now unknown; False: there are none."""
     if message.segments == 1:
         lost = conn.execute(
             "UPDATE message SET part_state = 2, uncertain = uncertain + 1, uncertain_at = ?"

@@ -1,4 +1,4 @@
-"""Messages: looking at one, and taking the next ones from the queue."""
+"""Messages: reading one, and taking the next ones from the queue."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ _QUEUE: Final = (
     f"status = 0 AND route = {NUMBER} AND priority = ?"  # noqa: S608 -- constants
     " AND organization = (SELECT no FROM organizations WHERE id = ?)"
 )
-# Two looks, because one for both, `(due_at, key) > (?, ?)`, walks over all of the same time each
-# time: a campaign's messages are all due at once.
+# Two queries, because one for both, `(due_at, key) > (?, ?)`, walks over all rows of the same time
+# each time: a campaign's messages are all due at the same time.
 _DUE_THEN: Final = f"{_ROW} WHERE {_QUEUE} AND due_at = ? AND key > ? AND valid_until > ?"
 _DUE_LATER: Final = f"{_ROW} WHERE {_QUEUE} AND due_at > ? AND due_at <= ? AND valid_until > ?"
 
@@ -99,8 +99,8 @@ def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
 def own_view(
     conn: sqlite3.Connection, message_id: str, organization_id: str, mode: Mode
 ) -> MessageView | None:
-    """A message of an organization and mode, no code; None: unknown, or another's. Which of the two
-    is not told by the time that it takes either (``make timing``)."""
+    """A message of an organization and mode, no code; None: unknown, or another's. The time that it
+    takes does not reveal which of the two (``make timing``)."""
     own, key = (MODES.number(mode.value), organization_id), key_of(message_id)
     if key is None or conn.execute(_OWN_IS, (key, message_id, *own)).fetchone() is None:
         key = remapped_key(conn, message_id)
@@ -122,7 +122,7 @@ def own_view_of_key(
 def after(
     conn: sqlite3.Connection, organization_id: str, key: int, limit: int
 ) -> list[MessageView]:
-    """An organization's messages after a key, codes among them, the oldest first."""
+    """An organization's messages after a key, including codes, the oldest first."""
     rows = conn.execute(
         f"SELECT {_VIEWS.columns} FROM message"  # noqa: S608 -- constants
         " WHERE organization = (SELECT no FROM organizations WHERE id = ?) AND key > ?"
@@ -172,7 +172,7 @@ def due(
 
 
 def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
-    """One message as the scheduler sees it, whatever its status."""
+    """One message in the scheduler's form, with any status."""
     key = find_key(conn, message_id)
     if key is None:
         return None
@@ -180,9 +180,9 @@ def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
 
 
 def begun_narrow(conn: sqlite3.Connection) -> frozenset[str]:
-    """Messages that were begun by a version which cut all texts for an 8-bit reference.
+    """Messages begun by a version which cut all texts for an 8-bit reference.
 
-    Their other parts must be cut where the first ones were.
+    Their other parts must be cut at the same places as the first ones.
     """
     return frozenset((meta.get(conn, "begun_narrow") or "").split())
 
@@ -210,7 +210,7 @@ _FIRST: Final = (-1, -1, -1)
 def queues(conn: sqlite3.Connection) -> list[Queue]:
     """Every (route, priority, organization) that has pending messages.
 
-    Skips along the index: the time is by queues, not by messages.
+    Skips along the index: the cost depends on queues, not on messages.
     """
     found: list[Queue] = []
     last = _FIRST
@@ -252,9 +252,9 @@ def reroute(
     count: int,
     now_ms: int,
 ) -> Place | None:
-    """Sort ``count`` pending messages of one queue into routes anew; where to go on, or None.
+    """Sort ``count`` pending messages of a queue into routes again; where to continue, or None.
 
-    One that nobody serves any more, or somebody again, is told so in its timeline.
+    If a message loses its last carrier, or gets one again, its timeline shows it.
     """
     rows = [
         _QUEUED.of(row)
@@ -279,7 +279,7 @@ def reroute(
 
 @dataclass(frozen=True, slots=True)
 class _Queued:
-    """A pending message, as far as its route is decided by it."""
+    """A pending message, with the fields that decide its route."""
 
     due_at: int
     key: int

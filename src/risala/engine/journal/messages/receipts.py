@@ -1,4 +1,4 @@
-"""Receipts: matched to their segment by the carrier's id, or held until the answer names it."""
+"""Receipts: matched to their segment by the carrier's id, or held until that id is known."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def record(
     for arrival, ids in zip(arrivals, names, strict=True):
         message = known.pop(ids[0], None)
         if message is None:
-            if not named.isdisjoint(ids):  # what it is to find may be on the sheet
+            if not named.isdisjoint(ids):  # the message it is about may still be on the sheet
                 sheet.write()
                 named.clear()
             found = find(conn, groups(arrival.carrier), arrival.receipt, arrival.stamp.now_ms)
@@ -65,7 +65,7 @@ def record(
 def _plainly_sent(
     conn: sqlite3.Connection, found: Found | Why, receipt: Receipt
 ) -> MessageState | None:
-    """The message that a receipt may end by itself."""
+    """The message that a receipt alone may end."""
     if not isinstance(found, Found) or not _is_plain_end(found, receipt):
         return None
     message = load_key(conn, found.key)
@@ -73,7 +73,7 @@ def _plainly_sent(
 
 
 def _is_plain_end(found: Found, receipt: Receipt) -> bool:
-    """Whether a receipt may end a message by itself."""
+    """Whether a receipt alone may end a message."""
     return found.state is SegmentState.ACCEPTED and receipt.state.is_final
 
 
@@ -105,7 +105,7 @@ def _record_one(
             hold(conn, arrival, found)
         return ()
     message = load_key(conn, found.key)
-    # Where the carrier's policy has ended it meanwhile, the receipt is only told of.
+    # If the carrier's policy has ended it meanwhile, the receipt is only noted.
     if found.state != SegmentState.UNCERTAIN or message.status is not Status.PROCESSING:
         return _apply(conn, arrival, message, found, found.state)
     accepted = finish_one(
@@ -118,7 +118,7 @@ def _record_one(
 def _apply(
     conn: sqlite3.Connection, arrival: Arrival, message: MessageState, found: Found, state: str
 ) -> tuple[Change, ...]:
-    """Let a receipt have its effect on a segment that is in this state now."""
+    """Apply a receipt to a segment that is in this state now."""
     receipt, stamp = arrival.receipt, arrival.stamp
     moves = (
         receipt.state.is_final
@@ -149,7 +149,7 @@ def _entry(arrival: Arrival, message: MessageState, found: Found, line: Line) ->
 
 
 def _said(kind: Kind, receipt: Receipt, **values: int) -> Line:
-    """A line that tells what a final receipt says."""
+    """A line with the content of a final receipt."""
     cause = None if receipt.state is ReceiptState.DELIVERED else receipt.why
     return Line(kind, cause, values)
 
@@ -157,7 +157,7 @@ def _said(kind: Kind, receipt: Receipt, **values: int) -> Line:
 def take_those_with_receipts(
     conn: sqlite3.Connection, message: MessageState, stamp: Stamp, groups: Groups = alone
 ) -> tuple[Change, ...]:
-    """As a receipt that is recorded, for a segment whose receipt came before it was uncertain."""
+    """Apply earlier receipts of a segment that has become uncertain after them."""
     for part in parts.of(conn, message):
         if part.state is not SegmentState.UNCERTAIN:
             continue
@@ -169,13 +169,13 @@ def take_those_with_receipts(
 
 
 def _proves_wrong(status: Status, state: str, receipt: Receipt) -> bool:
-    """It failed because nobody knew better, and was delivered."""
+    """It failed because its outcome was unknown, and was delivered."""
     uncertain = status is Status.FAILED and state == SegmentState.UNCERTAIN
     return uncertain and receipt.state is ReceiptState.DELIVERED
 
 
 def _said_of(receipt: Receipt, status: Status, state: str) -> Line:
-    """What the timeline says of a receipt that moves nothing."""
+    """The timeline's line for a receipt that changes nothing."""
     if not receipt.state.is_final:
         return Line(Kind.STILL_TRYING)
     if state == segment_state(receipt.state):

@@ -1,4 +1,4 @@
-"""A verification session's row, and how it moves: for what ends sessions and what ends codes."""
+"""A verification session's row, and its changes: used by sessions and by codes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | No
 def shift(
     conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger, stamp: Stamp
 ) -> SessionState | None:
-    """Write what a trigger does to a session, and tell of it; its state after that.
+    """Write a trigger's effect on a session, with its event; returns the new state.
 
-    None, and nothing is written, where the session cannot move, or is no longer what ``row`` says:
-    somebody else was judged meanwhile, or its time came.
+    None, and nothing is written, if the session cannot change, or has changed since ``row`` was
+    read: another guess was judged meanwhile, or its time came.
     """
     step = TABLE.get((row.status, trigger))
     if step is None:

@@ -1,7 +1,7 @@
-"""What one unit of work writes of many messages: gathered, and written in a few statements.
+"""The writes of one unit of work for many messages: gathered, and written in a few statements.
 
 For the steps that nearly every message takes, and takes alone: it leaves, it is sent, its receipt
-comes. Whoever would read what the sheet still holds has it written first.
+comes. Code that would read rows which the sheet still holds has it written first.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause
 
-# Each takes many rows at one time, which are ``column1``, ``column2``, … there.
+# Each takes many rows together, as ``column1``, ``column2``, ….
 _OPEN: Final = (
     "UPDATE message SET status = 1, attempts = column1, carrier = column2, updated_at = column3,"
     " part_state = 1, carrier_key = NULL, carrier_id = NULL, uncertain_at = NULL, told = column4,"
@@ -60,7 +60,7 @@ class Sheet:
         self._touched: set[int] = set()
 
     def load(self, message_id: str) -> MessageState | None:
-        """A message as it is after all that was said of it here."""
+        """A message with all its changes on the sheet."""
         message = load(self._conn, message_id)
         if message is not None and message.key in self._touched:
             self.write()
@@ -68,7 +68,7 @@ class Sheet:
         return message
 
     def open(self, message: MessageState, entry: TimelineEntry) -> None:
-        """An attempt at it begins; of a single part, that part is being submitted."""
+        """An attempt at it begins; a single part is then being submitted."""
         assert message.carrier is not None
         carrier = self._number(message.carrier)
         begun = (message.attempts, carrier, entry.at)
@@ -88,7 +88,7 @@ class Sheet:
         message.part_state = ACCEPTED
         message.carrier_key, message.carrier_id = stored_id(carrier_id)
         told = self._row_line(message, entry, ATTEMPT_TOLD)
-        # Mostly null, and to Python's sqlite3 a None costs as much as ten numbers.
+        # Mostly null, and for Python's sqlite3 a None costs as much as ten numbers.
         written = 0 if message.carrier_id is None else message.carrier_id
         row = (message.carrier_key, written, entry.at, *told, message.key)
         self._note(message, _SEND, row)
@@ -103,8 +103,8 @@ class Sheet:
     def _row_line(
         self, message: MessageState, entry: TimelineEntry, before: int
     ) -> tuple[int | None, str | None]:
-        """How many lines the row tells now, and the carrier's word of the last; or it is told in
-        a row of its own."""
+        """How many lines the row contains now, and the carrier's code of the last; or the line gets
+        a separate row."""
         if message.told == before and entry.line.details is None:
             message.told = before + 1
             return before + 1, entry.raw or None
@@ -114,13 +114,13 @@ class Sheet:
     def fail_to_deliver(
         self, message: MessageState, cause: Cause, code: str | None, entry: TimelineEntry
     ) -> None:
-        """The carrier gave its only part up."""
+        """The carrier gave up its only part."""
         self._note(message, _FAIL_TO_DELIVER, (cause.value, code, entry.at, message.key))
         self._counted[counts.outcome(message, entry.at)] += 1
         self.tell(message, entry)
 
     def tell(self, message: MessageState, entry: TimelineEntry) -> None:
-        """An entry of its timeline, in a row of its own."""
+        """An entry of its timeline, in a separate row."""
         if message.told is not None:
             timeline.unfold(self._conn, message.key)
             message.told = None
@@ -133,7 +133,7 @@ class Sheet:
             self._events.append(event)
 
     def write(self) -> None:
-        """Write down what was gathered."""
+        """Write all gathered changes."""
         for statement, rows in self._rows.items():
             write_values(self._conn, statement, rows)
         timeline.append_rows(self._conn, self._lines)
@@ -155,7 +155,7 @@ class Sheet:
 
 
 def move(conn: sqlite3.Connection, message: MessageState, status: Status, now_ms: int) -> None:
-    """Write that a message has come to a status from which none leads back into the queue."""
+    """Write that a message has reached a status that never leads back into the queue."""
     message.status = status
     conn.execute(_MOVES[status], (now_ms, message.key))
     counts.add(conn, Counter((counts.outcome(message, now_ms),)))

@@ -1,6 +1,6 @@
-"""The timeline of a message: what happened to it, as lines, and the carrier's own words.
+"""The timeline of a message: its events as lines, and the carrier's own codes.
 
-The first line is told from the message's row: that it was accepted, and what for it waited then.
+The first line comes from the message's row: that it was accepted, and what it waited for then.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from risala.engine.model.numbers import STATUSES
 from risala.engine.model.states import Status
 
 ENTRIES_MAX: Final = 200
-"""A message throttled for two days must not grow a book, nor one whose receipt a carrier repeats
-for ever; its end is always written."""
+"""A message throttled for two days must not collect endless lines, nor one whose receipt a carrier
+repeats for ever; its end is always written."""
 
 _ENDS: Final = frozenset(
     (Kind.SENT, Kind.DELIVERED, Kind.UNDELIVERED, Kind.FAILED, Kind.CANCELED),
@@ -38,7 +38,7 @@ IMPLIED: Final = {
     Kind.CANCELED: Status.CANCELED,
     Kind.UNCERTAIN: Status.PROCESSING,
 }
-"""The status that comes with a kind, which is not stored then; of all others ``pending`` is."""
+"""The status of a kind, which is then not stored; of all others it is ``pending``."""
 # The order of a statement's values: see :func:`row_of`.
 _APPEND: Final = (
     "INSERT INTO line (message, n, at, kind, status, carrier, attempt, segment, details, raw)"  # noqa: S608 -- constants
@@ -59,7 +59,7 @@ def row_of(key: int, entry: TimelineEntry, carrier: int | None) -> LineRow:
     return (
         *(key, entry.at, line.kind.value),
         None if entry.status == implied(line.kind) else STATUSES.number(entry.status),
-        # Of a message that goes whole, a line is about no segment.
+        # For a message that goes whole, a line belongs to no segment.
         *(carrier, entry.attempt, entry.segment or None, line.details, entry.raw or None),
         entry.line.kind in _ENDS,
     )
@@ -71,7 +71,7 @@ def append_rows(conn: sqlite3.Connection, rows: Iterable[LineRow]) -> None:
 
 
 def append(conn: sqlite3.Connection, key: int, entry: TimelineEntry) -> None:
-    """Add one entry to the timeline of the message that has this key."""
+    """Add one entry to the timeline of the message with this key."""
     unfold(conn, key)
     carrier = None if entry.carrier is None else names.number(conn, entry.carrier)
     conn.execute(_APPEND, row_of(key, entry, carrier))
@@ -94,7 +94,7 @@ _UNTOLD: Final = (
 
 
 def unfold(conn: sqlite3.Connection, key: int) -> None:
-    """Write out the lines that a message's row has told until now: its life is no ordinary one."""
+    """Write out the lines in a message's row: it is no longer an ordinary case."""
     if value_of(conn, "SELECT told FROM message WHERE key = ?", (key,)) is not None:
         conn.execute(_UNFOLD, (key,))
         conn.execute(_UNTOLD, (key,))
@@ -102,7 +102,7 @@ def unfold(conn: sqlite3.Connection, key: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _RowTimeline:
-    """What a message's row tells of its timeline."""
+    """The part of a timeline that is in a message's row."""
 
     created_at: int
     accepted: str | None
@@ -118,12 +118,12 @@ class _RowTimeline:
 
     @property
     def first(self) -> list[TimelineEntry]:
-        """The first line, where it is kept."""
+        """The first line, if it is kept."""
         return [] if self.gone else [first_line(self.created_at, self.accepted)]
 
     @property
     def last(self) -> list[TimelineEntry]:
-        """The lines after all that stand by themselves."""
+        """The lines after all those with separate rows."""
         found = []
         by, told = (self.carrier, self.attempts), self.told or 0
         if told >= ATTEMPT_TOLD:
@@ -159,7 +159,7 @@ _LAST: Final = (
 
 
 def first_line(created_at: int, accepted: str | None) -> TimelineEntry:
-    """The line that a message's row tells."""
+    """The line in a message's row."""
     line = line_of(Kind.ACCEPTED, accepted, "")
     return TimelineEntry(created_at, Status.PENDING.value, line)
 
@@ -179,7 +179,7 @@ def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]
 
 
 def last_line(conn: sqlite3.Connection, key: int) -> TimelineEntry:
-    """The last entry that is known of a message, were it only that it was accepted."""
+    """The last known entry of a message, at least its acceptance."""
     kept = _KEPT.of(conn.execute(_OF_ROW, (key,)).fetchone())
     if kept.last:
         return kept.last[-1]

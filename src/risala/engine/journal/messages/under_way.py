@@ -1,13 +1,13 @@
 """Messages on their ordinary way, remembered from one step to the next.
 
-A message leaves, is taken, and is delivered within moments as a rule. Reading its row again at each
-of these steps costs more than writing what the step brings. So the last step's state is remembered,
-and before it is used one statement looks, for all messages of a group, whose row is no longer as it
-is remembered here: those are read, and so is whatever went another way. Nothing is ever decided on
-memory alone, which is why nobody who changes a row has to tell.
+A message usually leaves, is accepted and is delivered within moments. Reading its row again at each
+of these steps costs more than writing the result. So the last step's state is remembered, and
+before it is used one statement checks, for all messages of a group, whose row differs from it:
+those are read, and so are all exceptions. No decision is based on memory alone, so code that
+changes a row need not report it.
 
-It belongs to the journal's writer: only units use it. A unit that is rolled back may leave states
-behind that never came to be; they fail the same look.
+It belongs to the journal's writer: only units use it. A unit that is rolled back may leave wrong
+states behind; they fail the same check.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from risala.engine.rules.receiptgroups import Groups
 from risala.sms.receipt import Receipt
 
 REMEMBERED_MAX: Final = 4096
-"""About 3 MB. Forty windows of a hundred; of a carrier whose receipts take hours, the first ones
-are forgotten, and read again when their receipts come."""
+"""About 3 MB. Forty windows of a hundred; if a carrier's receipts take hours, the first ones are
+forgotten, and read again when their receipts come."""
 Memory = dict[str, MessageState]
-"""By their ids, those whose rows were looked at and are as they are remembered."""
+"""By their ids, messages whose rows were checked and are as remembered."""
 
 
 class UnderWay:
@@ -42,7 +42,7 @@ class UnderWay:
 
     @property
     def remembered(self) -> int:
-        """How many messages, at most the bound."""
+        """The number of remembered messages, within the limit."""
         return len(self._by_id)
 
     def leaves(self, message: MessageState) -> None:
@@ -52,12 +52,12 @@ class UnderWay:
         self._by_id[message.id] = message
 
     def sent(self, message: MessageState) -> None:
-        """It was taken; a receipt may name its carrier's id."""
+        """It was accepted; a receipt may have its carrier's id."""
         if self._by_id.get(message.id) is message and message.carrier and message.carrier_key:
             self._by_carrier_id[(message.carrier, message.carrier_key)] = message
 
     def ended(self, message: MessageState) -> None:
-        """Nothing more is to come."""
+        """Nothing more will come."""
         self._forget(message)
 
     def _forget(self, message: MessageState) -> None:
@@ -68,7 +68,7 @@ class UnderWay:
             del self._by_carrier_id[name]
 
     def of_leases(self, conn: sqlite3.Connection, leases: Sequence[Lease]) -> Memory:
-        """Messages that leave for the first time, as the queue had them."""
+        """Messages that leave for the first time, in the queue's form."""
         return self._unchanged(
             conn,
             [
@@ -79,7 +79,7 @@ class UnderWay:
         )
 
     def of_answers(self, conn: sqlite3.Connection, answers: Sequence[SubmitAnswer]) -> Memory:
-        """Messages that answers are about; each is good for the first answer about it."""
+        """Messages of answers; each can be used for the first answer about it."""
         asked = dict.fromkeys(answer.attempt.message_id for answer in answers)
         found = [self._by_id.get(message_id) for message_id in asked]
         return self._unchanged(conn, [message for message in found if message is not None])
@@ -91,11 +91,10 @@ class UnderWay:
         names: Sequence[Sequence[str]],
         groups: Groups,
     ) -> Memory:
-        """Messages, by their carriers' ids, that one receipt of a group ends, and of which no other
-        one could be meant.
+        """Messages, by their carriers' ids, that exactly one receipt of a group ends.
 
         Args:
-            names: of each receipt, what :func:`names_of` says.
+            names: for each receipt, the result of :func:`names_of`.
         """
         if not self._by_carrier_id:
             return {}
@@ -130,7 +129,7 @@ class UnderWay:
         return message if fits else None
 
     def _unchanged(self, conn: sqlite3.Connection, messages: Sequence[MessageState]) -> Memory:
-        """Those whose rows are as they are remembered; the others are forgotten."""
+        """Messages whose rows are as remembered; the others are forgotten."""
         if not messages:
             return {}
         changed = changed_since(conn, messages)
@@ -144,7 +143,7 @@ class UnderWay:
 
 
 def names_of(receipt: Receipt) -> tuple[str, ...]:
-    """The forms of the id that a receipt names; the first is the one as it stands there."""
+    """The forms of the id in a receipt; the first is the original one."""
     name = carrier_key(receipt.carrier_id)
     if not receipt.also_known_as:
         return (name,)
@@ -153,7 +152,7 @@ def names_of(receipt: Receipt) -> tuple[str, ...]:
 
 
 def _is_new(row: DueRow) -> bool:
-    """Whether its row says nothing yet that the queue has not read."""
+    """Whether its row has nothing that the queue has not read."""
     return row.attempts == 0 and row.segments == 1 and row.organization > 0
 
 

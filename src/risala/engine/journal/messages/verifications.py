@@ -56,7 +56,7 @@ def latest_to(
     """The latest session of a number.
 
     Raises:
-        NotFound: there is none.
+        NotFound: it has no session.
     """
     statement = (
         "SELECT id FROM verifications WHERE organization_id = ? AND mode = ? AND recipient = ?"
@@ -81,10 +81,10 @@ def of_operator(conn: sqlite3.Connection, verification_id: str) -> VerificationR
 def check_limits(conn: sqlite3.Connection, new: NewVerification) -> None:
     """The hour limits, exact: never more than N accepted sends in any 60 minutes.
 
-    The rate buckets said already that there is room; this is the net beneath them.
+    The rate buckets have already checked the room; this is a second check.
 
     Raises:
-        RateLimited: with the whole seconds until the send that is in the way is an hour old.
+        RateLimited: with the whole seconds until the blocking send is an hour old.
     """
     message = new.message
     if message.mode == "test":
@@ -173,13 +173,13 @@ def begin(conn: sqlite3.Connection, new: NewVerification, stamp: Stamp | None = 
 
 
 class Overtaken(Conflict):
-    """The session is no longer what was judged: judge it again. Nothing is written."""
+    """The session has changed since it was judged: judge it again. Nothing is written."""
 
 
 def settle(
     conn: sqlite3.Connection, row: VerificationRow, trigger: Trigger | None, stamp: Stamp
 ) -> tuple[Change, ...]:
-    """Write what the session ``row`` was judged to; a code that waits goes with its session.
+    """Write the judgement of the session ``row``; a waiting code ends with its session.
 
     Args:
         trigger: None where nothing changes.
@@ -196,7 +196,7 @@ def settle(
         return ()
     message = load(conn, row.message_id)
     proven = endings.prove_delivery(conn, message, stamp) if state is SessionState.APPROVED else ()
-    # A code that nobody waits for is not sent any more.
+    # A code that is no longer needed is not sent.
     return (*proven, *endings.withdraw_code(conn, message, state.value, stamp))
 
 
@@ -223,7 +223,7 @@ def nearest_deadlines(conn: sqlite3.Connection, count_max: int) -> list[tuple[in
 
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
-    """The organization's Verify configuration as JSON, where it has one of its own."""
+    """The organization's Verify configuration as JSON, if it has one."""
     found: str | None = value_of(
         conn, "SELECT settings FROM verify_settings WHERE organization_id = ?", (organization_id,)
     )

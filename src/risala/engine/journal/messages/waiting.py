@@ -1,4 +1,4 @@
-"""How much waits in the queue: bounded looks, however long it is."""
+"""How many messages wait in the queue: bounded queries, however long it is."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from risala.engine.model.states import Status
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED
 
 QUEUES_MAX: Final = 500
-"""Queues of one route whose oldest message is looked at: a few milliseconds' worth. With more
-organizations than that waiting, a few seconds more or less tell nothing."""
+"""Queues of one route whose oldest message is read: a few milliseconds' worth. With more waiting
+organizations, a few seconds of difference do not matter."""
 
 
 def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> int:
-    """Pending messages of these routes, counted no further than ``count_max``."""
+    """Pending messages of these routes, counted up to ``count_max``."""
     total = 0
     for route in routes:
         (found,) = conn.execute(
@@ -32,7 +32,7 @@ def count(conn: sqlite3.Connection, routes: Iterable[str], count_max: int) -> in
 
 
 def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int | None:
-    """Since when the message of these routes waits that is due longest; None: none is due.
+    """Since when the longest due message of these routes waits; None: none is due.
 
     Skips along the index from queue to queue, :data:`QUEUES_MAX` of a route at most.
     """
@@ -56,7 +56,7 @@ def oldest(conn: sqlite3.Connection, routes: Iterable[str], now_ms: int) -> int 
 
 
 def unserved(conn: sqlite3.Connection, count_max: int) -> Unserved:
-    """How many there are, counted no further than ``count_max``."""
+    """Messages without a carrier, counted up to ``count_max``."""
     rows = conn.execute(
         f"SELECT recipient FROM message WHERE status = 0 AND route = {NUMBER} LIMIT ?",  # noqa: S608 -- constants
         (UNSERVED, count_max),

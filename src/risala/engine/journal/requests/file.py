@@ -1,7 +1,7 @@
 """The file of the log of requests: beside the database, and worth far less.
 
-It is no part of the journal: nothing else is in it, no unit of work writes to it, and it is not
-backed up. A file of another version is made anew, since it holds what is forgotten soon anyway.
+It is not part of the journal: it has only these rows, no unit of work writes to it, and it is not
+backed up. A file of another version is made again, since its content is deleted soon anyway.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from risala.engine.model.records.requests import RequestFilter, RequestPage, Req
 FILE: Final = "requests.db"
 VERSION: Final = 1
 SPARE_BYTES: Final = 100_000_000
-"""Free space of the disk that is left to the database: with less, sends are about to be refused."""
+"""Free disk space that is left to the database: with less, sends will soon be refused."""
 _PAGE_BYTES: Final = 4096
 _TRIM_SHARE: Final = 10
-"""Where the file is too large, a tenth of its rows goes, so that this is seldom done."""
+"""If the file is too large, a tenth of its rows is deleted, so that this is seldom done."""
 _FREE_SHARE: Final = 4
-"""Where a quarter of the file is free it is made smaller; less than that is soon filled again."""
+"""If a quarter of the file is free it is made smaller; less than that is soon filled again."""
 
 
 class NoRoom(Exception):
-    """The disk is so full that what is left is kept for the database."""
+    """The disk is so full that the rest is kept for the database."""
 
 
 _COLUMNS: Final[dict[str, Any]] = {
@@ -75,7 +75,7 @@ def open_file(path: Path) -> sqlite3.Connection:
 
 
 def _make(conn: sqlite3.Connection) -> None:
-    # What is deleted gives its room back to the disk; this must be said before the first table.
+    # Deleted rows give their space back to the disk; this must be set before the first table.
     conn.execute("pragma auto_vacuum = incremental")
     conn.execute("begin immediate")
     db = Database(conn, recursive_triggers=False, execute_plugins=False)
@@ -86,7 +86,7 @@ def _make(conn: sqlite3.Connection) -> None:
         not_null=set(_COLUMNS) - {"address", "asked", "made"},
         strict=True,
     )
-    # Everything that a page is filtered by, so that only what it shows is read from the rows.
+    # All columns of the filters, so that only shown rows are read.
     table.create_index(
         ["organization_id", "id", "key_id", "status", "path"], "request_by_organization"
     )
@@ -115,7 +115,7 @@ def write(conn: sqlite3.Connection, path: Path, rows: Sequence[RequestRow]) -> N
 
 
 def trim(conn: sqlite3.Connection, since_id: str, bytes_max: int) -> None:
-    """Forget what is older than an id, and the oldest where the file is too large."""
+    """Delete rows older than an id, and the oldest if the file is too large."""
     conn.execute("DELETE FROM request WHERE id < ?", (since_id,))
     while _used_bytes(conn) > bytes_max:
         # By their places, not by a count, which would read all of them.
@@ -142,7 +142,7 @@ def _pages(conn: sqlite3.Connection) -> tuple[int, int]:
 
 
 def forget(conn: sqlite3.Connection, organization_id: str) -> None:
-    """Forget all requests of an organization."""
+    """Delete all requests of an organization."""
     conn.execute("DELETE FROM request WHERE organization_id = ?", (organization_id,))
 
 

@@ -1,4 +1,4 @@
-"""What a takeover asks of a database that nobody has open, and what it writes there."""
+"""A takeover's reads and writes in a database that is not open anywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.engine.model.audit import AuditEntry
 
 
 def last_entry(database: Path) -> int:
-    """The ledger's last entry's number; 0: there is none.
+    """The number of the ledger's last entry; 0: there is none.
 
     Raises:
         DatabaseUnreadable: SQLite refused.

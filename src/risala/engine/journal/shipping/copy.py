@@ -27,14 +27,14 @@ _COPY: Final = "copy.db"
 
 @dataclass(frozen=True, slots=True)
 class CopyPosition:
-    """Up to where the copy has followed."""
+    """The position up to which the copy has followed."""
 
     generation: str
     number: int
     sha256: str
-    """Of the last piece; of the snapshot, where there was none yet."""
+    """The checksum of the last piece, or of the snapshot if there is no piece yet."""
     at: int
-    """The copy is as the primary was at this moment, by its clock."""
+    """The copy is in the primary's state of this time, by its clock."""
 
 
 class StandbyCopy:
@@ -56,7 +56,7 @@ class StandbyCopy:
     def follow(
         self, progress: backup.Progress, *, leaves_out_damaged: bool = False
     ) -> CopyPosition | None:
-        """Take over all that is there; None: there is no whole copy in the directory yet.
+        """Apply all available pieces; None: the directory has no whole copy yet.
 
         Args:
             leaves_out_damaged: end before a file that is not what was written, instead of refusing.
@@ -80,7 +80,7 @@ class StandbyCopy:
                 )
                 progress("following", position.number, 0)
         except BadPiece:
-            position = self.position()  # up to where it was whole
+            position = self.position()  # the last whole position
             if not leaves_out_damaged or position is None:
                 raise
         shipped = pieces.shipped(self._directory)
@@ -88,7 +88,7 @@ class StandbyCopy:
             position.generation,
             position.number,
         ):
-            # Nothing was written since: the copy is of that later moment too.
+            # Nothing was written since: the copy is also valid for that later time.
             at = max(shipped.at, position.at)
             position = CopyPosition(position.generation, position.number, position.sha256, at)
         return position
@@ -99,13 +99,13 @@ class StandbyCopy:
         )
 
     def refuse_newer(self) -> None:
-        """Refuse a copy that this version could not serve from, whoever follows it.
+        """Refuse a copy that this version could not serve from.
 
         Raises:
             StorageUnusable: a newer version has written it, or it is no database.
         """
         try:
-            # Immutable: its header says WAL, and SQLite would put the files of one beside it.
+            # Immutable: its header says WAL, and SQLite would create WAL files beside it.
             with closing(connect(self.file, "ro&immutable=1")) as conn:
                 refuse_newer(Database(conn, execute_plugins=False))
         except NewerSchema as error:
@@ -137,14 +137,14 @@ class StandbyCopy:
             raise BadPiece(f"{source} is not what was written.")
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
-        (self._folder / _POSITION).unlink(missing_ok=True)  # it is of the copy before
+        (self._folder / _POSITION).unlink(missing_ok=True)  # it belongs to the former copy
         partial.replace(self.file)
         backup.sync_directory(self._folder)
         at = pieces.begun_at(current.generation)
         return self._note(CopyPosition(current.generation, 0, current.sha256, at))
 
     def _apply(self, piece: PagePiece) -> None:
-        """Killed in the middle, the same piece is applied once more: it says pages as a whole."""
+        """After a crash in the middle, the same piece is applied once more: it has whole pages."""
         descriptor = os.open(self.file, os.O_RDWR | os.O_CLOEXEC)
         try:
             for number, data in piece.pages.items():

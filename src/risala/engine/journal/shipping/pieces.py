@@ -32,18 +32,18 @@ SHIPPED: Final = "shipped.json"
 SNAPSHOT: Final = "snapshot.db"
 _NUMBER: Final = struct.Struct(">I")
 _LEVEL: Final = 1
-"""Of zlib: half the size for a tenth of the time that the best takes."""
+"""Level of zlib: half the size for a tenth of the time of the best level."""
 
 
 class BadPiece(Exception):
-    """A file is not what was written; the sentence says which."""
+    """A file is not what was written; the sentence names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Current:
     generation: str
     sha256: str
-    """Of the snapshot."""
+    """The checksum of the snapshot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Shipped:
     generation: str
     number: int
     at: int
-    """UTC epoch milliseconds by the primary's clock: what was on its disk then is in the copy."""
+    """UTC epoch milliseconds by the primary's clock: the copy has its whole disk of then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class PagePiece:
     database_pages: int
     pages: Mapping[int, bytes]
     sha256: str
-    """Of the whole file."""
+    """The checksum of the whole file."""
 
 
 def folder(directory: Path, generation: str) -> Path:
@@ -70,13 +70,13 @@ def folder(directory: Path, generation: str) -> Path:
 
 
 def name_of(now_ms: int) -> str:
-    """The name of a generation that begins now; each is another."""
+    """The name of a generation that begins now; names are unique."""
     return f"{now_ms:013}-{secrets.token_hex(4)}"
 
 
 def begun_at(generation: str) -> int:
-    """When a generation began: its whole copy is of that moment or a later one. 0: its name does
-    not tell."""
+    """When a generation began: its whole copy is of that time or a later one. 0: its name does not
+    show it."""
     moment, _, _ = generation.partition("-")
     return int(moment) if moment.isdecimal() else 0
 
@@ -86,10 +86,10 @@ def file_of(directory: Path, generation: str, number: int) -> Path:
 
 
 def write(directory: Path, generation: str, number: int, at: int, part: WalPart, last: str) -> str:
-    """Write a piece, synced; its checksum.
+    """Write a synced piece; returns its checksum.
 
     Args:
-        last: the checksum of the piece before; of the first one, of the snapshot.
+        last: the checksum of the piece before; for the first one, of the snapshot.
     """
     raw = b"".join(_NUMBER.pack(page) + data for page, data in part.pages.items())
     body = zlib.compress(raw, _LEVEL)
@@ -108,10 +108,10 @@ def write(directory: Path, generation: str, number: int, at: int, part: WalPart,
 
 
 def read(directory: Path, generation: str, number: int, last: str) -> PagePiece | None:
-    """A piece; None: it is not there yet.
+    """A piece; None: it does not exist yet.
 
     Raises:
-        BadPiece: it is not what follows.
+        BadPiece: it is not the next one.
     """
     path = file_of(directory, generation, number)
     try:
@@ -138,7 +138,7 @@ def read(directory: Path, generation: str, number: int, last: str) -> PagePiece 
 
 
 def put(path: Path, data: bytes) -> None:
-    """Write a file (0600) that appears whole, and is on the disk."""
+    """Write a file (0600) that appears whole, and sync it."""
     partial = path.with_name(f".{path.name}.partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
@@ -164,7 +164,7 @@ def shipped(directory: Path) -> Shipped | None:
 
 
 def note_of(path: Path) -> dict[str, Any] | None:
-    """What a file of JSON says; None: it is not there."""
+    """The content of a JSON file; None: it does not exist."""
     try:
         found: dict[str, Any] = json.loads(path.read_bytes())
     except FileNotFoundError:

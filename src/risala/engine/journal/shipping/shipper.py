@@ -1,4 +1,4 @@
-"""Ships what is written to a directory that a standby reads: a whole copy, then each change."""
+"""Ships all writes to a directory that a standby reads: a whole copy, then each change."""
 
 from __future__ import annotations
 
@@ -26,36 +26,36 @@ from risala.engine.model.errors import EngineError, StorageUnusable
 T = TypeVar("T")
 
 WAL_BYTES_MAX: Final = 256 * 1024 * 1024
-"""Where the directory takes nothing for so long that the WAL has grown to this, SQLite folds it in
-by itself again: the disk of the service comes first, and the copy begins anew later."""
+"""If the directory fails until the WAL has grown to this size, SQLite folds it in by itself again:
+the service's disk comes first, and the copy begins again later."""
 PIECES_BYTES_MAX: Final = 256 * 1024 * 1024
-"""Pieces of so much more than the whole copy, and it begins anew: who joins then reads less."""
+"""When the pieces exceed the copy by this much, it begins again: new standbys then read less."""
 KEPT_BYTES_MAX: Final = 64 * 1024 * 1024
-"""Pages that wait in memory for a directory that refuses; with more the copy begins anew later."""
+"""Pages that wait in memory while the directory fails; with more the copy begins again later."""
 AGAIN_S: Final = 5.0
-"""Seconds after which a directory that refused is tried again."""
+"""Seconds until a failed directory is tried again."""
 
 LAST_S: Final = 3.0
-"""Seconds that a stop gives to what was written last."""
+"""Seconds that a stop waits for the last writes."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """How far a generation is."""
+    """The progress of a generation."""
 
     generation: str
     number: int
     sha256: str
     bytes: int
-    """Of all pieces together."""
+    """Bytes of all pieces together."""
     limit_bytes: int
-    """With more of them another generation begins."""
+    """Beyond this another generation begins."""
 
 
 class Shipper:
-    """Begins a new generation at each start, and where anything is in doubt."""
+    """Begins a new generation at each start, and in any doubt."""
 
     def __init__(
         self,
@@ -74,10 +74,10 @@ class Shipper:
         self._standing = standing or ShippingStatus()
         self._again_s = again_s
         self._given_up = False
-        """The WAL was let go meanwhile, so that there is a gap."""
+        """The WAL was released meanwhile, so that there is a gap."""
 
     async def run(self) -> None:
-        """Ship until cancelled. What the directory refuses is logged, and tried again."""
+        """Ship until cancelled. Errors of the directory are logged, and the work is tried again."""
         self._standing.begin()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._guard)
@@ -89,7 +89,7 @@ class Shipper:
                 await trio.sleep(self._again_s)
 
     async def _guard(self) -> None:
-        """See that a directory that hangs does not fill the service's own disk."""
+        """Keep a hanging directory from filling the service's own disk."""
         path = wal.beside(self._journal.path)
         while True:
             await trio.sleep(1)
@@ -103,10 +103,10 @@ class Shipper:
                 try:
                     await self._journal.commit(wal.automatic)
                 except EngineError:
-                    self._given_up = False  # the storage is ill: looked at again
+                    self._given_up = False  # the storage has a fault: checked again
 
     async def _generation(self) -> None:
-        """A whole copy, and pieces upon it until they have become too many, or something fails."""
+        """Ship a whole copy, and pieces for it until they are too many, or something fails."""
         self._given_up = False
         await self._journal.commit(wal.manual)
         doubts = self._journal.doubts
@@ -123,7 +123,7 @@ class Shipper:
                 await trio.sleep(self._every_s)
                 idle = False
         except trio.Cancelled:
-            if idle:  # else something is half done, and nobody knows what
+            if idle:  # else something is half done in an unknown state
                 with trio.move_on_after(LAST_S, shield=True):
                     await self._ship(sent, tail)
             raise
@@ -152,15 +152,15 @@ class Shipper:
         self._standing.failed(str(error))
 
     def _is_spoilt(self, sent: _Sent) -> bool:
-        """Whether the generation is gone while its directory is there, or has a piece of which we
-        do not know whether a standby has seen it."""
+        """Whether the generation is gone while its directory exists, or has a piece of which it is
+        unknown whether a standby has seen it."""
         place = pieces.folder(self._directory, sent.generation)
         if not place.exists():
             return self._directory.exists()
         return pieces.file_of(self._directory, sent.generation, sent.number + 1).exists()
 
     async def _ship(self, sent: _Sent, tail: wal.WalTail) -> _Sent:
-        """Ship what was written since, and that until now nothing else was."""
+        """Ship the writes since the last time, or the note that there were none."""
         at, at_s = self._clock.now_ms(), trio.current_time()
         await self._journal.commit(tail.turn)
         part = tail.part()
@@ -175,12 +175,12 @@ class Shipper:
     async def _begin(self, tail: wal.WalTail) -> _Sent:
         generation = pieces.name_of(self._clock.now_ms())
         await self._journal.commit(tail.turn)
-        tail.forget()  # all of it is in the copy that is made now
+        tail.forget()  # the copy that is made now has all of it
         place = pieces.folder(self._directory, generation)
         sha256, size = await _in_thread(partial(self._snapshot, place))
         at, at_s = self._clock.now_ms(), trio.current_time()
-        # The copy is of some moment since the turn before it. With all that came since that turn
-        # upon it, it is of this moment.
+        # The copy is of some time after the former turn. With all later changes applied, it is of
+        # this time.
         await self._journal.commit(tail.turn)
         sent = _Sent(generation, 0, sha256, 0, size + PIECES_BYTES_MAX)
         sent = await _in_thread(partial(self._add, sent, tail.part(), at))
@@ -190,10 +190,10 @@ class Shipper:
         return sent
 
     def _snapshot(self, place: Path) -> tuple[str, int]:
-        # What was begun and never published would keep for ever the room that it lacked.
-        with suppress(pieces.BadPiece):  # where nobody can tell which is the good one, all stay
+        # The remains of an unpublished attempt would keep the missing space for ever.
+        with suppress(pieces.BadPiece):  # if the good one is unknown, all stay
             self._tidy(pieces.current(self._directory))
-        # The directory itself is not made: where it is missing, something is not mounted.
+        # The directory itself is not created: if it is missing, something is not mounted.
         place.mkdir(mode=0o700)
         target = place / pieces.SNAPSHOT
         descriptor = os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -214,7 +214,7 @@ class Shipper:
         return replace(sent, number=number, sha256=sha256, bytes=sent.bytes + written)
 
     def _publish(self, sent: _Sent, snapshot: str, at: int) -> None:
-        """From here on standbys take this generation; those before go."""
+        """From here on standbys use this generation; older ones are deleted."""
         current = Current(sent.generation, snapshot)
         pieces.put_note(self._directory / pieces.CURRENT, current)
         note = Shipped(sent.generation, sent.number, at)
@@ -222,7 +222,7 @@ class Shipper:
         self._tidy(current)
 
     def _tidy(self, current: Current | None) -> None:
-        """Only the generation stays that standbys take."""
+        """Delete all generations except the one in use."""
         kept = None if current is None else pieces.folder(self._directory, current.generation)
         for each in self._directory.glob("gen-*"):
             if each != kept:
@@ -230,7 +230,7 @@ class Shipper:
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
-    """A stop does not wait for a directory that hangs; what is half written is never published."""
+    """A stop does not wait for a hanging directory; a half-written file is never published."""
     return await trio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 

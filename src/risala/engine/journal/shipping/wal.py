@@ -1,9 +1,9 @@
-"""What has been added to the database's WAL since the last look, read where nobody can write.
+"""Reads the new part of the database's WAL while nothing can write.
 
-SQLite begins its WAL anew when all of it has been folded into the database; what was in it is gone
-then. So while pieces are shipped, the WAL is folded in by :func:`turn` alone: a unit of the
-journal's one writer, which holds the right to write meanwhile. It folds, and reads what it has
-folded. Who has each turn's answer has every frame that ever was in the WAL.
+SQLite restarts its WAL when all of it has been folded into the database; its old content is then
+gone. So while pieces are shipped, only :func:`turn` folds the WAL in: a unit of the journal's one
+writer, which has the right to write meanwhile. It folds, and reads what it has folded. The answers
+of all turns contain every frame that was ever in the WAL.
 
 https://www.sqlite.org/fileformat2.html#walformat
 """
@@ -27,10 +27,10 @@ _FRAME: Final = struct.Struct(">6I")
 
 @dataclass(frozen=True, slots=True)
 class WalPlace:
-    """Up to where the WAL was read."""
+    """The position up to which the WAL was read."""
 
     salt: int
-    """The first salt: one more each time that the WAL begins anew."""
+    """The first salt: one more at each restart of the WAL."""
     frames: int
 
 
@@ -39,16 +39,16 @@ class WalPart:
     """Frames that follow each other."""
 
     place: WalPlace
-    """After them."""
+    """The position after them."""
     page_bytes: int
     database_pages: int
-    """The database's size after them; 0 where there are none."""
+    """The database's size after them; 0 if there are none."""
     pages: dict[int, bytes]
-    """By number, each as it was last."""
+    """By number, each in its latest version."""
 
 
 class Gap(Exception):
-    """The WAL began anew unseen: what it had is not known, and the copy has to begin anew."""
+    """The WAL restarted unseen: its content is unknown, and the copy has to begin again."""
 
 
 def beside(database: Path) -> Path:
@@ -56,30 +56,30 @@ def beside(database: Path) -> Path:
 
 
 def manual(conn: sqlite3.Connection) -> None:
-    """A unit: from now on the WAL is folded in by :func:`turn` alone."""
+    """A unit: from now on only :func:`turn` folds the WAL in."""
     conn.execute("pragma wal_autocheckpoint = 0")
 
 
 def automatic(conn: sqlite3.Connection) -> None:
-    """A unit: SQLite folds the WAL in by itself again; whoever ships has to begin anew."""
+    """A unit: SQLite folds the WAL in by itself again; the shipper has to begin again."""
     conn.execute("pragma wal_autocheckpoint = 1000")
 
 
 def turn(database: Path, since: WalPlace | None) -> WalPart:
-    """Fold the WAL in as far as readers let, and read what was added ``since``.
+    """Fold the WAL in as far as readers allow, and read what was added ``since``.
 
-    To be called in a unit of the journal's writer, whose transaction keeps others from writing.
+    Call it in a unit of the journal's writer, whose transaction keeps others from writing.
 
     Args:
         since: the last place; None: the beginning of the WAL as it is.
 
     Raises:
-        Gap: it began anew more than once, or before all of it was read.
+        Gap: it restarted more than once, or before all of it was read.
     """
-    # A connection of its own: the writer's has a transaction open.
+    # A separate connection: the writer's has a transaction open.
     with closing(connect(database, "rw")) as conn:
         _, frames, _ = conn.execute("pragma wal_checkpoint(passive)").fetchone()
-    if frames <= 0:  # nothing was written yet since the WAL was made
+    if frames <= 0:  # nothing was written since the WAL was made
         return WalPart(since or WalPlace(0, 0), 0, 0, {})
     with open(beside(database), "rb") as file:
         _, _, page_bytes, _, salt, _, _, _ = _HEADER.unpack(file.read(_HEADER.size))
@@ -100,7 +100,7 @@ def turn(database: Path, since: WalPlace | None) -> WalPart:
 
 
 def _first(since: WalPlace | None, salt: int, frames: int) -> int:
-    """How many frames of the WAL were read before."""
+    """The number of frames of the WAL that were already read."""
     if since is None or since.frames == 0:
         return 0
     if salt == since.salt:
@@ -113,10 +113,10 @@ def _first(since: WalPlace | None, salt: int, frames: int) -> int:
 
 
 class WalTail:
-    """What was added to the WAL and is not shipped yet.
+    """The part of the WAL that is not shipped yet.
 
-    A turn is lost nowhere: what it has read is kept here even where the transaction around it
-    fails, since the next turn may find that WAL gone. One task uses it, and waits for each turn.
+    No turn is lost: its frames are kept here even if the transaction around it fails, since the
+    next turn may find that WAL gone. One task uses it, and waits for each turn.
     """
 
     def __init__(self, database: Path) -> None:
@@ -126,7 +126,7 @@ class WalTail:
         self._pages: dict[int, bytes] = {}
 
     def turn(self, _: sqlite3.Connection) -> None:
-        """A unit: read what is new. Raises :class:`Gap`."""
+        """A unit: read the new frames. Raises :class:`Gap`."""
         part = turn(self._database, self._place)
         self._place = part.place
         if part.pages:
