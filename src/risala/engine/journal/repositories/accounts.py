@@ -44,7 +44,7 @@ class OrganizationRepository:
         return accounts.organization(self._store.reader, organization_id)
 
     def name(self, organization_id: str) -> str:
-        """What an organization is called."""
+        """An organization's name."""
         return requests.organization_name(self._store.reader, organization_id)
 
     def page(self, wanted: OrganizationFilter, steps: Steps) -> CursorPage[Organization]:
@@ -52,7 +52,7 @@ class OrganizationRepository:
         return organizations.page(self._store.reader, wanted, steps)
 
     def facts(self, organization: Organization, now_ms: int) -> OrganizationFacts:
-        """What an organization's own row does not tell."""
+        """Facts that are not in an organization's own row."""
         return organizations.facts(self._store.reader, organization, now_ms)
 
     def spent(self, organization_id: str, day: int) -> int:
@@ -148,17 +148,17 @@ class KeyRepository:
         """Give a key another value.
 
         Args:
-            old_until: until when the value that it has now holds; None: no longer.
+            old_until: until when the present value stays valid; None: it ends now.
         """
         given = (key_id, digest, last4, old_until)
         return await self._store.commit(lambda conn: accounts.rotate_key(conn, *given), by)
 
     async def end_old_value(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
-        """Let the value that a key had before hold no longer."""
+        """End the validity of a key's former value."""
         return await self._store.commit(partial(accounts.end_old_value, key_id=key_id), by)
 
     async def delete(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
-        """Forget a key for good."""
+        """Delete a key for good."""
         return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
 
     async def touch(self, used: dict[str, int]) -> None:
@@ -176,7 +176,7 @@ class CredentialRepository:
     _store: Store
 
     def by_username(self, face: str, username: str) -> CompatCredential | None:
-        """The credential of a name, where it is not revoked."""
+        """The credential with a name, if it is not revoked."""
         return credentials.by_username(self._store.reader, face, username)
 
     def credential(self, credential_id: str) -> CompatCredential:
@@ -196,7 +196,7 @@ class CredentialRepository:
         return credentials.proof(self._store.reader, credential_id)
 
     def of_organization(self, organization_id: str) -> list[CompatCredential]:
-        """Those of an organization, the oldest first; revoked ones too."""
+        """The credentials of an organization, the oldest first; revoked ones too."""
         return credentials.of_organization(self._store.reader, organization_id)
 
     async def add(
@@ -213,7 +213,7 @@ class CredentialRepository:
     async def revoke(
         self, credential_id: str, now_ms: int, *, by: AuditEntry | None
     ) -> CompatCredential:
-        """Let a credential hold no longer, for good.
+        """Revoke a credential for good.
 
         Raises:
             NotFound: the id is unknown.

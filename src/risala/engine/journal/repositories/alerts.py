@@ -1,4 +1,4 @@
-"""Alerts, the calls that are owed about them, and what they are judged by."""
+"""Alerts, the calls that are owed about them, and the facts by which they are judged."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class AlertRepository:
     # -- reads
 
     def opened(self) -> list[Alert]:
-        """What is wrong now, the oldest first."""
+        """The open alerts, the oldest first."""
         return alerts.opened(self._store.reader)
 
     def open_count(self) -> int:
-        """How much is wrong now."""
+        """The number of open alerts."""
         return alerts.open_count(self._store.reader)
 
     def open_counts(self) -> Counter[AlertKind]:
-        """What is wrong now, by its kind."""
+        """The number of open alerts, by kind."""
         return alerts.open_counts(self._store.reader)
 
     def alert(self, seq: int) -> Alert:
@@ -63,7 +63,7 @@ class AlertRepository:
         return alerts.page(self._store.reader, limit, before=before, is_open=is_open, kind=kind)
 
     def mutes(self, now_ms: int) -> list[AlertMute]:
-        """Those that hold now, the newest first."""
+        """The mutes in force, the newest first."""
         return alerts.mutes(self._store.reader, now_ms)
 
     def first_call(self) -> AlertCall | None:
@@ -77,7 +77,7 @@ class AlertRepository:
     # -- commands
 
     async def write(self, turning: Sequence[Turning], audience: AlertAudience, now_ms: int) -> None:
-        """Write down what turns, and owe the mails and calls, also of alerts that were muted."""
+        """Store the turns, and owe the mails and calls, also for formerly muted alerts."""
         unit = partial(turns.write, turning=turning, audience=audience, now_ms=now_ms)
         await self._store.commit(unit)
 
@@ -104,7 +104,7 @@ class AlertRepository:
         await self._store.commit(unit)
 
     async def acknowledge(self, seq: int, who: str, now_ms: int, *, by: AuditEntry) -> Alert:
-        """Somebody sees to it. Who said so first stays.
+        """Note who takes care of it. The first name stays.
 
         Raises:
             NotFound: the number is unknown.
@@ -139,7 +139,7 @@ class AlertRepository:
         return await self._store.commit(partial(alerts.unmute, seq=seq), by)
 
     async def begin_call(self, seq: int) -> int:
-        """An attempt at a call begins; how many there were with it."""
+        """An attempt at a call begins; returns the number of attempts, including it."""
         return await self._store.commit(partial(calls.begin, seq=seq))
 
     async def put_off_call(self, seq: int, due_at: int) -> None:
@@ -168,23 +168,23 @@ class AlertFactsRepository:
         return facts.oldest_due(self._store.reader, now_ms)
 
     def codes_by_prefix(self, since_ms: int, characters: int) -> Mapping[str, Rate]:
-        """Sessions that have ended, and those approved, by the beginning of the number."""
+        """Ended and approved sessions, by the prefix of the number."""
         return facts.codes_by_prefix(self._store.reader, since_ms, characters)
 
     def has_inbound_routes(self) -> bool:
-        """Whether anybody wants what comes in."""
+        """Whether incoming messages have any route."""
         return facts.has_inbound_routes(self._store.reader)
 
     def inbound_unserved(self, since_ms: int) -> dict[str, int]:
-        """Messages that came in and went to nobody, by the number that they came to."""
+        """Incoming messages without a receiver, by the number that they came to."""
         return facts.inbound_unserved(self._store.reader, since_ms)
 
     def newest_ms(self) -> int | None:
-        """When the newest row was written, as the clock said then; None: there is none."""
+        """When the newest row was written, by the clock of that time; None: there is no row."""
         return facts.newest_ms(self._store.reader)
 
     def first_ms(self) -> int | None:
-        """Since when there is something to lose; None: there is nothing."""
+        """Since when there is something to lose; None: nothing."""
         return facts.first_ms(self._store.reader)
 
     async def low_balances(self, limit: int, now_ms: int) -> list[LowBalance]:
@@ -202,11 +202,11 @@ class AlertFactsRepository:
     # -- networks by the hour
 
     def first_hour(self) -> int | None:
-        """The hour from which on anything may have been counted; None: nobody has an account."""
+        """The first hour that may have counts; None: there is no organization."""
         return hours.first_hour(self._store.reader)
 
     def last_hour(self) -> int | None:
-        """The newest hour that was written down."""
+        """The newest hour that was stored."""
         return hours.last_hour(self._store.reader)
 
     def deliveries(self, since: int) -> Sequence[tuple[str, int, int, int]]:
@@ -229,5 +229,5 @@ class AlertFactsRepository:
     async def write_hours(
         self, found: Mapping[int, Mapping[str, NetworkHour]], before: int
     ) -> None:
-        """Write hours down, and forget those before the hour ``before``."""
+        """Store hours, and delete those before the hour ``before``."""
         await self._store.commit(partial(hours.write, found=found, before=before))

@@ -1,4 +1,4 @@
-"""The repositories of all domains: what the rooms outside the journal see of it."""
+"""The repositories of all domains: the journal's interface for the rest of the engine."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from risala.engine.journal.repositories.webhooks import DeliveryRepository, Endp
 
 @dataclass(frozen=True, slots=True)
 class Repositories:
-    """One of each domain; a part is handed those that it needs."""
+    """One of each domain; each part of the engine gets those that it needs."""
 
     store: Store
     """What all of them read and write with."""

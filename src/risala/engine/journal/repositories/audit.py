@@ -1,4 +1,4 @@
-"""The audit trail: lines of what was done by hand."""
+"""The audit trail: lines about manual actions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AuditRepository:
         return audit_log.line(self._store.reader, seq)
 
     def version_of(self, subject: str, family: str, organization_id: str | None = None) -> int:
-        """The number of the last line about a thing, which an edit hands back; 0: there is none."""
+        """The number of the last line about an object, which an edit sends back; 0: no line."""
         return audit_log.version_of(self._store.reader, subject, family, organization_id)
 
     async def note(self, entry: AuditEntry) -> int:
@@ -47,4 +47,4 @@ class AuditRepository:
 
 
 def _nothing(_: sqlite3.Connection) -> None:
-    """What the line stands for is done elsewhere."""
+    """The line's effect is elsewhere."""

@@ -1,4 +1,4 @@
-"""What is stored of carriers: an operator's word, drivers' notes, receipts that match nothing."""
+"""Stored data of carriers: operators' gates and overrides, drivers' notes, unmatched receipts."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class CarrierRepository:
     # -- reads
 
     def gates(self) -> dict[str, CarrierGate]:
-        """Those that are not open, by their carriers, those of former carriers too."""
+        """The gates that are not open, by carrier, including former ones."""
         return gates.all_of(self._store.reader)
 
     def overrides(self) -> dict[str, Override]:
-        """By their carriers, those of former carriers too."""
+        """By carrier, including former ones."""
         return overrides.all_of(self._store.reader)
 
     def override(self, carrier: str) -> Override | None:
-        """What is put over the settings of a carrier; None: they hold."""
+        """A carrier's override; None: the settings apply."""
         return overrides.of_carrier(self._store.reader, carrier)
 
     def unmatched(
@@ -49,11 +49,11 @@ class CarrierRepository:
         return unmatched.page(self._store.reader, count, carrier=carrier, before=before)
 
     def former(self, now_ms: int) -> list[Member]:
-        """What carriers were that are gone or others now, the latest days."""
+        """The marks of carriers that are gone or have changed, for the latest days."""
         return marks.former(self._store.reader, now_ms)
 
     def differ(self, members: Sequence[Member]) -> bool:
-        """Whether other carriers than these are written down as being there."""
+        """Whether the stored carriers differ from these."""
         return marks.differ(self._store.reader, members)
 
     def recall(self, carrier: str, prefix: str) -> dict[str, str]:
@@ -71,11 +71,11 @@ class CarrierRepository:
         await self._store.commit(partial(gates.open_again, carrier=carrier), by)
 
     async def put_override(self, override: Override, *, by: AuditEntry) -> None:
-        """Put something over the settings; what it leaves open stays as it was."""
+        """Set an override; fields that are None stay as they were."""
         await self._store.commit(partial(overrides.put, override=override), by)
 
     async def end_override(self, carrier: str, field: str | None, *, by: AuditEntry) -> None:
-        """Let the settings hold again, for one field or for both.
+        """End the override of one field or of both.
 
         Raises:
             Conflict: nothing is put over them.
@@ -83,12 +83,12 @@ class CarrierRepository:
         await self._store.commit(partial(overrides.end, carrier=carrier, field=field), by)
 
     async def take_over(self, members: Sequence[Member], now_ms: int) -> None:
-        """Write down which carriers there are now; the others are gone from now on."""
+        """Store the present carriers; the others are gone from now on."""
         unit = partial(marks.take_over, members=members, now_ms=now_ms)
         await self._store.commit(unit)
 
     async def remember(self, carrier: str, written: Mapping[str, str | None], now_ms: int) -> None:
-        """Write a driver's notes, and strike those whose text is None.
+        """Write a driver's notes, and delete those whose text is None.
 
         Raises:
             ValueError: a key or a text is too long.

@@ -1,4 +1,4 @@
-"""What is taken out: of one number, or all of an organization; and deleting an organization."""
+"""Erasures: of one number, or all of an organization; and deleting an organization."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ class ErasureRepository:
         return erasures.of_organization(self._store.reader, organization_id, limit)
 
     def of_number(self, organization_id: str, number: str) -> NumberFigures:
-        """What an organization knows of a number."""
+        """An organization's data about a number."""
         return number_figures.of(self._store.reader, organization_id, number)
 
     def of_deletion(self, organization_id: str) -> DeletionFigures:
-        """What ends with an organization."""
+        """What is deleted with an organization."""
         return deletion.figures(self._store.reader, organization_id)
 
     def open_sessions(self, erasure: Erasure, limit: int) -> list[str]:
-        """Pending verification sessions that an erasure ends, after its place."""
+        """Pending verification sessions that an erasure ends, from its place on."""
         return erasing.open_sessions(self._store.reader, erasure, limit)
 
     def pending(self, erasure: Erasure, limit: int) -> list[Cancelable]:
-        """Messages that have not left, after its place."""
+        """Messages that have not left, from its place on."""
         return erasing.pending(self._store.reader, erasure, limit)
 
     # -- commands
@@ -77,7 +77,7 @@ class ErasureRepository:
         *,
         by: AuditEntry,
     ) -> Erasure:
-        """Note that a number is to be taken out; one of the same number that is under way stands.
+        """Note that a number is to be erased; a running erasure of the same number is used.
 
         Raises:
             Conflict: too many are under way.
@@ -115,7 +115,7 @@ class ErasureRepository:
         return await self._store.commit(unit, by)
 
     async def take_out(self, erasure_id: str, now_ms: int) -> Erased:
-        """Do the next small piece of it, from :attr:`ErasureStep.EVENTS` on.
+        """Do its next small piece, from :attr:`ErasureStep.EVENTS` on.
 
         Raises:
             NotFound: the id is unknown.
@@ -125,7 +125,7 @@ class ErasureRepository:
     async def note(
         self, erasure: Erasure, step: ErasureStep, place: str, gone: Mapping[str, int]
     ) -> Erased:
-        """Note how far it came, unless somebody else, beside the service, was quicker."""
+        """Note its progress, unless another process was quicker."""
 
         def unit(conn: sqlite3.Connection) -> Erased:
             now = erasures.find(conn, erasure.id)
@@ -136,7 +136,7 @@ class ErasureRepository:
         return await self._store.commit(unit)
 
     async def take_out_message(self, message_id: str, *, text_only: bool, by: AuditEntry) -> None:
-        """Take the text out of a message that is over, or its number too.
+        """Erase the text of a message that has ended, or its number too.
 
         Raises:
             NotFound: the id is unknown.

@@ -1,4 +1,4 @@
-"""Events in their order, who follows them how far, and the calls that faces owe about them."""
+"""Events in their order, the progress of their consumers, and the calls that faces owe."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 @dataclass(frozen=True, slots=True)
 class EventRepository:
-    """Events, consumers' places among them, and how messages stand that they tell of. All reads
-    are on the loop's thread: by an index, and of a bounded number of rows.
+    """Events, consumers' places among them, and the states of their messages. All reads are on the
+    loop's thread: by an index, and of a bounded number of rows.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -42,11 +42,11 @@ class EventRepository:
         return outbox.is_far(self._store.reader, seq, count_max)
 
     def seq_before(self, at_ms: int) -> int:
-        """A place after which there is whatever was told since a time."""
+        """A place before all events since a time."""
         return outbox.seq_before(at_ms)
 
     def position(self, event_id: str) -> EventPosition | None:
-        """Where an event stands; None for one that is unknown, or no longer kept."""
+        """An event's place; None if it is unknown, or no longer kept."""
         return outbox.position(self._store.reader, event_id)
 
     def about(self, message: MessageView) -> tuple[EventAbout, ...]:
@@ -54,11 +54,11 @@ class EventRepository:
         return about.events_about(self._store.reader, message)
 
     def changed_since(self, since_ms: int, rows_max: int) -> list[str] | None:
-        """Messages that may have changed since then; None where more rows tell of that."""
+        """Messages that may have changed since then; None if there are too many rows."""
         return live.changed_since(self._store.reader, since_ms, rows_max)
 
     def standings(self, message_ids: Sequence[str]) -> list[LifeEvent]:
-        """How messages stand, each by the last entry of its timeline."""
+        """The states of messages, each by the last entry of its timeline."""
         return live.standings(self._store.reader, message_ids)
 
     def cursor(self, consumer: str) -> StoredCursor | None:
@@ -70,12 +70,12 @@ class EventRepository:
 
         Args:
             limit: events at most.
-            scan_max: events that are passed by at most.
+            scan_max: events that are skipped at most.
         """
         return event_cursors.next_events(self._store.reader, cursor, after, limit, scan_max)
 
     def behind(self, cursor: StoredCursor, count_max: int) -> tuple[int, int | None]:
-        """How many events a consumer has not got, up to a limit; when the oldest of them was."""
+        """How many events a consumer still lacks, up to a limit; when the oldest of them was."""
         return event_cursors.behind(self._store.reader, cursor, count_max)
 
     # -- commands
@@ -89,7 +89,7 @@ class EventRepository:
         *,
         from_start: bool,
     ) -> StoredCursor:
-        """A consumer's place; made where it has none, before the first event or after the last.
+        """A consumer's place; made if it has none, before the first event or after the last.
 
         Raises:
             NotFound: the organization does not exist.
@@ -105,7 +105,7 @@ class EventRepository:
         await self._store.commit(unit)
 
     async def drop_cursor(self, consumer: str) -> None:
-        """Nothing is owed to a consumer any more."""
+        """End a consumer: nothing is owed to it."""
         await self._store.commit(partial(event_cursors.dropped, consumer=consumer))
 
 
@@ -121,11 +121,11 @@ class CallbackRepository:
     # -- reads
 
     def candidate(self, event: int) -> CallToMake | None:
-        """The call that an event may ask for; None: nobody is called about it."""
+        """The call that an event may require; None: no callback."""
         return compat_calls.candidate(self._store.reader, event)
 
     def waiting(self) -> list[tuple[str, int]]:
-        """Each credential that something is owed for, and when the first of it is due."""
+        """Each credential with owed calls, and when the first of them is due."""
         return compat_calls.waiting(self._store.reader)
 
     def first_due(self, credential: str, in_flight: Collection[int]) -> DueCall | None:
@@ -135,7 +135,7 @@ class CallbackRepository:
     # -- commands
 
     async def owe(self, calls: Sequence[OwedCall], now_ms: int) -> None:
-        """Owe calls, each once however often its event is given."""
+        """Owe calls, each once even if its event is given again."""
         await self._store.commit(partial(compat_calls.owe, calls=calls, now_ms=now_ms))
 
     async def begin(self, event: int, now_ms: int) -> CallToMake | None:
@@ -143,16 +143,16 @@ class CallbackRepository:
         return await self._store.commit(partial(compat_calls.begin, event=event, now_ms=now_ms))
 
     async def finish(self, event: int, verdict: AnswerVerdict, now_ms: int) -> None:
-        """Write down what an attempt came to."""
+        """Store the result of an attempt."""
         unit = partial(compat_calls.finish, event=event, verdict=verdict, now_ms=now_ms)
         await self._store.commit(unit)
 
     async def drop(self, event: int, why: str, now_ms: int) -> None:
-        """Make a call no more."""
+        """Drop a call."""
         unit = partial(compat_calls.drop, event=event, why=why, now_ms=now_ms)
         await self._store.commit(unit)
 
     async def tidy(self, before_ms: int) -> None:
-        """Take out what is about messages and events of before a time, a part at a time."""
+        """Delete rows about messages and events before a time, a part at a time."""
         while await self._store.commit(partial(compat_calls.tidy, before_ms=before_ms)):
             pass

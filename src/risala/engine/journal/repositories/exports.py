@@ -1,4 +1,4 @@
-"""Files with everything of an organization."""
+"""Files with all data of an organization."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class ExportRepository:
         return exports.of_organization(self._store.reader, organization_id, limit)
 
     def current(self) -> list[Export]:
-        """Those that have a file, or are to have one; the oldest first."""
+        """Exports that have a file, or will have one; the oldest first."""
         return exports.current(self._store.reader)
 
     def parts(self, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
-        """Everything of an organization, part by part; read it on a thread of its own.
+        """All data of an organization, part by part; read it on a separate thread.
 
         Raises:
             StorageFailed: the disk refused; the sentence says why.
@@ -47,7 +47,7 @@ class ExportRepository:
     async def begin(
         self, export_id: str, organization_id: str, asked_by: str, now_ms: int, *, by: AuditEntry
     ) -> Export:
-        """Ask for a file.
+        """Request a file.
 
         Raises:
             Conflict: one is being written, or there are as many as there may be.
@@ -56,11 +56,11 @@ class ExportRepository:
         return await self._store.commit(lambda conn: exports.begin(conn, *given), by)
 
     async def note(self, export_id: str, written: int) -> bool:
-        """Note how many rows are written; False where nobody wants them any more."""
+        """Note how many rows are written; False if it is no longer wanted."""
         return await self._store.commit(lambda conn: exports.note(conn, export_id, written))
 
     async def finish(self, export_id: str, written: int, size_bytes: int, now_ms: int) -> bool:
-        """It can be fetched; False where nobody wants it any more."""
+        """It can be downloaded; False if it is no longer wanted."""
         given = (export_id, written, size_bytes, now_ms)
         return await self._store.commit(lambda conn: exports.finish(conn, *given))
 
@@ -69,7 +69,7 @@ class ExportRepository:
         await self._store.commit(lambda conn: exports.fail(conn, export_id, fault, now_ms))
 
     async def drop(self, export_id: str, now_ms: int, *, by: AuditEntry) -> Export:
-        """Nobody wants it any more: its file is taken away soon afterwards.
+        """It is no longer wanted: its file is removed soon afterwards.
 
         Raises:
             NotFound: the id is unknown.
@@ -77,5 +77,5 @@ class ExportRepository:
         return await self._store.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
 
     async def drop_expired(self, now_ms: int) -> None:
-        """Drop those whose time is over."""
+        """Drop expired exports."""
         await self._store.commit(lambda conn: exports.drop_expired(conn, now_ms))

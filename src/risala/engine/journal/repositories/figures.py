@@ -1,4 +1,4 @@
-"""Figures: what pages sum up of one organization, or of all."""
+"""Figures of one organization, or of all, for pages."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FiguresRepository:
     def hours(
         self, organization_id: str, mode: str, since: int, until: int
     ) -> tuple[HourFigures, ...]:
-        """The hours of a time in which anything was accepted."""
+        """The hours of a period with accepted messages."""
         return tuple(figures.hours(self._store.reader, organization_id, mode, since, until))
 
     def networks(
@@ -41,11 +41,11 @@ class FiguresRepository:
         return tuple(figures.networks(self._store.reader, organization_id, mode, since, until))
 
     def median_ms(self, organization_id: str, mode: str, since: int, until: int) -> int | None:
-        """The middle time until delivery in some hours; None: nothing was delivered."""
+        """The median time until delivery in some hours; None: nothing was delivered."""
         return figures.whole_median_ms(self._store.reader, organization_id, mode, since, until)
 
     def funnel(self, organization_id: str, mode: str, since_ms: int, until_ms: int) -> Funnel:
-        """What became of the verification sessions of a time."""
+        """The results of a period's verification sessions."""
         return figures.funnel(self._store.reader, organization_id, mode, since_ms, until_ms)
 
     def spent(self, organization_id: str, since: int, until: int) -> int:
@@ -55,23 +55,23 @@ class FiguresRepository:
     def sent_by_name(
         self, organization_id: str, names: Sequence[str], since_ms: int
     ) -> dict[str, int]:
-        """Live messages by sender since then: where it is ``SENT_MAX``, there may be more."""
+        """Live messages by sender since then: a value of ``SENT_MAX`` means that or more."""
         return figures.sent_by_name(self._store.reader, organization_id, names, since_ms)
 
     def uncertain(self, organization_id: str, mode: str) -> tuple[str, ...]:
-        """Ids of messages of which nobody knows whether the carrier took them, the newest first."""
+        """Ids of messages with an unknown outcome at the carrier, the newest first."""
         return tuple(figures.uncertain(self._store.reader, organization_id, mode))
 
     def waiting_since(self, organization_id: str, before_ms: int) -> int | None:
-        """Since when the oldest live message has waited that was due before then, if one has."""
+        """Since when the oldest live message has waited that was due before then, if any."""
         return figures.waiting_since(self._store.reader, organization_id, before_ms)
 
     def first_steps(self, organization_id: str) -> FirstSteps:
-        """How far a new organization has come."""
+        """A new organization's progress."""
         return steps.first_steps(self._store.reader, organization_id)
 
     # -- of all organizations
 
     def deciding(self) -> Deciding:
-        """What waits for an operator's word."""
+        """What waits for an operator's decision."""
         return deciding.deciding(self._store.reader)

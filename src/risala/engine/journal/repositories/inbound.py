@@ -1,4 +1,4 @@
-"""Messages that come in, where they go, and who wants no more messages."""
+"""Incoming messages, their routes, and opt-outs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InboundRepository:
         return lists.received(self._store.reader, wanted, steps)
 
     def routes(self) -> list[InboundRoute]:
-        """All routes, in the order in which they are looked at."""
+        """All routes, in the order in which they are tried."""
         return inbound.routes(self._store.reader)
 
     def opted_out(
@@ -46,7 +46,7 @@ class InboundRepository:
         return lists.opted_out(self._store.reader, organization_id, recipient, steps)
 
     def policies(self) -> set[str]:
-        """Organizations that heed opt-outs."""
+        """Organizations that honour opt-outs."""
         return opt_outs.policies(self._store.reader)
 
     def is_out(self, organization_id: str, recipient: str) -> bool:
@@ -64,11 +64,11 @@ class InboundRepository:
         accounts: Groups,
         forget: Sequence[str],
     ) -> None:
-        """Store a message once, give it to its organization, and heed it if it is an opt-out.
+        """Store a message once, give it to its organization, and apply it if it is an opt-out.
 
         Args:
-            accounts: tells the carriers of one account.
-            forget: the driver's notes that are struck in the same transaction.
+            accounts: gives the carriers of one account.
+            forget: the driver's notes to delete in the same transaction.
         """
 
         def unit(conn: sqlite3.Connection) -> None:
@@ -96,22 +96,22 @@ class InboundRepository:
     async def set_policy(
         self, organization_id: str, now_ms: int, *, heeds: bool, by: AuditEntry
     ) -> None:
-        """Let an organization's recipients opt out, or not; who has opted out stays on record."""
+        """Let an organization's recipients opt out, or not; existing opt-outs stay stored."""
         given = (organization_id, now_ms)
         await self._store.commit(lambda conn: opt_outs.set_policy(conn, *given, heeds=heeds), by)
 
     async def opt_out(
         self, organization_id: str, recipient: str, who: str, now_ms: int, *, by: AuditEntry
     ) -> bool:
-        """Let an organization write no more to a number, as somebody says; False where it is so."""
+        """Note by hand that an organization must not write to a number; False if it is noted."""
         given = (organization_id, recipient, who, now_ms)
         return await self._store.commit(lambda conn: opt_outs.note(conn, *given), by)
 
     async def opt_in(self, organization_id: str, recipient: str, *, by: AuditEntry) -> bool:
-        """Let an organization write to a number again; False where it was not kept from it."""
+        """Let an organization write to a number again; False if it was allowed already."""
         given = (organization_id, recipient)
         return await self._store.commit(lambda conn: opt_outs.take_back(conn, *given), by)
 
     async def look_back(self, since_ms: int, limit: int) -> bool:
-        """Note who wrote last, from some older messages; True when there are no more to look at."""
+        """Note the last writers from some older messages; True when all are done."""
         return await self._store.commit(lambda conn: opt_outs.look_back(conn, since_ms, limit))

@@ -52,7 +52,7 @@ class LedgerRepository:
         return statement.page(self._store.reader, wanted, before=before, after=after, limit=limit)
 
     async def audit(self) -> AuditReport:
-        """Check every book against every other.
+        """Check all books against each other.
 
         Raises:
             StorageUnusable: the database is halfway to this version.
@@ -62,7 +62,7 @@ class LedgerRepository:
     async def credit(
         self, given: PaymentCredit | TextCredit, *, by: AuditEntry | None = None
     ) -> LedgerEntry:
-        """Credit a payment, once, in one transaction with what is written down of it.
+        """Credit a payment, once, in one transaction with its stored state.
 
         Raises:
             NotFound: the payment does not exist.
@@ -83,7 +83,7 @@ class LedgerRepository:
         note: str | None,
         by: AuditEntry | None = None,
     ) -> LedgerEntry:
-        """Credit what an operator enters by hand, once for each reference.
+        """Credit an operator's entry, once for each reference.
 
         Raises:
             NotFound: no such organization.

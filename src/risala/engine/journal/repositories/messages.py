@@ -1,4 +1,4 @@
-"""Messages: taken in, looked at, and listed."""
+"""Messages: accepted, read, and listed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from risala.engine.model.states import Mode
 class MessageRepository:
     """Messages of all organizations. All reads are by an index, on the loop's thread.
 
-    A command hands out the commit itself, so that nobody waits for more than that: a cancellation
+    A command returns the commit itself, so that the caller waits for nothing else: a cancellation
     waits for it, and it raises ``Unavailable`` if the disk did not take it.
     """
 
@@ -45,7 +45,7 @@ class MessageRepository:
         return keys.last_key(self._store.reader)
 
     def known_answer(self, organization_id: str, mode: Mode, key: str) -> bytes | None:
-        """The answer of the message that was accepted by this idempotency key."""
+        """The answer of the message that was accepted with this idempotency key."""
         return answers.known_answer(self._store.reader, organization_id, mode.value, key)
 
     def find(self, message_id: str) -> MessageView | None:
@@ -97,7 +97,7 @@ class MessageRepository:
     def accept_batch(
         self, news: Sequence[NewMessage], stamp: Stamp | None
     ) -> Coroutine[Any, Any, Acceptance]:
-        """Accept what can be accepted of one request, in the given order."""
+        """Accept as many messages of one request as possible, in the given order."""
         return self._store.journal.commit_shielded(
             Piece(acceptance.accept_group, SendRequest(news, stamp))
         )

@@ -1,4 +1,4 @@
-"""Payments, and what banks write of them, for the rooms outside the journal."""
+"""Payments and banks' texts: the journal's interface for the rest of the engine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from risala.sms.message import Inbound
 
 @dataclass(frozen=True, slots=True)
 class PaymentRepository:
-    """What organizations pay to top up. All reads are by an index, on the loop's thread.
+    """Organizations' top-up payments. All reads are by an index, on the loop's thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -71,15 +71,15 @@ class PaymentRepository:
         return lists.queue(self._store.reader, wanted, steps)
 
     def begun(self, count: int, after: str = "") -> list[StoredPayment]:
-        """Those whose method has not answered yet, the oldest first."""
+        """Payments without an answer of their method yet, the oldest first."""
         return payments.begun(self._store.reader, count, after)
 
     def matching(self, method: str, key: str) -> list[StoredPayment]:
-        """The open payments of a method with a reference, as it is compared."""
+        """The open payments of a method with a reference, in comparable form."""
         return payments.matching(self._store.reader, method, key)
 
     def is_entered(self, key: str) -> bool:
-        """Whether a payment has this reference, as it is compared."""
+        """Whether a payment has this reference, in comparable form."""
         return lists.is_entered(self._store.reader, key)
 
     def is_credited(self, provider: str, key: str) -> bool:
@@ -87,15 +87,15 @@ class PaymentRepository:
         return references.is_credited(self._store.reader, provider, key)
 
     def to_poll(self, at: int, count: int) -> list[StoredPayment]:
-        """Those whose provider is to be asked now, who waits longest first."""
+        """Payments whose provider must be asked now, the longest waiting first."""
         return payments.to_poll(self._store.reader, at, count)
 
     def next_poll(self) -> int | None:
-        """When the next provider is to be asked."""
+        """When the next provider must be asked."""
         return payments.next_poll(self._store.reader)
 
     def count_claimed(self) -> int:
-        """Those that are said to be paid and wait for an operator, counted up to a limit."""
+        """Payments that are reported as paid and wait for an operator, counted up to a limit."""
         return payments.count_claimed(self._store.reader, DECIDING_MAX)
 
     def first_claimed_at(self) -> int | None:
@@ -103,7 +103,7 @@ class PaymentRepository:
         return lists.first_claimed_at(self._store.reader)
 
     def count_open(self) -> Mapping[str, int]:
-        """Payments that nobody has decided yet, by their state, counted up to a limit."""
+        """Undecided payments, by their state, counted up to a limit."""
         return counts.open_payments(self._store.reader)
 
     def count_of_day(self, now_ms: int) -> Mapping[str, int]:
@@ -126,14 +126,14 @@ class PaymentRepository:
     async def change(
         self, payment_id: str, change: PaymentChange, *, by: AuditEntry | None = None
     ) -> StoredPayment:
-        """Change an open payment; one that is confirmed or refused stays as it is."""
+        """Change an open payment; a confirmed or refused one stays as it is."""
         unit = partial(payments.change, payment_id=payment_id, change=change)
         return await self._store.commit(unit, by)
 
     async def decline(
         self, payment_id: str, *, cause: str, why: Mapping[str, str], at: int
     ) -> StoredPayment:
-        """Its provider says that no money comes of it. One that is decided stays as it is."""
+        """Its provider reports that it was not paid. A decided payment stays as it is."""
         unit = partial(payments.decline, payment_id=payment_id, cause=cause, why=why, at=at)
         return await self._store.commit(unit)
 
@@ -147,7 +147,7 @@ class PaymentRepository:
         at: int,
         by: AuditEntry,
     ) -> StoredPayment:
-        """An operator says that no money comes of it.
+        """An operator refuses a payment.
 
         Raises:
             NotFound: the id is unknown.
@@ -157,13 +157,13 @@ class PaymentRepository:
         return await self._store.commit(unit, by)
 
     async def note_asked(self, payment_id: str, *, by: AuditEntry) -> StoredPayment:
-        """Note that an operator has its provider asked; nothing of the payment changes."""
+        """Note that an operator asks its provider; the payment itself does not change."""
         return await self._store.commit(partial(payments.payment, payment_id=payment_id), by)
 
 
 @dataclass(frozen=True, slots=True)
 class BankTextRepository:
-    """What banks write to an operator's SIM. All reads are by an index, on the loop's thread.
+    """Banks' texts to an operator's SIM. All reads are by an index, on the loop's thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -173,7 +173,7 @@ class BankTextRepository:
     # -- reads
 
     def unread(self, count: int) -> list[BankText]:
-        """Those that nobody has looked at, in the order in which they came."""
+        """Unread texts, in the order in which they came."""
         return texts.unread(self._store.reader, count)
 
     def waiting(self, why: Collection[TextWhy], count: int) -> list[BankText]:
@@ -202,19 +202,19 @@ class BankTextRepository:
         )
 
     def payment_of(self, stored: BankText) -> str:
-        """The payment that a text tells of, or a word why there is none."""
+        """The payment of a text, or a word for why it has none."""
         return reading.whose(self._store.reader, stored)
 
     def count_open(self, method: str | None) -> int:
-        """How many wait for the operator: of a method, or of none that could be told."""
+        """How many wait for the operator: of a method, or those without a known method."""
         return texts.count_open(self._store.reader, method)
 
     def newest(self, method: str) -> BankText | None:
-        """The last text that a method has read something in."""
+        """The last text in which a method has read something."""
         return texts.newest(self._store.reader, method)
 
     def last_moved(self, method: str) -> BankText | None:
-        """The last text that told of money, and of the balance after it."""
+        """The last text with an amount and the balance after it."""
         return texts.last_moved(self._store.reader, method)
 
     def credited_by_itself(self, method: str, since: int) -> int:
@@ -222,7 +222,7 @@ class BankTextRepository:
         return texts.credited_by_itself(self._store.reader, method, since)
 
     def balance(self, method: str) -> AccountBalance | None:
-        """What a method's account has; None: nobody has said yet."""
+        """A method's account balance; None: not known yet."""
         return texts.balance(self._store.reader, method)
 
     # -- commands
@@ -247,7 +247,7 @@ class BankTextRepository:
         return await self._store.commit(partial(reading.leave, text_id=text_id, why=why))
 
     async def read(self, text_id: str, found: Read, at: int) -> BankText:
-        """Write down what was read in a text, and follow the balance of its account."""
+        """Store what was read in a text, and follow the balance of its account."""
         return await self._store.commit(partial(reading.read, text_id=text_id, found=found, at=at))
 
     async def put_off(self, text_id: str, why: str) -> BankText:
@@ -255,7 +255,7 @@ class BankTextRepository:
         return await self._store.commit(partial(reading.put_off, text_id=text_id, why=why))
 
     async def dismiss(self, text_id: str, who: str, at: int, *, by: AuditEntry) -> BankText:
-        """An operator says that nothing is to be done about a text.
+        """An operator closes a text without action.
 
         Raises:
             NotFound: the id is unknown.
@@ -267,6 +267,6 @@ class BankTextRepository:
     async def set_balance(
         self, method: str, amount: int, at: int, said_by: str, *, by: AuditEntry
     ) -> AccountBalance:
-        """An operator says what a method's account has now."""
+        """An operator enters a method's present account balance."""
         unit = partial(texts.set_balance, method=method, amount=amount, at=at, said_by=said_by)
         return await self._store.commit(unit, by)

@@ -1,4 +1,4 @@
-"""The queue, for those who give messages out, and receipts that match no message so far."""
+"""The queue, for the scheduler, and receipts without a message so far."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class QueueRepository:
         return reads.next_due(self._store.reader, route, priority, organization_id, after_ms)
 
     def message(self, message_id: str) -> DueRow | None:
-        """One message as the queue has it, whatever its status."""
+        """One message in the queue's form, with any status."""
         return reads.row(self._store.reader, message_id)
 
     def acknowledged_parts(self, message_id: str) -> frozenset[int]:
@@ -64,7 +64,7 @@ class QueueRepository:
         return reads.acknowledged_parts(self._store.reader, message_id)
 
     def begun_narrow(self) -> frozenset[str]:
-        """Messages that a version began which cut all texts for an 8-bit reference."""
+        """Messages begun by a version which cut all texts for an 8-bit reference."""
         return reads.begun_narrow(self._store.reader)
 
     def may_send(self, organization_id: str) -> bool:
@@ -76,7 +76,7 @@ class QueueRepository:
         return deadlines.next_deadline(self._store.reader)
 
     def routes(self) -> str | None:
-        """The fingerprint of the routes that everything was last sorted into."""
+        """The fingerprint of the routes by which everything was last sorted."""
         return meta.get(self._store.reader, "routes")
 
     def count(self, routes: Iterable[str], count_max: int) -> int:
@@ -84,7 +84,7 @@ class QueueRepository:
         return waiting.count(self._store.reader, routes, count_max)
 
     def oldest(self, routes: Iterable[str], now_ms: int) -> int | None:
-        """Since when the message of these routes waits that is due longest; None: none is due."""
+        """Since when the longest due message of these routes waits; None: none is due."""
         return waiting.oldest(self._store.reader, routes, now_ms)
 
     def unserved(self, count_max: int) -> Unserved:
@@ -96,7 +96,7 @@ class QueueRepository:
         return waiting.is_unserved(self._store.reader, message_id)
 
     def held_count(self) -> int:
-        """Messages that a restore holds. It counts them."""
+        """The number of messages that a restore holds. It counts them."""
         return restore_hold.count(self._store.reader)
 
     def held(self) -> list[HeldMessage]:
@@ -106,7 +106,7 @@ class QueueRepository:
     # -- commands
 
     async def release_held(self, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
-        """Let as many held messages as there are stamps go on, due when they were scheduled."""
+        """Let as many held messages as there are stamps go on, due at their scheduled time."""
         return await self._store.commit(partial(restore_hold.release, stamps=stamps))
 
     async def end_held(self, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
@@ -122,14 +122,14 @@ class QueueRepository:
         await self._store.commit(partial(set_aside.stopped, now_ms=now_ms))
 
     async def follow_clock(self, by_ms: int, now_ms: int) -> int:
-        """Bring forward what waits for a time, in the queue and elsewhere, by as much as the clock
-        went back; how many rows waited."""
+        """Move the times of waits back by as much as the clock was, in the queue and elsewhere;
+        returns how many rows waited."""
         return await self._store.commit(partial(clock_rollback.follow, by_ms=by_ms, now_ms=now_ms))
 
     async def recover(
         self, policy: Callable[[str, str], OnUncertain], now_ms: int, count: int
     ) -> int:
-        """Clear up attempts that a crash cut short; how many. Call it again until that is 0.
+        """Clear up attempts that a crash cut short; how many. Call it again until it is 0.
 
         Args:
             policy: takes a carrier's name and a message's kind.
@@ -140,7 +140,7 @@ class QueueRepository:
     async def reroute(
         self, queue: Queue, after: Place, route_key: Callable[[str], str], count: int, now_ms: int
     ) -> Place | None:
-        """Sort ``count`` messages of a queue into routes anew; where to go on, or None."""
+        """Sort ``count`` messages of a queue into routes again; where to continue, or None."""
         given = (queue, after, route_key, count, now_ms)
         return await self._store.commit(lambda conn: reads.reroute(conn, *given))
 
@@ -175,19 +175,19 @@ class ReceiptRepository:
     # -- receipts without a message
 
     def unused(self, carrier: str) -> list[Unused]:
-        """A carrier's receipts that match nothing, in the order in which they came."""
+        """A carrier's unused receipts, in the order in which they came."""
         return held.unused(self._store.reader, carrier)
 
     def ending(self, before_ms: int) -> list[Unused]:
-        """Those that name a submit, and are held since before ``before_ms``."""
+        """Receipts that name a submit, and are held since before ``before_ms``."""
         return held.ending(self._store.reader, before_ms)
 
     def is_waited_for(self, carriers: Sequence[str], receipt: Receipt, received_at: int) -> bool:
-        """Whether a receipt that came then tells of a segment that still waits for one."""
+        """Whether a receipt of that time is about a segment that still waits for one."""
         return matching.is_waited_for(self._store.reader, carriers, receipt, received_at)
 
     def unmatched_total(self, carrier: str) -> int:
-        """A carrier's receipts that matched nothing, all of them ever."""
+        """The number of a carrier's receipts that ever matched nothing."""
         return held.unmatched_total(self._store.reader, carrier)
 
     def unmatched(self, carrier: str) -> list[Unmatched]:
@@ -195,14 +195,14 @@ class ReceiptRepository:
         return held.unmatched(self._store.reader, carrier)
 
     def waiting(self, carrier: str) -> int:
-        """A carrier's receipts that are held at this moment."""
+        """The number of a carrier's receipts that are held now."""
         return held.waiting(self._store.reader, carrier)
 
     async def use(self, carrier: str, receipt: Receipt) -> None:
-        """Strike off a receipt that has been used."""
+        """Delete a receipt that has been used."""
         await self._store.commit(partial(held.use, carrier=carrier, receipt=receipt))
 
     async def forget(self, before_ms: int, now_ms: int) -> list[Unmatched]:
-        """Give up what has matched nothing since ``before_ms``."""
+        """Drop receipts without a match since ``before_ms``."""
         unit = partial(held.forget, before_ms=before_ms, now_ms=now_ms)
         return await self._store.commit(unit)

@@ -1,4 +1,4 @@
-"""The log of requests, which is a file of its own."""
+"""The log of requests, which is a separate file."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class RequestRepository:
     async def page(
         self, wanted: RequestFilter, *, before: str | None, after: str | None, limit: int
     ) -> RequestPage:
-        """The newest requests, or those before an id, or after one; none where there is no log."""
+        """The newest requests, or those before an id, or after one; empty if there is no log."""
         read = partial(file.page, self._path, wanted, before=before, after=after, limit=limit)
         with suppress(sqlite3.Error):
             return await self._in_thread(read)
         return RequestPage((), None, None)
 
     async def one(self, request_id: str) -> RequestRow | None:
-        """A request; None where it is not in the log."""
+        """A request; None if it is not in the log."""
         with suppress(sqlite3.Error):
             return await self._in_thread(partial(file.one, self._path, request_id))
         return None
@@ -98,7 +98,7 @@ class RequestRepository:
         return await trio.to_thread.run_sync(work, limiter=self._limiter)
 
     def _with_file(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do something with the open file; one that failed is opened anew the next time."""
+        """Do something with the open file; after a failure it is opened again the next time."""
         if self._conn is None:
             self._conn = file.open_file(self._path)
         try:

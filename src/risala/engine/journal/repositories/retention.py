@@ -1,4 +1,4 @@
-"""What is no longer kept, and for how long owners keep their things."""
+"""Retention's walks, and owners' choices of days."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from risala.engine.model.records.upkeep.retention import (
 ROWS_AT_ONCE: Final = 100
 """Rows of one unit: some milliseconds of the writer."""
 PASSED: Final = "retention.passed"
-"""Under which the file notes when everything was last looked through."""
+"""The file's note of when everything was last walked through."""
 OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
     "texts": partial(retention.oldest_message, walk="texts"),
     "timelines": partial(retention.oldest_message, walk="timelines"),
     "events": retention.oldest_event,
     "inbound": retention.oldest_inbound,
 }
-"""By the operator's rules: when the oldest was accepted, or came, of what is left."""
+"""By the operator's rules: when the oldest remaining row was accepted, or came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class RetentionRepository:
         return None if noted is None else int(noted)
 
     async def choose(self, organization_id: str, days: RetentionDays, *, by: AuditEntry) -> None:
-        """Keep an organization's things for so long from now on."""
+        """Keep an organization's data for this long from now on."""
         await self._store.commit(
             lambda conn: retention_days.choose(conn, organization_id, days), by
         )

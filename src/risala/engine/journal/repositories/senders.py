@@ -42,7 +42,7 @@ class SenderRepository:
         return senders.senders(self._store.reader, organization_id)
 
     def owned_names(self) -> list[Owned]:
-        """What organizations go by: their own names, and their senders that were not denied."""
+        """The names of organizations, and their senders that were not denied."""
         return senders.owned_names(self._store.reader)
 
     def waiting_for_volume(self) -> set[str]:
@@ -54,11 +54,11 @@ class SenderRepository:
         return senders.volume(self._store.reader, organization_id, now_ms, hours)
 
     def undecided(self) -> Undecided:
-        """How many requests nobody has decided on yet, and since when the oldest waits."""
+        """The number of undecided requests, and since when the oldest waits."""
         return requests.undecided(self._store.reader)
 
     def requested(self, wanted: SenderRequestFilter) -> list[Sender]:
-        """Requests that nobody has decided on yet, the oldest first."""
+        """Undecided requests, the oldest first."""
         return requests.waiting(self._store.reader, wanted)
 
     def page(self, wanted: SenderRequestFilter, steps: Steps) -> CursorPage[Sender]:
@@ -76,7 +76,7 @@ class SenderRepository:
     async def clear(
         self, sender_id: str, *, waive: bool, stamp: Stamp, by: AuditEntry | None
     ) -> Sender:
-        """Have nothing against a name: it is approved at its volume, or with ``waive`` at once.
+        """Clear a name: it is approved at its volume, or with ``waive`` at once.
 
         Raises:
             NotFound: the id is unknown.
@@ -88,7 +88,7 @@ class SenderRepository:
     async def deny(
         self, sender_id: str, reason: str, stamp: Stamp, *, by: AuditEntry | None
     ) -> Sender:
-        """Refuse a name, also one that was approved.
+        """Refuse a name, even an approved one.
 
         Raises:
             NotFound: the id is unknown.

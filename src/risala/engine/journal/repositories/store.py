@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 SCANS_AT_ONCE: Final = 2
 """Reads on threads at the same time: each takes a connection with its page cache, and the
-interpreter from everybody else."""
+interpreter from all other code."""
 
 
 def _limiter() -> trio.CapacityLimiter:
@@ -43,7 +43,7 @@ class Store:
         return cls(journal, journal.reader())
 
     async def commit(self, unit: Unit[T], by: AuditEntry | None = None) -> T:
-        """Commit a unit of work, with its line of the audit trail where somebody answers for it.
+        """Commit a unit of work, with its line of the audit trail if it has an entry.
 
         Raises:
             Refusal: the unit refused; nothing was written.

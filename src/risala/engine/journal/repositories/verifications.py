@@ -112,11 +112,11 @@ class VerificationRepository:
     async def settle(
         self, row: VerificationRow, trigger: Trigger | None, stamp: Stamp, by: AuditEntry | None
     ) -> tuple[Change, ...] | None:
-        """Write what a session was judged to; None: it is no longer what ``row`` says, and has to
-        be judged again.
+        """Write a session's judgement; None: it has changed since ``row`` was read, and has to be
+        judged again.
 
         Args:
-            trigger: None where nothing changes.
+            trigger: None if nothing changes.
         """
         try:
             return await self._store.commit(

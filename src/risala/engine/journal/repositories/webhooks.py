@@ -54,7 +54,7 @@ class EndpointRepository:
         return endpoints.endpoints(self._store.reader, organization_id)
 
     def next_notice(self) -> DisabledNotice | None:
-        """The owner who is to be told first that an endpoint was disabled."""
+        """The next owner to notify that an endpoint was disabled."""
         return endpoints.next_notice(self._store.reader)
 
     # -- commands
@@ -119,7 +119,7 @@ class EndpointRepository:
     async def delete(
         self, endpoint_id: str, now_ms: int, *, by: AuditEntry | None = None
     ) -> Endpoint:
-        """Forget an endpoint and its secrets; the log of its deliveries stays.
+        """Delete an endpoint and its secrets; the log of its deliveries stays.
 
         Raises:
             NotFound: the id is unknown.
@@ -130,15 +130,15 @@ class EndpointRepository:
     async def owe_test(
         self, endpoint: Endpoint, now_ms: int, *, by: AuditEntry | None = None
     ) -> str:
-        """Owe a test event to an endpoint, whatever it asked for; the event's id."""
+        """Owe a test event to an endpoint, whatever its types; returns the event's id."""
         unit = partial(outbox.trial_event, endpoint=endpoint, now_ms=now_ms)
         return await self._store.commit(unit, by)
 
     async def owe_notice(self, notice: DisabledNotice, operator: str | None, now_ms: int) -> int:
-        """Owe the mails of a notice, which is settled by that; how many they are.
+        """Owe the mails of a notice, which is settled by that; returns how many they are.
 
         Args:
-            operator: the address that is told where nobody else is.
+            operator: the address to notify if there is no other.
         """
         unit = partial(_owe_notice, notice=notice, operator=operator, now_ms=now_ms)
         return await self._store.commit(unit)
@@ -190,8 +190,7 @@ class DeliveryRepository:
         return history.attempts(self._store.reader, seq)
 
     def body(self, event_id: str) -> str | None:
-        """What is sent of an event; None where it is no longer kept, or has a text that somebody
-        wrote."""
+        """The body sent for an event; None if it is no longer kept, or contains a person's text."""
         return history.body(self._store.reader, event_id)
 
     def page(
@@ -205,11 +204,11 @@ class DeliveryRepository:
         return CursorPage(found, page.newer, page.older, end)
 
     def summed(self, endpoint_id: str, since_ms: int) -> DeliverySum:
-        """The deliveries of events since then, as far as they came to an end."""
+        """The finished deliveries of events since then."""
         return lists.summed(self._store.reader, endpoint_id, since_ms)
 
     def pending_count(self, endpoint_id: str) -> int:
-        """Deliveries that are still to be made, counted up to a limit."""
+        """Pending deliveries, counted up to a limit."""
         return history.pending(self._store.reader, endpoint_id)
 
     def failed_count(self, endpoint_id: str, since_ms: int) -> int:
@@ -221,7 +220,7 @@ class DeliveryRepository:
         return deliveries.waiting(self._store.reader)
 
     def behind(self, now_ms: int) -> Behind:
-        """Those that have been owed for more than a minute, counted up to a limit."""
+        """Deliveries that have been owed for more than a minute, counted up to a limit."""
         return behind.webhooks(self._store.reader, now_ms)
 
     def last_seq(self) -> int:
@@ -239,14 +238,13 @@ class DeliveryRepository:
     # -- commands
 
     async def begin(self, seq: int, now_ms: int) -> WebhookAttempt | None:
-        """Write down that an attempt begins, before a byte of it leaves; None: there is none to
-        make."""
+        """Store that an attempt begins, before a byte of it leaves; None: there is none to make."""
         return await self._store.commit(partial(deliveries.begin, seq=seq, now_ms=now_ms))
 
     async def finish(
         self, attempt: WebhookAttempt, verdict: AnswerVerdict, now_ms: int
     ) -> str | None:
-        """Write down what an attempt came to; why the endpoint was disabled by it, if it was."""
+        """Store the result of an attempt; why the endpoint was disabled by it, if it was."""
         unit = partial(deliveries.finish, attempt=attempt, verdict=verdict, now_ms=now_ms)
         return await self._store.commit(unit)
 
@@ -262,7 +260,7 @@ class DeliveryRepository:
     async def replay(
         self, endpoint_id: str, event_id: str, now_ms: int, *, by: AuditEntry
     ) -> WebhookDelivery:
-        """Make one delivery due again, also one that was delivered.
+        """Make one delivery due again, even a delivered one.
 
         Raises:
             NotFound: no such endpoint or delivery.

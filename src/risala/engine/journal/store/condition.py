@@ -1,9 +1,8 @@
-"""How the storage is: what is wrong with it, from whoever met it to whoever must know.
+"""The storage's condition: its present fault, reported by any thread and read by any other.
 
-Two kinds of faults. What passes (a full disk, a write that failed) is over with the next commit
-that reaches the disk. What lasts (damage, a read that failed, a database that was removed under
-us) ends the accepting of anything until a restart: a page that is read well proves nothing for the
-others.
+There are two kinds of faults. A passing one (a full disk, a failed write) ends with the next commit
+that reaches the disk. A lasting one (damage, a failed read, a database that was removed) stops the
+accepting of messages until a restart: one good page proves nothing for the others.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ import structlog
 
 from risala.engine.journal.store.presence import Presence
 
-# Busy belongs here too: a second run would wait for the stray writer once per unit.
+# Busy belongs here too: a second try would wait for the stray writer once per unit.
 _STORAGE: Final = frozenset(
     {
         sqlite3.SQLITE_FULL,
@@ -40,7 +39,7 @@ _UNREADABLE: Final = frozenset(
     }
 )
 _UNDECODED: Final = "Could not decode to UTF-8"
-"""Python's own sentence, without a code. Our texts went in as UTF-8: the page is damaged."""
+"""Python's own sentence, without a code. Our texts are written as UTF-8: the page is damaged."""
 
 _log = structlog.get_logger(__name__)
 
@@ -52,7 +51,7 @@ class Ailment:
     advice: str
     """What to do about it."""
     lasting: bool
-    """Nothing is accepted any more until a restart."""
+    """Nothing is accepted until a restart."""
 
     @property
     def sentence(self) -> str:
@@ -67,36 +66,36 @@ _NO_MEMORY: Final = Ailment(
 
 
 def is_storage_fault(error: BaseException) -> bool:
-    """Whether the disk or the file failed, and not who asked."""
+    """Whether the disk or the file failed, and not the caller."""
     return isinstance(error, sqlite3.Error) and (_code(error) & 0xFF) in _STORAGE
 
 
 def is_doubtful(error: sqlite3.Error) -> bool:
-    """Whether a ``COMMIT`` that failed so may be on the disk all the same.
+    """Whether a ``COMMIT`` that failed like this may be on disk nevertheless.
 
     All of its frames may have been written when the sync failed. A full disk took them only in
-    part, and a lock was in the way before the first.
+    part, and a lock stopped it before the first.
     """
     return _code(error) & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY)
 
 
 def _code(error: sqlite3.Error) -> int:
-    """SQLite's extended code; its low byte is the plain one. 0: not of SQLite's."""
+    """SQLite's extended code; its low byte is the plain one. 0: no SQLite error."""
     if str(error).startswith(_UNDECODED):
         return sqlite3.SQLITE_CORRUPT
     return getattr(error, "sqlite_errorcode", None) or 0
 
 
 class Condition:
-    """The storage's condition. Told and asked from any thread: each step is one assignment."""
+    """The storage's condition. Written and read from any thread: each step is one assignment."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._presence: Presence | None = None
         self.ailment: Ailment | None = None
-        """What is wrong at this moment, as far as anybody met it."""
+        """The present fault, as far as it is known."""
         self.lost = False
-        """The database is not in its place any more."""
+        """The database is no longer in its place."""
 
     def opened(self) -> None:
         """The database is open: from now on it has to be the same."""
@@ -108,7 +107,7 @@ class Condition:
         return self.ailment is not None and self.ailment.lasting
 
     def check(self) -> bool:
-        """Whether the database is still in its place, and nothing else lasting is known."""
+        """Check that the database is still in its place, and no other lasting fault is known."""
         if not self.lasts and self._presence is not None:
             lost = self._presence.lost()
             if lost is not None:
@@ -118,7 +117,7 @@ class Condition:
         return not self.lasts
 
     def meet(self, error: BaseException) -> None:
-        """Somebody met an error of the storage: a commit, or a read."""
+        """Report an error of the storage: in a commit, or in a read."""
         if self.lasts:
             return
         if isinstance(error, MemoryError):
@@ -136,8 +135,8 @@ class Condition:
     def _fall_ill(self, ailment: Ailment) -> None:
         if ailment != self.ailment:  # a disk that stays full fails every second
             self.ailment = ailment
-            # No traceback: its values would show what was to be stored.
-            with suppress(MemoryError):  # what is told of its lack must not end on it
+            # No traceback: its values would show the data to store.
+            with suppress(MemoryError):  # a report of missing memory must not fail for want of it
                 _log.error("storage.failed", reason=ailment.text, lasts=ailment.lasting)
 
 
@@ -151,7 +150,7 @@ def _advice_lost(path: Path) -> str:
 def _ailment(code: int, words: str, path: Path) -> Ailment:
     plain = code & 0xFF
     if plain in _DAMAGE:
-        advice = (  # SQLite calls a read that the disk refused damage as well
+        advice = (  # SQLite reports a read that the disk refused as damage too
             "See to the disk (`dmesg`): if it can be read again, start again. If not, stop the "
             f"service, keep a copy of {path}, and restore a backup."
         )
@@ -163,7 +162,7 @@ def _ailment(code: int, words: str, path: Path) -> Ailment:
         advice = "Make room: the service goes on by itself."
         return Ailment("the disk that holds the database is full", advice, lasting=False)
     if plain in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-        advice = (  # a process that may open no more files gets the same code
+        advice = (  # a process at its limit of open files gets the same code
             f"See to the rights of {path.parent}, how its disk is mounted, and how many files may "
             "be open (`risala doctor`)."
         )

@@ -24,7 +24,7 @@ from typing import Final, Self
 
 from risala.engine.model.errors import DataDirectoryBusy, StorageUnusable
 
-# SQLite's WAL needs memory shared between processes, which these file systems do not give.
+# SQLite's WAL needs memory shared between processes, which these file systems do not provide.
 _NETWORK_FILESYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs"})
 _PID_BYTES_MAX: Final = 32
 
@@ -60,7 +60,7 @@ class DataLock:
         return self._fd is not None
 
     def acquire(self) -> None:
-        """Take the lock, making the directory (0700) where it is missing."""
+        """Take the lock, making the directory (0700) if it is missing."""
         if self._fd is not None:
             raise RuntimeError("this lock is already held")
         path = self._directory / "lock"
@@ -85,7 +85,7 @@ class DataLock:
 
 
 def _lock(fd: int, directory: Path) -> int:
-    """Lock the open file and write our pid into it; gives the descriptor back."""
+    """Lock the open file and write our pid into it; returns the descriptor."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -98,7 +98,7 @@ def _lock(fd: int, directory: Path) -> int:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     except OSError as error:
-        if error.errno != errno.ENOSPC:  # a full disk must not keep an operator's command out
+        if error.errno != errno.ENOSPC:  # a full disk must not block an operator's command
             raise StorageUnusable(
                 f"The data directory {directory} cannot be written: {error.strerror}."
             ) from error
@@ -111,7 +111,7 @@ def _holder(fd: int) -> int | None:
 
 
 def claim_file(path: Path) -> None:
-    """Make a data file where it is missing, and ours alone (0600).
+    """Make a data file if it is missing, private to us (0600).
 
     SQLite gives the WAL beside a database the database's mode.
 
@@ -150,7 +150,7 @@ def _refuse_network(directory: Path) -> None:
     try:
         mountinfo = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return  # no procfs: nothing can be told
+        return  # no procfs: unknown
     kind = filesystem_of(directory.resolve(), mountinfo)
     if kind in _NETWORK_FILESYSTEMS:
         raise StorageUnusable(

@@ -47,13 +47,13 @@ class Rows(Generic[T]):
 
     @classmethod
     def of_record(cls, shape: type[T], sources: dict[str, str] | None = None) -> Rows[T]:
-        """The rows of a record: what makes a field of what SQLite gives follows from its type."""
+        """The rows of a record: the converters from SQLite's values follow from its field types."""
         made = {each.name: _reader(each) for each in fields_of(shape)}
         convert: dict[str, Any] = {name: make for name, make in made.items() if make is not None}
         return cls(shape, sources, **convert)
 
     def of(self, row: Sequence[Any]) -> T:
-        """The value of a row that was selected by :attr:`columns`."""
+        """The value of a row selected by :attr:`columns`."""
         if not self._convert:
             return self._make(*row)
         values = [*row]
@@ -83,8 +83,8 @@ class Rows(Generic[T]):
     ) -> list[T]:
         """The values of a table's rows.
 
-        Not by way of sqlite-utils, which looks first whether there is such a table, and makes a
-        dict of each row: a page asks for a handful of these.
+        Not through sqlite-utils, which first checks that the table exists, and makes a dict of each
+        row: a page needs a handful of these.
         """
         parts = [f"SELECT {self.columns} FROM [{table.name}]"]  # noqa: S608 -- names of our own
         parts += [] if where is None else [f"WHERE {where}"]
@@ -93,12 +93,12 @@ class Rows(Generic[T]):
         return [self.of(row) for row in table.db.conn.execute(" ".join(parts), given or ())]
 
     def named(self, row: Mapping[str, Any]) -> T:
-        """The value of a row of sqlite-utils, in which there may be more than its fields."""
+        """The value of a row of sqlite-utils, which may have further columns."""
         return self.of([row[name] for name in self._names])
 
 
 def _reader(field: RecordField) -> Callable[[Any], object] | None:
-    """What makes a record's field of its column; None: it is the same."""
+    """The converter from a column to a record's field; None: unchanged."""
     if is_list(field.kind):
         return lambda text: None if text is None else tuple(json.loads(text))
     if not (isinstance(field.kind, type) and issubclass(field.kind, bool | Enum)):

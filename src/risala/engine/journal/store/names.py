@@ -1,6 +1,6 @@
 """Names that rows carry as small numbers: of carriers, routes and senders, and ids of API keys.
 
-Few, and never taken back.
+There are few, and they are never removed.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ _FIND_ALL: Final = "SELECT name, no FROM names WHERE name IN (SELECT value FROM 
 
 
 def name_sql(column: str) -> str:
-    """The name of a number that a row carries, as an expression."""
+    """The name of a row's number, as an expression."""
     return f"(SELECT name FROM names WHERE no = {column})"  # noqa: S608 -- constants
 
 
 NUMBER: Final = "(SELECT no FROM names WHERE name = ?)"
-"""The number of a name, as an expression; null where nobody ever carried it."""
+"""The number of a name, as an expression; null if no row ever carried it."""
 
 
 def number(conn: sqlite3.Connection, name: str) -> int:
-    """The number of a name, which is given one where it has none. Part of a unit of work."""
+    """The number of a name, which gets one if it has none. Part of a unit of work."""
     found = known(conn, name)
     if found is not None:
         return found
@@ -34,15 +34,15 @@ def number(conn: sqlite3.Connection, name: str) -> int:
 
 
 def known(conn: sqlite3.Connection, name: str) -> int | None:
-    """The number of a name, where it has one."""
+    """The number of a name, if it has one."""
     found: int | None = value_of(conn, _FIND, (name,))
     return found
 
 
 def numbers(conn: sqlite3.Connection, wanted: Collection[str]) -> dict[str, int]:
-    """The numbers of many names, by name; those that have none are given one.
+    """The numbers of many names, by name; new names get one.
 
-    Part of a unit of work, as :func:`number` is; one statement where all are known.
+    Part of a unit of work, as :func:`number` is; one statement if all are known.
     """
     found = dict(conn.execute(_FIND_ALL, (json.dumps(list(wanted)),)).fetchall())
     for name in wanted:

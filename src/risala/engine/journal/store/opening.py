@@ -1,4 +1,4 @@
-"""Opening the database file: hardened, ours alone, or refused in one sentence."""
+"""Opening the database file: hardened, private to us, or refused in one sentence."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from risala.engine.model.errors import StorageFailed, StorageUnusable
 Migrate: TypeAlias = Callable[[Database], None]
 """Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""
 
-# Nobody else writes, so that only a stray tool can hold the file: wait for it, but briefly.
+# There is no other writer, so only a stray tool can lock the file: wait for it, but briefly.
 _BUSY_TIMEOUT_MS: Final = 1000
-# A long reader lets the WAL grow; after the next checkpoint it is cut back to this.
+# A long reader lets the WAL grow; after the next checkpoint it is truncated to this.
 _WAL_LIMIT_BYTES: Final = 64 * 1024 * 1024
 # Page caches. No mmap: its pages would count in our memory, and a bad disk would be a SIGBUS.
 _WRITER_CACHE_KIB: Final = 8192
 _READER_CACHE_KIB: Final = 8192
-# More than there are statements in the source, so that each is compiled once.
+# More than the number of statements in the source, so that each is compiled once.
 _CACHED_STATEMENTS: Final = 512
 
 
@@ -36,7 +36,7 @@ def connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         timeout=_BUSY_TIMEOUT_MS / 1000,
-        isolation_level=None,  # BEGIN and COMMIT are ours to say
+        isolation_level=None,  # we write BEGIN and COMMIT ourselves
         check_same_thread=False,  # opened by one thread, used by another, never by two at once
         cached_statements=_CACHED_STATEMENTS,
     )
@@ -50,7 +50,7 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def open_watched(path: Path, meet: Meet) -> sqlite3.Connection:
-    """:func:`open_reader`, which tells ``meet`` of the storage's errors, now and later.
+    """:func:`open_reader`, with a connection that reports the storage's errors to ``meet``.
 
     Raises:
         StorageFailed: it cannot be read.
@@ -68,7 +68,7 @@ def _prepare_reader(conn: sqlite3.Connection) -> None:
 def open_writer(
     path: Path, migrate: Migrate, make: Callable[..., sqlite3.Connection] = sqlite3.Connection
 ) -> sqlite3.Connection:
-    """Open, harden and migrate the file; whatever is wrong becomes a StorageUnusable."""
+    """Open, harden and migrate the file; every fault becomes a StorageUnusable."""
     try:
         claim_file(path)
         conn = connect(path, "rw", make)
@@ -104,14 +104,14 @@ def _prepare(conn: sqlite3.Connection, path: Path) -> None:
 
 
 def storage_sentence(path: Path, error: StorageFailed) -> str:
-    """Why the storage failed, where SQLite said why; for whoever may know the path."""
+    """Why the storage failed, if SQLite gave a reason; for readers who may see the path."""
     cause = error.__cause__
     return sqlite_sentence(path, cause) if isinstance(cause, sqlite3.Error) else str(error)
 
 
 def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
     code = getattr(error, "sqlite_errorcode", None) or 0
-    if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # there is no room for the -shm
+    if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # no space for the -shm
         return f"The disk that holds {path} is full."
     match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

@@ -1,10 +1,10 @@
-"""Whether the database is where it was: there at a start, and the same file while we have it open.
+"""Whether the database is in its place: present at a start, and the same file while it is open.
 
-Looked at by ``stat`` alone. Opening the file and closing it again would drop the locks that SQLite
-holds on it (POSIX locks are a process's, and any close of the file lets go of them).
+Checked with ``stat`` alone. Opening the file and closing it again would drop the locks that SQLite
+holds on it (POSIX locks belong to the process, and any close of the file releases them).
 
-Three files are one database: without its ``-wal`` commits go into the void, and whoever opens it
-beside us without our ``-shm`` does not see that we are there.
+Three files are one database: without its ``-wal`` commits are lost, and another process that opens
+it without our ``-shm`` does not see us.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Final
 from risala.engine.model.errors import StorageUnusable
 
 MARK_PREFIX: Final = "made-"
-"""The mark's name begins otherwise than the database's: who removes ``risala.db*`` leaves it."""
+"""The mark's name has another prefix than the database: removing ``risala.db*`` leaves it."""
 _OLD_SUFFIX: Final = ".made"
-"""Of a mark that an older version left."""
+"""The name of a mark from an older version."""
 _MARK_TEXT: Final = (
     "A database was made here. While this file lies beside it, Risala makes no new one in its\n"
     "place: a lost database must not look like an empty one. Remove this file to begin anew.\n"
@@ -30,20 +30,20 @@ Identity = tuple[int, int]
 
 
 def mark_of(path: Path) -> Path:
-    """The file that knows that there was a database at ``path``."""
+    """The file that marks that a database existed at ``path``."""
     return path.with_name(MARK_PREFIX + path.stem)
 
 
 def _marks(path: Path) -> list[Path]:
-    """The marks that are there."""
+    """The existing marks."""
     both = (mark_of(path), path.with_name(path.name + _OLD_SUFFIX))
     return [each for each in both if each.exists()]
 
 
 def missing(path: Path) -> str | None:
-    """Why no new database may be made at ``path``: a sentence; None where it may, or is there.
+    """Why no new database may be made at ``path``: a sentence; None if it may, or exists.
 
-    There was one if its mark is there, or a WAL that belongs to one.
+    One existed if its mark exists, or a WAL that belongs to one.
     """
     if _size(path):
         return None
@@ -65,15 +65,15 @@ def missing(path: Path) -> str | None:
 
 
 def refuse_missing(path: Path) -> None:
-    """Raises :class:`StorageUnusable` where a database was, and is no more."""
+    """Raises :class:`StorageUnusable` if a database existed, and is gone."""
     if (reason := missing(path)) is not None:
         raise StorageUnusable(reason)
 
 
 def mark(path: Path) -> None:
-    """Leave word that there is a database; it stays when the database goes.
+    """Mark that a database exists; the mark stays when the database is removed.
 
-    Without it the service works as well, so that a full disk is no reason not to start.
+    The service works without it too, so a full disk is no reason not to start.
     """
     file = mark_of(path)
     if file.exists():
@@ -89,16 +89,16 @@ def mark(path: Path) -> None:
 
 
 class Presence:
-    """What was there when the database was opened, to compare with later. Any thread."""
+    """The state when the database was opened, to compare with later. Any thread."""
 
     def __init__(self, path: Path) -> None:
-        """Look for the first time; the database is open by now, its WAL and shared memory too."""
+        """Read the first state; the database is already open, with its WAL and shared memory."""
         self._paths = [path.with_name(path.name + part) for part in _PARTS]
         self._first = [_identity(os.stat(each)) for each in self._paths]
         self._bytes_min = os.stat(path).st_size
 
     def lost(self) -> str | None:
-        """What is no longer as it was: the end of "The database …"; None: all is in its place."""
+        """What has changed: the end of "The database …"; None: all is in its place."""
         for path, first in zip(self._paths, self._first, strict=True):
             what = "" if path is self._paths[0] else f"'s {path.name} beside it"
             try:

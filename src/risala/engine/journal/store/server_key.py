@@ -1,8 +1,8 @@
-"""The server key: what codes and form tokens are derived from, beside the database, never in it.
+"""The server key: the source of codes and form tokens, beside the database, never in it.
 
 Losing it ends what is pending (verification sessions, sign-ins under way), nothing else. It can be
-rotated while the service runs: the file then has the keys before it too, until all that was derived
-from them is over.
+rotated while the service runs: the file then has the former keys too, until all that was derived
+from them has expired.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from risala.engine.rules.keyring import KEY_BYTES, KeyRing, read, written
 
 KEY_FILE: Final = "server.key"
 KEY_VARIABLE: Final = "RISALA_SERVER_KEY"
-"""Hexadecimal; takes the place of the file."""
+"""Hexadecimal; replaces the file."""
 OLD_MS: Final = 14 * 86_400_000
-"""How long a key before holds: as long as a page may lie open whose form bears a mark by it; codes
-are over within the hour."""
+"""How long a former key is valid: as long as a page with a form token may stay open; codes expire
+within the hour."""
 AHEAD_MS: Final = 10_000
-"""A new key is for ids of this much later, when it is in its file and in memory surely."""
+"""A new key is for ids of this much later, when it is certainly in its file and in memory."""
 _FROM_ENVIRONMENT: Final = (
     f"The server key comes from the environment variable {KEY_VARIABLE}: change it there, and start"
     " the service again. Codes that are under way end by that."
@@ -31,13 +31,13 @@ _FROM_ENVIRONMENT: Final = (
 
 
 class ServerKeys:
-    """The keys of a data directory: in its file, and as they are in memory."""
+    """The keys of a data directory: in its file, and in memory."""
 
     def __init__(self, data_dir: Path, environ: dict[str, str] | None = None) -> None:
-        """Read the keys; make one (0600) where there is none.
+        """Read the keys; make one (0600) if there is none.
 
         Raises:
-            StorageUnusable: they cannot be read or made, or are none.
+            StorageUnusable: they cannot be read or made, or are invalid.
         """
         given = (os.environ if environ is None else environ).get(KEY_VARIABLE)
         self._path = None if given else data_dir / KEY_FILE
@@ -50,22 +50,22 @@ class ServerKeys:
         return "<ServerKeys ***>"
 
     def ring(self) -> KeyRing:
-        """The keys of this moment."""
+        """The present keys."""
         return self._ring
 
     def refuse_rotation(self) -> None:
-        """Raise ``Conflict`` where the key is not ours to rotate."""
+        """Raise ``Conflict`` if the key is not ours to rotate."""
         if self._path is None:
             raise Conflict(_FROM_ENVIRONMENT)
 
     def rotate(self, clock: Clock, *, at_once: bool) -> KeyRing:
-        """Take a new key for all that is made from a moment on.
+        """Use a new key for all that is made from a given time on.
 
-        The file has it before memory does, and both before its time has come: whichever process
-        derives something, and whenever one is killed, it is by the same key.
+        The file has it before memory does, and both before its time has come: every process derives
+        with the same key, even after a crash.
 
         Args:
-            at_once: the keys before it hold no longer: what is under way ends.
+            at_once: the former keys end now: what is under way ends.
 
         Raises:
             Conflict: the key comes from the environment.
@@ -80,12 +80,12 @@ class ServerKeys:
             until = None if at_once else since + OLD_MS
             ring = self._ring.without_old(now_ms).rotated(secret, since, until)
             _write(self._path, ring)
-            if clock.now_ms() < since:  # else the disk stood still, and the time has come meanwhile
+            if clock.now_ms() < since:  # else the disk was slow, and the time has come meanwhile
                 self._ring = ring
                 return ring
 
     def forget_old(self, now_ms: int) -> None:
-        """Take keys out of the file that are over; where it cannot be written, another time."""
+        """Remove expired keys from the file; if it cannot be written, another time."""
         ring = self._ring.without_old(now_ms)
         if self._path is not None and ring != self._ring:
             _write(self._path, ring)
@@ -113,7 +113,7 @@ def _parse(text: str, where: str) -> KeyRing:
 
 
 def _write(path: Path, ring: KeyRing) -> None:
-    """Write keys at one stroke: a crash leaves the file as it was, or whole."""
+    """Write keys atomically: after a crash the file is as it was, or whole."""
     draft = path.with_suffix(".tmp")
     try:
         draft.unlink(missing_ok=True)

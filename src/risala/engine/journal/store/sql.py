@@ -22,10 +22,10 @@ def markers(values: Sequence[object]) -> str:
 
 
 _SIZES: Final = (1, 8, 32, 128)
-"""Of lists of rows in a statement: few, so that each statement is compiled once."""
+"""Sizes of lists of rows in a statement: few, so that each statement is compiled once."""
 _HALVES: Final = (64, 32, 16, 8, 4, 2, 1)
-"""The same for what is written, where a row too many would be one: any number is a sum of these. In
-larger ones a row costs the same."""
+"""The same for writes, where a row too many would be written: any number is a sum of these. In
+larger lists a row costs the same."""
 Row = Sequence[object]
 
 
@@ -35,11 +35,10 @@ def rows_of_values(
     width: int,
     rows: Sequence[Row],
 ) -> list[tuple[Any, ...]]:
-    """What a question says of many rows at one time, which it finds as ``column1``, ``column2``, …
-    where it says ``{values}``.
+    """The rows of a query about many rows together, which it reads as ``column1``, ``column2``, …
+    in place of ``{values}``.
 
-    One that goes through them one by one would let go of the interpreter for each. A row may be
-    asked about twice.
+    A query for each row would release the interpreter each time. A row may occur twice.
     """
     found: list[tuple[Any, ...]] = []
     largest = _SIZES[-1]
@@ -52,11 +51,11 @@ def rows_of_values(
 
 
 def write_values(conn: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
-    """What a statement writes of many rows, all of which it finds where it says ``{values}``.
+    """Write many rows with one statement, which has them in place of ``{values}``.
 
-    ``executemany`` lets go of the interpreter for each row and takes it again, which costs as much
-    as to write it while another thread is busy. None costs as much as ten other values, for it is
-    asked for an adapter each time.
+    ``executemany`` releases the interpreter for each row and takes it again, which costs as much as
+    the write while another thread is busy. None costs as much as ten other values, because an
+    adapter is looked up each time.
     """
     start = 0
     for size in _HALVES:

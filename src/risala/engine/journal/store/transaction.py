@@ -36,12 +36,11 @@ Unit: TypeAlias = Callable[[sqlite3.Connection], T]
 class Group(Generic[Item, T]):
     """Items that are written together, in their order, by one call.
 
-    Its answer is a list with one answer for each: what the call returned for it, or
-    :class:`Failed`.
+    Its answer is a list with one answer for each: the call's result for it, or :class:`Failed`.
     """
 
     work: Callable[[sqlite3.Connection, Sequence[Item]], Sequence[T]]
-    """Returns an answer for each item that it is given."""
+    """Returns an answer for each given item."""
     items: Sequence[Item]
 
     def __call__(self, conn: sqlite3.Connection) -> list[T | Failed]:
@@ -54,16 +53,16 @@ class Group(Generic[Item, T]):
 
 @dataclass(frozen=True, slots=True)
 class Piece(Generic[Item, T]):
-    """A unit of one item, written together with its like that come before or after it.
+    """A unit of one item, written together with similar ones directly before or after it.
 
-    Pieces of the same ``work`` that follow each other in a transaction are one call of it. So they
-    form groups while a commit is under way, without a timer and without knowing of each other; one
-    that comes alone is a group of one. Their order among all units stays.
+    Consecutive pieces with the same ``work`` in a transaction are one call of it. So they form
+    groups while a commit is under way, without a timer and without a link between them; a single
+    one is a group of one. Their order among all units stays.
     """
 
     work: Callable[[sqlite3.Connection, Sequence[Item]], Sequence[T | Failed]]
-    """Returns an answer for each item that it is given. For a :class:`Failed` one nothing is
-    written. A function of a module: pieces are alike where it is the same object."""
+    """Returns an answer for each given item. For a :class:`Failed` one nothing is written. A
+    function of a module: pieces are similar if it is the same object."""
     item: Item
 
     def __call__(self, conn: sqlite3.Connection) -> T:
@@ -75,26 +74,26 @@ class Piece(Generic[Item, T]):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What became of a batch: an answer for each unit, in order."""
+    """The results of a batch: an answer for each unit, in order."""
 
     answers: Sequence[Any]
     commits: int
     largest: int
     fault: BaseException | None = None
-    """The storage's failure, where it took the whole batch."""
+    """The storage's failure, if it affected the whole batch."""
     doubts: int = 0
-    """Commits of which nobody knows whether they hold."""
+    """Commits with an unknown outcome."""
 
 
 def run_batch(conn: sqlite3.Connection, units: Sequence[Unit[Any]]) -> Done:
-    """Commit a batch, or each unit of it that can be. Never raises."""
+    """Commit a batch, or as many of its units as possible. Never raises."""
     try:
         answers = _transaction(conn, units)
     except _Doubt as doubt:
         return Done([Failed(OutcomeUnknown()) for _ in units], 0, 0, doubt.__cause__, 1)
     except BaseException as error:  # noqa: BLE001 -- it becomes an answer
         if is_storage_fault(error) or isinstance(error, _TransactionEnded):
-            # An exception for each waiter: a shared one would gather all their tracebacks.
+            # A separate exception for each waiter: a shared one would collect all their tracebacks.
             return Done([Failed(StorageFailed()) for _ in units], 0, 0, error)
         if len(units) == 1:
             (unit,) = units
@@ -130,7 +129,7 @@ def _together(answers: Sequence[Any], alone: Sequence[Done]) -> Done:
 
 
 def in_doubt(done: Done) -> Done:
-    """The same batch, of which it turned out that what it committed may be lost."""
+    """The same batch, after its commits turned out to be uncertain."""
     answers = [
         answer if isinstance(answer, Failed) else Failed(OutcomeUnknown())
         for answer in done.answers
@@ -170,14 +169,14 @@ def _commit(conn: sqlite3.Connection) -> None:
 
 
 def _work(unit: Unit[Any]) -> Callable[..., Any] | None:
-    """What one call of can write this unit and those beside it; None: it is like no other."""
+    """The call that can write this unit and those beside it; None: it is like no other."""
     return unit.work if isinstance(unit, Piece) else None
 
 
 def _write_pieces(
     conn: sqlite3.Connection, work: Callable[..., Sequence[Any]], pieces: Sequence[Any]
 ) -> Sequence[Any]:
-    """One call for all of these pieces. What it raises is nobody's own: each is tried alone."""
+    """One call for all of these pieces. If it raises, each is tried alone."""
     if len(pieces) == 1:
         return [_attempt(conn, pieces[0])]
     answers = work(conn, [piece.item for piece in pieces])
@@ -193,7 +192,7 @@ def _attempt(conn: sqlite3.Connection, unit: Unit[Any]) -> object:
         answer: object = unit(conn)
     except Refusal as refusal:
         if conn.total_changes != before:
-            raise  # what it wrote must go, and only a rollback takes it away
+            raise  # its writes must be undone, which only a rollback does
         answer = Failed(refusal)
     _refuse_ended(conn)
     return answer
@@ -205,7 +204,7 @@ def _refuse_ended(conn: sqlite3.Connection) -> None:
 
 
 class _Doubt(Exception):
-    """The commit failed, and may hold all the same; the cause says how."""
+    """The commit failed, and may be on disk nevertheless; the cause has the details."""
 
 
 class _Miscounted(Exception):

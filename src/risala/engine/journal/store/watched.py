@@ -1,6 +1,6 @@
-"""Connections for reading that tell when the storage fails them.
+"""Connections for reading that report failures of the storage.
 
-Damage shows to whoever comes to the damaged page first, and that is hardly ever the writer.
+Damage appears to the first reader of a damaged page, which is hardly ever the writer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Meet = Callable[[BaseException], None]
 
 
 class WatchedConnection(sqlite3.Connection):
-    """Raises :class:`StorageFailed` for an error of the storage, and tells of it."""
+    """Raises :class:`StorageFailed` for an error of the storage, and reports it."""
 
     def __init__(self, *arguments: Any, meet: Meet, **options: Any) -> None:  # noqa: ANN401
         super().__init__(*arguments, **options)
@@ -62,14 +62,14 @@ def _tell(cursor: sqlite3.Cursor, error: sqlite3.Error) -> NoReturn:
 
 
 def _is_fault(error: sqlite3.Error) -> bool:
-    # Who tries to write by a connection for reading has a bug; the storage is well.
+    # A write through a connection for reading is a bug; the storage is well.
     readonly = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY
     return is_storage_fault(error) and not readonly
 
 
 @contextmanager
 def telling(meet: Meet) -> Iterator[None]:
-    """The same for a block that has connections of its own.
+    """The same for a block with separate connections.
 
     Raises:
         StorageFailed: the storage failed it.

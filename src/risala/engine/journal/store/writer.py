@@ -1,13 +1,13 @@
 """The journal's one writer: many units of work, one transaction, one disk sync.
 
 A unit of work is a plain callable on the writer's connection that reads, decides and writes. While
-one batch of units is being committed the next one gathers, so that the batches grow with the load
-and nobody waits for a timer. An answer leaves only after its unit is on the disk.
+one batch of units is being committed the next one gathers, so the batches grow with the load and no
+timer is needed. An answer leaves only after its unit is on disk.
 
-**A unit may run twice**: when a batch fails it is rolled back and runs again one unit at a time,
-so that one bad unit fails alone. No clock, randomness, ids or effects inside a unit: hand them in.
+**A unit may run twice**: when a batch fails it is rolled back and runs again one unit at a time, so
+that one bad unit fails alone. No clock, randomness, ids or effects inside a unit: pass them in.
 
-What comes of a unit is told in :mod:`risala.engine.journal.store.transaction`.
+The results of units are described in :mod:`risala.engine.journal.store.transaction`.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ __all__ = ["Journal", "JournalStatistics", "StorageUnusable", "Unit"]
 T = TypeVar("T")
 
 COMMIT_UNITS_MAX: Final = 512
-"""In one transaction, and so in one group of pieces. By then a sync costs each of them nearly
-nothing (1, 8, 128 and 512 units: 1, 3.7, 9.7 and 13 times as many a second), and those who come
-meanwhile wait for some 15 ms of writing at most."""
+"""The limit of one transaction, and so of one group of pieces. By then a sync costs each of them
+nearly nothing (1, 8, 128 and 512 units: 1, 3.7, 9.7 and 13 times as many a second), and units that
+arrive meanwhile wait for some 15 ms of writing at most."""
 PROBE_S: Final = 1.0
-"""A disk that refused is tried again this often, so that the service is ready once it is well."""
+"""How often a failed disk is tried again, so that the service is ready once it works."""
 MEMORY_AGAIN_S: Final = 0.1
-"""Memory that has run out is back when others have ended; until then nobody is answered."""
+"""The wait after memory has run out; until there is some again no unit is answered."""
 
 _log = structlog.get_logger()
 
@@ -66,20 +66,20 @@ class JournalStatistics:
     largest_batch: int
     """Most units that shared one transaction."""
     queue_used: int
-    """Units handed in and not yet answered."""
+    """Units that are not answered yet."""
     queue_peak: int
     last_error: str | None
     """The storage's last failure."""
     doubts: int
-    """Commits of which nobody knows whether they hold."""
+    """Commits with an unknown outcome."""
     ailment: str | None
-    """What is wrong with the storage at this moment, and what to do; None: nothing is known."""
+    """The storage's present fault, and what to do; None: no fault is known."""
     lost: bool
-    """The files that we have open are no longer those in the database's place."""
+    """The open files are no longer those in the database's place."""
 
 
 class _Entry:
-    """A unit that was handed in, and who waits for it (None: waits no longer)."""
+    """A unit, and its waiter (None: waits no longer)."""
 
     __slots__ = ("answer", "task", "unit")
 
@@ -89,7 +89,7 @@ class _Entry:
         self.answer: Any = None
 
     def abandon(self, _: Callable[[], None]) -> trio.lowlevel.Abort:
-        self.task = None  # the unit commits all the same
+        self.task = None  # the unit commits nevertheless
         return trio.lowlevel.Abort.SUCCEEDED
 
 
@@ -116,11 +116,11 @@ class Journal:
         self._migrate = migrate
         self._commit_units_max = commit_units_max
         self.queue_units_max = queue_units_max
-        """Units that may wait; further ones are refused."""
+        """The most waiting units; further ones are refused."""
         self._inline = inline and disk is None
         self._disk = disk
         self._handed_in = Bell()
-        """Rung for the task that writes, where there is one."""
+        """Rung for the task that writes, if there is one."""
         self._conn: sqlite3.Connection | None = None
         self._readers: list[sqlite3.Connection] = []
         self._queue: queue.SimpleQueue[_Entry | None] = queue.SimpleQueue()
@@ -132,18 +132,18 @@ class Journal:
         self._left: _Entry | None = None
         self._ill = trio.Event()
         self.condition = Condition(path)
-        """How the storage is; whoever meets an error of it tells it."""
+        """The storage's condition; all code that sees an error of it reports it here."""
         self.doubts = 0
-        """Commits of which nobody knows whether they hold. Whoever keeps in memory what is on the
-        disk loads it anew when this has grown."""
+        """Commits with an unknown outcome. Code that caches data of the disk reads it again when
+        this has grown."""
         self.committed = Bell()
         """Rung after each batch that reached the disk."""
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Open the file, serve until :meth:`stop` or cancellation, empty the queue, close.
 
-        The thread never outlives this call: a cancellation waits for what was handed in. Only a
-        hung disk can hold it, and that is the watchdog's business.
+        The thread never outlives this call: a cancellation waits for the given units. Only a hung
+        disk can delay it, which the watchdog handles.
 
         Raises:
             StorageUnusable: the file cannot be opened; one sentence says why.
@@ -179,22 +179,22 @@ class Journal:
         return conn
 
     def stop(self) -> None:
-        """Refuse new units from now on; :meth:`run` ends when those handed in are answered."""
+        """Refuse new units from now on; :meth:`run` ends when the waiting ones are answered."""
         if not self._stop.is_set():
             self._stop.set()
             self._queue.put(None)
             self._handed_in.ring()
 
     async def commit(self, unit: Unit[T]) -> T:
-        """Run a unit of work and wait until it is on the disk.
+        """Run a unit of work and wait until it is on disk.
 
-        Cancelled before the call: nothing happens. Cancelled while waiting: it commits all the
-        same, and nobody hears of it.
+        Cancelled before the call: nothing happens. Cancelled while waiting: it commits
+        nevertheless, and its answer is dropped.
 
         Raises:
             Refusal: the unit's own, or whatever exception it raised: nothing of it was written.
-            StorageFailed: the disk failed it; nothing of it was written.
-            OutcomeUnknown: the disk failed in the commit; it holds, or it does not.
+            StorageFailed: the disk failed; nothing of it was written.
+            OutcomeUnknown: the disk failed in the commit; it may be on disk or not.
             Overloaded: too many units wait.
             Draining: the journal is stopping.
         """
@@ -204,22 +204,22 @@ class Journal:
         return answer
 
     async def commit_all(self, units: Sequence[Unit[T]]) -> list[T | Failed]:
-        """As :meth:`commit`, of several units that come to be written in this order.
+        """As :meth:`commit`, for several units that are written in this order.
 
-        Each has an answer of its own, and the way from one to the next is no other's: as a rule
-        they are in one transaction, and if it fails, each is tried alone.
+        Each has its own answer, and no other unit comes between them: usually they are in one
+        transaction, and if it fails, each is tried alone.
 
         Raises:
-            StorageFailed, Overloaded, Draining: none of them was handed in.
+            StorageFailed, Overloaded, Draining: none of them was accepted.
         """
         await trio.lowlevel.checkpoint_if_cancelled()
         entries = [_Entry(unit, None) for unit in units]
-        # The last one to be answered wakes the task: the queue keeps their order.
+        # The last answer wakes the task: the queue keeps their order.
         await self._written(entries, entries[-1].abandon)
         return [entry.answer for entry in entries]
 
     async def commit_shielded(self, unit: Unit[T]) -> T:
-        """As :meth:`commit`, but its caller hears of it whatever happens: a cancellation waits.
+        """As :meth:`commit`, but the caller always gets the answer: a cancellation waits.
 
         Raises:
             As :meth:`commit` does.
@@ -236,7 +236,7 @@ class Journal:
         entries: list[_Entry],
         abort: Callable[[Callable[[], None]], trio.lowlevel.Abort],
     ) -> None:
-        """Hand entries in, and wait until the last one is answered."""
+        """Queue entries, and wait until the last one is answered."""
         conn = self._conn
         if conn is None or self._stop.is_set():
             raise Draining
@@ -292,14 +292,15 @@ class Journal:
         )
 
     def meet(self, error: BaseException) -> None:
-        """On the loop thread: somebody met an error of the storage."""
+        """On the loop thread: an error of the storage was reported."""
         self.condition.meet(error)
         self._ill.set()
 
     async def keep_probing(self) -> None:
         """While the disk refuses, try it again and again, until cancelled.
 
-        Who is not ready is sent nothing, and would never learn that the disk is well again.
+        A service that is not ready gets no messages, and would never notice that the disk works
+        again.
         """
         while True:
             await self._ill.wait()
@@ -311,7 +312,7 @@ class Journal:
 
     async def _serve(self, conn: sqlite3.Connection, status: trio.TaskStatus[None]) -> None:
         token = trio.lowlevel.current_trio_token()
-        # A daemon, so that a hung disk cannot hold the interpreter's exit as well.
+        # A daemon, so that a hung disk cannot block the interpreter's exit as well.
         name = "risala-journal"
         thread = threading.Thread(target=self._work, args=(conn, token), name=name, daemon=True)
         thread.start()
@@ -338,7 +339,7 @@ class Journal:
                 self.stop()
 
     async def _work_as_task(self, conn: sqlite3.Connection, disk: SimulatedDisk) -> None:
-        """What :meth:`_work` does, by a task: until a stop, and never cut short."""
+        """The same as :meth:`_work`, as a task: until a stop, and never cut short."""
         stopping = False
         with trio.CancelScope(shield=True):
             while not stopping:
@@ -352,10 +353,10 @@ class Journal:
                     self._answer(batch, done)
 
     def _work(self, conn: sqlite3.Connection, token: trio.lowlevel.TrioToken) -> None:
-        """The thread: take what has gathered, commit it, answer all of it by one wake-up.
+        """The thread: take the gathered units, commit them, answer all of them with one wake-up.
 
-        Where it ended unnoticed nobody would be answered any more. So memory that has run out is
-        waited for, and a bug ends the process.
+        If it ended unnoticed no unit would be answered. So it waits when memory has run out, and a
+        bug ends the process.
         """
         try:
             stopping = False
@@ -370,7 +371,7 @@ class Journal:
         _insist(partial(token.run_sync_soon, self._emptied.set))
 
     def _run_or_doubt(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
-        """As :meth:`_run_batch`; where memory ran out on the way nobody knows how far it came."""
+        """As :meth:`_run_batch`; if memory ran out on the way, the progress is unknown."""
         try:
             return self._run_batch(conn, batch)
         except MemoryError as error:
@@ -381,11 +382,11 @@ class Journal:
         return Done([Failed(OutcomeUnknown()) for _ in batch], 0, 0, error, 1)
 
     def _take(self) -> tuple[list[_Entry], bool]:
-        """Wait for a first unit, add those that are there; True when it was the last batch."""
+        """Wait for a first unit, add the waiting ones; True for the last batch."""
         batch: list[_Entry] = []
         entry = self._left or self._queue.get()
         while entry is not None:
-            self._left = entry  # the first of the next batch, if there is no memory for it in this
+            self._left = entry  # the first of the next batch, if this one has no memory for it
             try:
                 batch.append(entry)
             except MemoryError:
@@ -402,7 +403,7 @@ class Journal:
         return batch, True
 
     def _run_batch(self, conn: sqlite3.Connection, batch: list[_Entry]) -> Done:
-        """On the writer's thread: nothing is answered before it is known where it was written."""
+        """On the writer's thread: nothing is answered before the place of its write is known."""
         if not self.condition.check():
             return Done([Failed(StorageFailed()) for _ in batch], 0, 0)
         done = run_batch(conn, [entry.unit for entry in batch])
@@ -415,7 +416,7 @@ class Journal:
         return done
 
     def _answer(self, batch: list[_Entry], done: Done, *, wake: bool = True) -> None:
-        """On the loop thread: count, and wake whoever still waits."""
+        """On the loop thread: count, and wake the remaining waiters."""
         self._used -= len(batch)
         self._commits += done.commits
         self._units += sum(not isinstance(answer, Failed) for answer in done.answers)
@@ -435,7 +436,7 @@ class Journal:
 
 
 def _insist(act: Callable[[], T]) -> T:
-    """On the writer's thread: do it, however long there is no memory for it."""
+    """On the writer's thread: repeat until there is enough memory."""
     while True:
         try:
             return act()
@@ -449,6 +450,6 @@ def _stay(_: Callable[[], None]) -> trio.lowlevel.Abort:
 
 
 def _probe(conn: sqlite3.Connection) -> None:
-    """Write what is there already, in whatever schema: a page of its own, and its sync."""
+    """Write an existing value, in any schema: one page, and its sync."""
     (version,) = conn.execute("pragma user_version").fetchone()
     conn.execute(f"pragma user_version = {version}")

@@ -1,4 +1,4 @@
-"""Calls that faces owe: who wants to hear of which message, and each call until it is over."""
+"""Calls that faces owe: the callbacks of messages, and each call until it is over."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from risala.engine.rules.webhooks.schedule import AnswerVerdict
 T = TypeVar("T")
 
 ROWS_AT_ONCE: Final = 500
-"""That one unit of tidying takes out."""
+"""The limit of one unit of tidying."""
 
 
 def _body(text: str) -> Mapping[str, Any]:
@@ -33,14 +33,14 @@ _CALLBACK: Final = f"SELECT {_CALLBACKS.columns} FROM face_callback WHERE messag
 
 
 def registering(callback: Callback | None, unit: Unit[T]) -> Unit[T]:
-    """The unit that accepts a message, which then also stores who is called back; None: nobody."""
+    """The unit that accepts a message, which then also stores the callback; None: no callback."""
     if callback is None:
         return unit
 
     def accept(conn: sqlite3.Connection) -> T:
         accepted = unit(conn)
         message_id = getattr(accepted, "id", None)
-        if message_id is not None:  # else its key was known: who is called was said then
+        if message_id is not None:  # else its key was known: the callback was stored then
             _add(conn, message_id, callback)
         return accepted
 
@@ -60,13 +60,13 @@ def _add(conn: sqlite3.Connection, message_id: str, callback: Callback) -> None:
 
 
 def callback_of(conn: sqlite3.Connection, message: int) -> Callback | None:
-    """Who is called about a message, by its key; None: nobody."""
+    """A message's callback, by its key; None: it has none."""
     row = conn.execute(_CALLBACK, (message,)).fetchone()
     return None if row is None else _CALLBACKS.of(row)
 
 
 def owe(conn: sqlite3.Connection, calls: Iterable[OwedCall], now_ms: int) -> None:
-    """Owe calls, each once however often its event is given."""
+    """Owe calls, each once even if its event is given again."""
     conn.executemany(
         "INSERT OR IGNORE INTO face_call (event, message, credential, state, due_at, updated_at)"
         " VALUES (?, ?, ?, 'pending', ?, ?)",
@@ -90,7 +90,7 @@ def first_due(
 
 
 def waiting(conn: sqlite3.Connection) -> list[tuple[str, int]]:
-    """Each credential that something is owed for, and when the first of it is due."""
+    """Each credential with owed calls, and when the first of them is due."""
     return conn.execute(
         "SELECT credential, min(due_at) FROM face_call WHERE state = 'pending' GROUP BY credential"
     ).fetchall()
@@ -108,8 +108,8 @@ _CALL: Final = f"SELECT {_CALLS.columns} FROM face_call WHERE event = ?"  # noqa
 
 
 def begin(conn: sqlite3.Connection, event: int, now_ms: int) -> CallToMake | None:
-    """Count an attempt before a byte of it leaves; None: there is none to make. The call stays due
-    as it is: whoever is killed now finds it again."""
+    """Count an attempt before a byte of it leaves; None: there is none to make. The call stays due:
+    after a crash it is found again."""
     found = conn.execute(_CALL, (event,)).fetchone()
     if found is None or (call := _CALLS.of(found)).state != "pending":
         return None
@@ -123,7 +123,7 @@ def begin(conn: sqlite3.Connection, event: int, now_ms: int) -> CallToMake | Non
 
 
 def candidate(conn: sqlite3.Connection, event: int) -> CallToMake | None:
-    """The call that the event of a key may ask for; None: nobody is called about it."""
+    """The call that an event's key may require; None: no callback."""
     row = event_rows.by_key(conn, event)
     told = None if row is None else _message_event(row)
     message = None if told is None else find_key(conn, told.subject)
@@ -139,7 +139,7 @@ def _message_event(row: EventRow) -> MessageEvent | None:
 
 
 def drop(conn: sqlite3.Connection, event: int, why: str, now_ms: int) -> None:
-    """Make a call no more."""
+    """Drop a call."""
     conn.execute(
         "UPDATE face_call SET state = 'dropped', error = ?, updated_at = ? WHERE event = ?",
         (why, now_ms, event),
@@ -147,7 +147,7 @@ def drop(conn: sqlite3.Connection, event: int, why: str, now_ms: int) -> None:
 
 
 def finish(conn: sqlite3.Connection, event: int, verdict: AnswerVerdict, now_ms: int) -> None:
-    """Write down what an attempt came to."""
+    """Store the result of an attempt."""
     conn.execute(
         "UPDATE face_call SET state = ?, due_at = ?, status = ?, error = ?, updated_at = ?"
         " WHERE event = ? AND state = 'pending'",
@@ -164,7 +164,7 @@ _TIDYING: Final = (
 
 
 def tidy(conn: sqlite3.Connection, before_ms: int) -> int:
-    """Take out what is about messages and events of before a time; how many rows, at most
+    """Delete rows about messages and events before a time; returns how many, at most
     :data:`ROWS_AT_ONCE` of each kind."""
     before, taken = before_ms << KEY_COUNTER_BITS, 0
     for statement in _TIDYING:

@@ -15,7 +15,7 @@ from risala.engine.model.records.webhooks import DueDelivery, WebhookAttempt
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 ATTEMPTS_KEPT: Final = 32
-"""Of one delivery in its log: three rounds of the schedule; older ones go."""
+"""Attempts in one delivery's log: three rounds of the schedule; older ones are deleted."""
 ROWS_AT_ONCE: Final = 200
 """Deliveries that one unit ends, or makes due again: a small one, between those of the sends."""
 
@@ -87,9 +87,9 @@ _BEGUN: Final = (
 
 
 def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | None:
-    """Write down that an attempt begins, before a byte of it leaves; None: there is none to make.
+    """Store that an attempt begins, before a byte of it leaves; None: there is none to make.
 
-    The delivery stays due as it is: whoever is killed now finds it again.
+    The delivery stays due: after a crash it is found again.
     """
     found = conn.execute(_BEGUN, (seq,)).fetchone()
     if found is None:
@@ -141,7 +141,7 @@ def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | N
 
 
 def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
-    """End what is owed to an endpoint that is disabled or deleted, some hundreds; how many."""
+    """End what is owed to a disabled or deleted endpoint, some hundreds; returns how many."""
     row = conn.execute(
         "SELECT deleted_at IS NULL FROM webhook_endpoints WHERE id = ? AND enabled = 0",
         (endpoint_id,),
@@ -161,7 +161,7 @@ def end_pending(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> int:
 def finish(
     conn: sqlite3.Connection, attempt: WebhookAttempt, verdict: AnswerVerdict, now_ms: int
 ) -> str | None:
-    """Write down what an attempt came to; why the endpoint was disabled by it, if it was."""
+    """Store the result of an attempt; returns why the endpoint was disabled by it, if it was."""
     seen = (verdict.status, verdict.error, verdict.excerpt)
     conn.execute(
         "UPDATE webhook_attempts SET ended_at = ?, status = ?, error = ?, excerpt = ?"

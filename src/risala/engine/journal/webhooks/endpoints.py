@@ -14,11 +14,11 @@ from risala.engine.model.events import EventType
 from risala.engine.model.records.webhooks import DisabledNotice, Endpoint, EndpointValue
 
 ENDPOINTS_MAX: Final = 20
-"""Of one organization: each event is written down once for each that asks for it."""
+"""Per organization: each event is stored once for each endpoint that wants it."""
 ROTATION_MS: Final = 24 * 3_600_000
-"""So long an old secret signs beside the new one (contract §5)."""
+"""How long an old secret signs beside the new one (contract §5)."""
 FAILING_MS: Final = 5 * 24 * 3_600_000
-"""An endpoint that has failed so long is disabled (contract §5)."""
+"""An endpoint that has failed for this long is disabled (contract §5)."""
 
 _TABLE: Final = "webhook_endpoints"
 _CHANGEABLE: Final = frozenset(
@@ -34,7 +34,7 @@ _ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=json.loads, enabled=boo
 
 
 def _packed(value: Sequence[str] | Mapping[str, str]) -> str:
-    """Types or headers as they stand in their column; the fan-out looks for ``"type"`` in it."""
+    """Types or headers as stored in their column; the fan-out searches for ``"type"`` in it."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -50,14 +50,14 @@ class Announced(Protocol):
 
 
 class FanOut:
-    """Who asked for the events of one unit of work: looked up once for each kind of them."""
+    """The endpoints for the events of one unit of work: looked up once for each type."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn
         self._known: dict[tuple[str, str, str], list[str]] = {}
 
     def endpoints(self, event: Announced) -> list[str]:
-        """The endpoints that asked for an event of this type."""
+        """The endpoints with this type of event."""
         kind = (event.organization_id, event.mode, event.type)
         known = self._known.get(kind)
         if known is None:
@@ -172,7 +172,7 @@ def set_enabled(
 
 
 def disable_broken(conn: sqlite3.Connection, endpoint_id: str, reason: str, now_ms: int) -> bool:
-    """Disable an endpoint for ``gone`` or ``failing``, and owe its owner a word; True if new."""
+    """Disable an endpoint for ``gone`` or ``failing``, and owe its owner a notice; True if new."""
     stored = writable(conn, _TABLE)
     if not stored.count_where("id = ? AND enabled = 1", (endpoint_id,)):
         return False
@@ -219,7 +219,7 @@ def rotate(
 
 
 def delete(conn: sqlite3.Connection, endpoint_id: str, now_ms: int) -> Endpoint:
-    """Forget an endpoint and its secrets; the log of its deliveries stays.
+    """Delete an endpoint and its secrets; the log of its deliveries stays.
 
     Raises:
         NotFound: the id is unknown.

@@ -1,8 +1,7 @@
-"""Cursors over the events: each consumer's place, which only moves once it has what came before.
+"""Cursors over the events: each consumer's place, which moves only after it has stored the events.
 
-A cursor is a row, so that a consumer goes on where it was after a restart. Retention does not wait
-for anybody: what it deletes before a consumer has it is counted in the consumer's row, in the same
-transaction.
+A cursor is a row, so that a consumer continues after a restart. Retention does not wait: events
+deleted before a consumer has them are counted in its row, in the same transaction.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _CURSOR: Final = f"SELECT {_CURSORS.columns} FROM event_cursors WHERE consumer =
 
 
 def bits(types: Collection[EventType]) -> int:
-    """Types as the row keeps them."""
+    """Types in the row's form."""
     return sum(1 << EVENT_TYPES.numbers[each] for each in types)
 
 
@@ -37,9 +36,9 @@ def opened(
     *,
     from_start: bool,
 ) -> StoredCursor:
-    """A consumer's cursor; made where it has none, before the first event or after the last.
+    """A consumer's cursor; made if it has none, before the first event or after the last.
 
-    One that is there stays where it is, and follows from now on what is said here.
+    An existing one stays in its place, and follows the given types from now on.
 
     Raises:
         NotFound: the organization does not exist.
@@ -48,7 +47,7 @@ def opened(
     if organization_id is not None:
         statement = "SELECT no FROM organizations WHERE id = ?"
         organization = value_of(conn, statement, (organization_id,))
-        if organization is None:  # it must not be given the events of all
+        if organization is None:  # it must not get the events of all
             raise NotFound(f"There is no organization {organization_id}.")
     seq = 0 if from_start else outbox.last_seq(conn)
     conn.execute(
@@ -76,12 +75,12 @@ def moved(conn: sqlite3.Connection, consumer: str, seq: int, now_ms: int) -> Non
 
 
 def dropped(conn: sqlite3.Connection, consumer: str) -> None:
-    """Nothing is owed to a consumer any more."""
+    """End a consumer: nothing is owed to it."""
     conn.execute("DELETE FROM event_cursors WHERE consumer = ?", (consumer,))
 
 
 def missed(conn: sqlite3.Connection, key: int, now_ms: int) -> None:
-    """Count an event that is about to be deleted for those who follow it and have not got it."""
+    """Count an event that is about to be deleted, for the consumers that still lack it."""
     conn.execute(
         "UPDATE event_cursors SET missed = missed + 1, missed_at = ? WHERE seq < ? AND EXISTS"
         " (SELECT 1 FROM event e WHERE e.key = ? AND (event_cursors.types >> e.type) & 1"
@@ -97,7 +96,7 @@ def next_events(
 
     Args:
         limit: events at most.
-        scan_max: events that are passed by at most.
+        scan_max: events that are skipped at most.
     """
     end = value_of(
         conn,
@@ -126,10 +125,10 @@ def next_events(
 
 
 def behind(conn: sqlite3.Connection, row: StoredCursor, count_max: int) -> tuple[int, int | None]:
-    """How many events a consumer has not got, up to ``count_max``; when the oldest of them was.
+    """How many events a consumer still lacks, up to ``count_max``; when the oldest was.
 
-    Events are looked at up to ``count_max`` as well: beyond that many, the count is too low where
-    the consumer follows few of them.
+    At most ``count_max`` events are read: beyond that many, the count is too low if the consumer
+    follows few of them.
     """
     count, oldest = conn.execute(
         "SELECT count(*), min(at) FROM (SELECT coalesce(at, key >> 15) AS at, type, organization"

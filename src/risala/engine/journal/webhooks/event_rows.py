@@ -1,7 +1,7 @@
-"""Events as rows: what their subject's rows say for ever is not written a second time.
+"""Events as rows: permanent values of their subject's rows are not stored again.
 
-What may change later is *frozen* in the event's own row; its body is built of both whenever it is
-asked for, and is the same bytes each time. Events of earlier versions have theirs stored.
+Values that may change later are *frozen* in the event's own row; its body is built from both at
+each use, always with the same bytes. Events of earlier versions have theirs stored.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ STATUS_OF: Final = {
     EventType.SMS_DELIVERED: "delivered",
     EventType.SMS_CANCELED: "canceled",
 }
-"""What a message's event says where nothing is frozen; it tells of no error then."""
+"""The values of a message's event if nothing is frozen; it then has no error."""
 STATE_OF: Final = {EventType.VERIFY_SENT: "pending", EventType.VERIFY_APPROVED: "approved"}
-"""What a session's event says where nothing is frozen; it gives no reason then."""
+"""The values of a session's event if nothing is frozen; it then has no reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """An event, with what the rows of its subject say."""
+    """An event, with the values of its subject's rows."""
 
     key: int
     type: EventType
@@ -58,7 +58,7 @@ class EventRow:
     provider_message_id: str | None
     metadata: str | None
     phone: str | None
-    """Whom a session's code went to."""
+    """The recipient of a session's code."""
 
     @property
     def event_id(self) -> str:
@@ -164,7 +164,7 @@ def frozen_message(
     carrier_code: str | None,
     provider_message_id: str | None,
 ) -> str | None:
-    """Null where it is what :data:`STATUS_OF` says: the carrier's id stays in the message's row."""
+    """Null if it equals :data:`STATUS_OF`: the carrier's id stays in the message's row."""
     if error_code is None and carrier_code is None and STATUS_OF.get(kind) == status:
         return None
     return _json([status, error_code, carrier_code, provider_message_id])
@@ -177,7 +177,7 @@ def frozen_session(kind: EventType, status: str, reason: str | None) -> str | No
 
 
 def frozen_of(event: Event) -> str | None:
-    """What of an event its subject's rows do not say for ever; null where they say it all."""
+    """The values of an event that its subject's rows may lose; null if there are none."""
     match event:
         case MessageEvent():
             return frozen_message(

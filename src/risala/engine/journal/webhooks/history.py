@@ -1,4 +1,4 @@
-"""What became of events: an endpoint's deliveries, each one's attempts, and doing them again."""
+"""The results of events: an endpoint's deliveries, each one's attempts, and replays."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from risala.engine.model.events import EventType
 from risala.engine.model.records.webhooks import WebhookDelivery
 
 COUNT_MAX: Final = 100_000
-"""A count stops here: it must not hold the loop."""
+"""A count stops here: it must not block the loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class DeliveryRow:
 DELIVERIES: Final = Rows(DeliveryRow)
 _SELECT: Final = f"SELECT {DELIVERIES.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
 _GONE: Final = "0" * 19
-"""In place of the end of an event's id where the event is no longer kept."""
+"""In place of the end of an event's id if the event is no longer kept."""
 
 
 def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
-    """A delivery with what is known of its event."""
+    """A delivery with the known facts of its event."""
     event = event_rows.by_key(conn, row.event)
     return WebhookDelivery(
         seq=row.seq,
@@ -64,7 +64,7 @@ def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
 
 
 def of_event(conn: sqlite3.Connection, event: int) -> tuple[WebhookDelivery, ...]:
-    """What became of an event, by its key, at each endpoint that it is owed to."""
+    """The results of an event, by its key, at each of its endpoints."""
     rows = conn.execute(f"{_SELECT} WHERE event = ? ORDER BY seq", (event,)).fetchall()
     return tuple(shown(conn, DELIVERIES.of(row)) for row in rows)
 
@@ -87,8 +87,7 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
 
 
 def body(conn: sqlite3.Connection, event_id: str) -> str | None:
-    """What is sent of an event; None where it is no longer kept, or has a text that somebody
-    wrote."""
+    """The body sent for an event; None if it is no longer kept, or contains a person's text."""
     event = event_rows.by_id(conn, event_id)
     if event is None or event.type is EventType.SMS_RECEIVED:
         return None
@@ -112,7 +111,7 @@ def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
 def replay(
     conn: sqlite3.Connection, endpoint_id: str, event_id: str, now_ms: int
 ) -> WebhookDelivery:
-    """Make one delivery due again, also one that was delivered.
+    """Make one delivery due again, even a delivered one.
 
     Raises:
         NotFound: no such endpoint or delivery.

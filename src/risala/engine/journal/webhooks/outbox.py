@@ -1,4 +1,4 @@
-"""Event rows: written in the same unit as the change they tell of; webhooks deliver them."""
+"""Event rows: written in the same unit as their change; webhooks deliver them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from risala.sms.message import Inbound
 
 
 class NewEvent(NamedTuple):
-    """An event to be written: whose it is, what it is about, and what of it may change later."""
+    """An event to write: its organization, its subject, and its values that may change later."""
 
     type: EventType
     at: int
     organization_id: str
     mode: str
     subject: int | str
-    """A message's key, or the id of what else it is about."""
+    """A message's key, or the id of another subject."""
     frozen: str | None = None
     body: str | None = None
-    """Of one about something that has no row."""
+    """For a subject without a row."""
     organization: int | None = None
     """The organization as a number; None: it is looked up."""
 
@@ -60,13 +60,13 @@ _INSERT: Final = (
 
 
 def write(conn: sqlite3.Connection, event: Event) -> str:
-    """Write an event, and owe it to each endpoint that asked for its type; the event's id."""
+    """Write an event, and owe it to each endpoint with its type; returns the event's id."""
     key = write_all(conn, (_compact(conn, event),))
     return ids.event_id(key, event.subject)
 
 
 def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
-    """Write events, and owe each to the endpoints that asked for its type; the last one's key."""
+    """Write events, and owe each to the endpoints with its type; returns the last one's key."""
     last = last_seq(conn)
     rows: list[tuple[object, ...]] = []
     owed: list[tuple[str, int, int]] = []
@@ -81,8 +81,8 @@ def write_all(conn: sqlite3.Connection, events: Iterable[NewEvent]) -> int:
 
 
 def _row(key: int, event: NewEvent) -> tuple[object, ...]:
-    """What is null in nearly every row is given as 0 or empty: to Python's sqlite3 a None costs as
-    much as ten numbers."""
+    """Values that are null in nearly every row are given as 0 or empty: for Python's sqlite3 a None
+    costs as much as ten numbers."""
     kind, at, organization_id, mode, subject, frozen, body, organization = event
     return (
         *(key, EVENT_TYPES.numbers[kind], organization or 0, organization_id, MODES.numbers[mode]),
@@ -91,14 +91,14 @@ def _row(key: int, event: NewEvent) -> tuple[object, ...]:
 
 
 def _compact(conn: sqlite3.Connection, event: Event) -> NewEvent:
-    """An event as its row keeps it."""
+    """An event in its row's form."""
     subject: int | str | None = event.subject
     if isinstance(event, MessageEvent):
         subject = find_key(conn, event.subject)
     elif isinstance(event, VerificationEvent) and _row_of_session(conn, event.subject) is None:
         subject = None
     body = None
-    if subject is None:  # its id is not known yet: it follows from the key that it is given
+    if subject is None:  # its id is not known yet: it follows from the key that it gets
         subject = event.subject
         key = ids.next_key(last_seq(conn), event.at)
         body = event_body(event, ids.event_id(key, event.subject))
@@ -125,7 +125,7 @@ _ERRORS: Final = (
 def event_of(
     conn: sqlite3.Connection, message: MessageState, at: int, *, is_plain: bool = False
 ) -> NewEvent | None:
-    """The event that a message's new status calls for. Codes have no ``sms.*`` events.
+    """The event for a message's new status. Codes have no ``sms.*`` events.
 
     Args:
         is_plain: the message is known to have had no error, and is sent or delivered.
@@ -160,7 +160,7 @@ def event_of_undelivered(
 
 
 def message_event(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
-    """Write the event that a new status calls for, if any."""
+    """Write the event for a new status, if any."""
     event = event_of(conn, message, stamp.now_ms)
     if event is not None:
         write_all(conn, (event,))
@@ -168,7 +168,7 @@ def message_event(conn: sqlite3.Connection, message: MessageState, stamp: Stamp)
 
 @dataclass(frozen=True, slots=True)
 class _SessionFacts:
-    """What is told of a session."""
+    """A session's values for its event."""
 
     organization_id: str
     mode: str
@@ -191,12 +191,12 @@ def _session_event(
 def verification_event(
     conn: sqlite3.Connection, verification_id: str, kind: EventType, stamp: Stamp
 ) -> None:
-    """Tell of a session."""
+    """Write the event of a session."""
     write_all(conn, (_session_event(conn, verification_id, kind, stamp.now_ms),))
 
 
 def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None:
-    """Tell that a sender was approved or denied."""
+    """Write the event that a sender was approved or denied."""
     kind = EventType(f"sender.{sender.status}")
     whose = (sender.organization_id, "live", sender.id)
     what = (sender.name, sender.status, sender.reason)
@@ -204,7 +204,7 @@ def sender_event(conn: sqlite3.Connection, sender: Sender, stamp: Stamp) -> None
 
 
 def balance_event(conn: sqlite3.Connection, charged: NewMessage, balance: int) -> None:
-    """Tell that the charge of a message took the balance below what the organization set."""
+    """Write the event that a message's charge took the balance below the organization's limit."""
     whose = (charged.organization_id, charged.mode, charged.organization_id)
     what = (balance, charged.low_balance, charged.currency)
     write(conn, BalanceEvent(EventType.BALANCE_LOW, charged.created_at, *whose, *what))
@@ -217,7 +217,7 @@ def received_event(
     message: Inbound,
     stamp: Stamp,
 ) -> None:
-    """Tell of a message that came in."""
+    """Write the event of an incoming message."""
     event = InboundEvent(
         EventType.SMS_RECEIVED,
         stamp.now_ms,
@@ -233,7 +233,7 @@ def received_event(
 
 
 def trial_event(conn: sqlite3.Connection, endpoint: Endpoint, now_ms: int) -> str:
-    """Owe a test event to one endpoint, whatever it asked for; the event's id."""
+    """Owe a test event to one endpoint, whatever its types; returns the event's id."""
     whose = (endpoint.organization_id, endpoint.mode, endpoint.id)
     key = ids.next_key(last_seq(conn), now_ms)
     write_values(conn, _INSERT, [_row(key, NewEvent(EventType.WEBHOOK_TEST, now_ms, *whose))])
@@ -250,7 +250,7 @@ _LAST: Final = (
 def last_seq(conn: sqlite3.Connection) -> int:
     """The key of the latest event; 0: there was none.
 
-    Where all events are deleted, those who had them remember it: a later one must not get a key
+    If all events are deleted, their consumers still remember it: a later one must not get a key
     that they have passed, even if the clock was set back.
     """
     (key,) = conn.execute(_LAST).fetchone()
@@ -274,11 +274,11 @@ def is_far(conn: sqlite3.Connection, seq: int, count_max: int) -> bool:
 
 
 def seq_before(at_ms: int) -> int:
-    """A place in the outbox after which there is whatever was told since a time."""
+    """A place in the outbox before all events since a time."""
     return max(0, (at_ms << ids.KEY_COUNTER_BITS) - 1)
 
 
 def position(conn: sqlite3.Connection, event_id: str) -> EventPosition | None:
-    """Where an event stands; None for one that is unknown, or no longer kept."""
+    """An event's place; None if it is unknown, or no longer kept."""
     row = event_rows.by_id(conn, event_id)
     return None if row is None else EventPosition(row.key, row.organization_id, row.at)

@@ -31,7 +31,7 @@ class MailRepository:
         return mails.first(self._store.reader, count)
 
     def status(self) -> MailQueueStatus:
-        """How the queue is."""
+        """The state of the queue."""
         return mails.queue_status(self._store.reader)
 
     def waiting(self) -> MailsWaiting:
@@ -39,7 +39,7 @@ class MailRepository:
         return behind.mails(self._store.reader)
 
     async def settle(self, seq: int, outcome: MailOutcome, now_ms: int) -> None:
-        """A mail was sent, or will not be."""
+        """Record that a mail was sent, or will not be."""
         unit = partial(mails.settle, seq=seq, outcome=outcome, now_ms=now_ms)
         await self._store.commit(unit)
 
@@ -48,5 +48,5 @@ class MailRepository:
         await self._store.commit(partial(mails.put_off, seq=seq, due_at=due_at, tries=tries))
 
     async def forget_settled(self, now_ms: int) -> None:
-        """Forget what became of mails of last week."""
+        """Delete the results of last week's mails."""
         await self._store.commit(partial(mails.forget_settled, now_ms=now_ms))

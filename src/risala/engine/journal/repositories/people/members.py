@@ -1,4 +1,4 @@
-"""Members of organizations, and who is invited to become one."""
+"""Members of organizations, and invitations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ OWNED_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class MembershipRepository:
-    """Who may do what in which organization. All reads are by an index, on the loop's thread.
+    """Users' roles in organizations. All reads are by an index, on the loop's thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
-    Where an owner asks, it raises ``Forbidden`` if they are no longer one.
+    For an owner's request, it raises ``Forbidden`` if they are no longer one.
     """
 
     _store: Store
@@ -52,7 +52,7 @@ class MembershipRepository:
         return members.of_organization(self._store.reader, organization_id)
 
     def of_user(self, user_id: str) -> list[Membership]:
-        """Memberships of a user, the first first."""
+        """Memberships of a user, the oldest first."""
         return members.of_user(self._store.reader, user_id)
 
     def invitation(self, invitation_id: str, now_ms: int) -> Invitation:
@@ -64,7 +64,7 @@ class MembershipRepository:
         return members.invitation(self._store.reader, invitation_id, now_ms)
 
     def invitations_of(self, organization_id: str, now_ms: int) -> list[Invitation]:
-        """An organization's invitations that nobody has answered yet."""
+        """An organization's invitations without an answer yet."""
         return members.invitations_of(self._store.reader, organization_id, now_ms)
 
     def invitations_to(self, email: str, now_ms: int) -> list[Invitation]:
@@ -76,7 +76,7 @@ class MembershipRepository:
     async def found(
         self, user_id: str, drafted: Organization, now_ms: int, *, by: AuditEntry
     ) -> Organization:
-        """Make an organization whose owner the user is.
+        """Make an organization with the user as its owner.
 
         Raises:
             Conflict: they own too many.
@@ -126,7 +126,7 @@ class MembershipRepository:
         *,
         by: AuditEntry,
     ) -> Invitation:
-        """Take an invitation back.
+        """Withdraw an invitation.
 
         Raises:
             NotFound: the organization has no such invitation.
@@ -244,4 +244,4 @@ class MembershipRepository:
 
 
 _NOBODY: Final = User("", "", "", Language.FRENCH, False, 0, 0, None)
-"""Whose language is read where nobody's is known: most people of the country read it."""
+"""The language if none is known: most people of the country read it."""

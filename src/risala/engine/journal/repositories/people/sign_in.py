@@ -1,4 +1,4 @@
-"""Signing in: codes that are asked for, links, sign-ins that failed, and web sessions."""
+"""Signing in: requested codes, links, failed sign-ins, and web sessions."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ class SignInRepository:
     # -- reads
 
     def request(self, request_id: str) -> CodeRequest | None:
-        """A browser that waits for a code, also where the code is over."""
+        """A browser that waits for a code, even if the code has expired."""
         return sign_in_tokens.request(self._store.reader, request_id)
 
     def request_of(self, browser: bytes) -> CodeRequest | None:
-        """What a browser waits for, also where it is over."""
+        """The request that a browser waits for, even if it has expired."""
         return sign_in_tokens.request_of(self._store.reader, browser)
 
     def peek_link(self, digest: bytes, now_ms: int) -> LinkView | None:
-        """What a link is good for; None: it was used, is too old, or never was."""
+        """The purpose of a link; None: it was used, is too old, or does not exist."""
         return sign_in_tokens.peek_link(self._store.reader, digest, now_ms)
 
     def count_failed(self, since_ms: int) -> Mapping[tuple[SessionKind, FailureReason], int]:
-        """How many sign-ins failed since then, by where and why, counted up to a limit."""
+        """How many sign-ins failed since then, by place and reason, counted up to a limit."""
         return sign_in_failures.counted(self._store.reader, since_ms)
 
     def failures(self, count: int) -> list[SignInFailure]:
@@ -81,16 +81,16 @@ class SignInRepository:
     async def use_link(
         self, link: bytes, entrant: Entrant, rules: SignInRules
     ) -> LetIn | Denied | TurnedAway:
-        """Use a link up, and sign in whoever it was made for."""
+        """Use a link up, and sign its user in."""
         unit = partial(signing_in.use_link, link=link, entrant=entrant, rules=rules)
         return await self._store.commit(unit)
 
     async def note_failure(self, new: SignInFailure, rules: SignInRules) -> None:
-        """Write a failure down; the first one of an address in an hour in the audit trail too."""
+        """Store a failure; the first one of an address in an hour in the audit trail too."""
         await self._store.commit(partial(signing_in.note_failure, new=new, rules=rules))
 
     async def forget_over(self, now_ms: int) -> None:
-        """Forget requests, links, invitations and changes of address that time has ended."""
+        """Delete expired requests, links, invitations and changes of address."""
         await self._store.commit(partial(sign_in_tokens.forget_over, now_ms=now_ms))
 
 
@@ -107,17 +107,17 @@ class WebSessionRepository:
     # -- reads
 
     def by_hash(self, digest: bytes, kind: SessionKind, now_ms: int) -> StoredSession | None:
-        """Whose token has this hash; None: nobody's, or the session is over."""
+        """The session whose token has this hash; None: unknown, or the session is over."""
         return web_sessions.by_hash(self._store.reader, digest, kind, now_ms)
 
     def of_user(self, user_id: str, now_ms: int) -> list[Device]:
-        """Where a user is signed in, the newest first."""
+        """A user's sessions, the newest first."""
         return web_sessions.of_user(self._store.reader, user_id, now_ms)
 
     # -- commands
 
     async def rotate(self, digest: bytes, kind: SessionKind, new: bytes, now_ms: int) -> bool:
-        """Take another token for a session; False where there is none, or it was just rotated."""
+        """Set another token for a session; False if it is unknown, or was just rotated."""
         unit = partial(web_sessions.rotate, digest=digest, kind=kind, new=new, now_ms=now_ms)
         return await self._store.commit(unit)
 
@@ -129,7 +129,7 @@ class WebSessionRepository:
         but: str | None = None,
         by: AuditEntry | None = None,
     ) -> int:
-        """End a user's sessions: one, all but one, or all; how many there were."""
+        """End a user's sessions: one, all except one, or all; returns how many there were."""
         unit = partial(web_sessions.end, user_id=user_id, session_id=session_id, but=but)
         return await self._store.commit(unit, by)
 
@@ -138,5 +138,5 @@ class WebSessionRepository:
         await self._store.commit(partial(web_sessions.touch, used=used))
 
     async def forget_over(self, now_ms: int) -> None:
-        """Forget sessions that ended by time."""
+        """Delete expired sessions."""
         await self._store.commit(partial(web_sessions.forget_over, now_ms=now_ms))

@@ -40,23 +40,23 @@ class UserRepository:
         return users.user(self._store.reader, user_id)
 
     def by_email(self, email: str) -> User | None:
-        """Whose address this is, in its one form."""
+        """The user with this address, in its one form."""
         return users.by_email(self._store.reader, email)
 
     def page(self, wanted: UserFilter, *, after: str, before: str | None, limit: int) -> UsersFound:
-        """Those after an address, or with ``before`` those right before one."""
+        """Users after an address, or with ``before`` those right before one."""
         return lists.page(self._store.reader, wanted, after=after, before=before, limit=limit)
 
     def count_organizations(self, user_id: str) -> int:
-        """Of how many a user is a member."""
+        """The number of organizations of which a user is a member."""
         return lists.organizations(self._store.reader, user_id)
 
     def owned_alone(self, user_id: str) -> list[str]:
-        """Organizations that would be left without an owner, by their ids."""
+        """The ids of organizations that would be left without an owner."""
         return members.owned_alone(self._store.reader, user_id)
 
     def email_change(self, user_id: str) -> EmailChange | None:
-        """The change of address that a user began last, also where it is over."""
+        """A user's latest change of address, even if it has expired."""
         return email_changes.of_user(self._store.reader, user_id)
 
     def pending_email_change(self, user_id: str, now_ms: int) -> EmailChange | None:
@@ -140,7 +140,7 @@ class UserRepository:
         return answer
 
     async def delete(self, user_id: str, *, by: AuditEntry) -> None:
-        """Forget a user: name and address leave, and whatever lets them in.
+        """Delete a user: name and address, and everything that lets them sign in.
 
         Raises:
             NotFound: the id is unknown.

@@ -1,4 +1,4 @@
-"""What owners choose to keep, what they have taken out, and what they take along."""
+"""The tables for owners' retention days, erasures and exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of alerts: what is and was wrong, who is told, and what is usual."""
+"""The tables of alerts: present and past problems, their receivers, and usual rates."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _APPEND_ONLY: Final = (
 
 
 def make_audit_log(db: Database) -> None:
-    """``before`` and ``after`` are JSON, or null: it was not there, or there was nothing to say."""
+    """``before`` and ``after`` are JSON, or null: it did not exist, or nothing is recorded."""
     table = db.table("audit_log").create(
         {
             "seq": int,

@@ -1,4 +1,4 @@
-"""What follows payments to their end: polls, whose number paid, references for ever, bank texts."""
+"""The tables for the end of payments: polls, payers' numbers, references for ever, bank texts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _FOLLOWED: Final = (
     "ALTER TABLE payments ADD COLUMN poll_at INTEGER",
     "ALTER TABLE payments ADD COLUMN polls INTEGER NOT NULL DEFAULT 0",
     "ALTER TABLE payments ADD COLUMN poll_every INTEGER",
-    # The number that the customer says they paid from; the session of the code that was sent to
-    # it, how many codes were, and when the customer had the right one.
+    # The number from which the customer says they paid; the session of the last code sent to it,
+    # how many codes were sent, and when the customer entered the right one.
     "ALTER TABLE payments ADD COLUMN payer_number TEXT",
     "ALTER TABLE payments ADD COLUMN payer_session TEXT",
     "ALTER TABLE payments ADD COLUMN payer_codes INTEGER NOT NULL DEFAULT 0",
@@ -68,7 +68,7 @@ _OF_TEXTS: Final = (
     " WHERE state IN ('unread', 'waiting', 'unmatched')",
     "CREATE INDEX bank_texts_by_reference ON bank_texts (reference_key)"
     " WHERE reference_key IS NOT NULL",
-    # What was credited by itself is counted against the caps.
+    # Automatic credits are counted against the caps.
     "CREATE INDEX bank_texts_by_itself ON bank_texts (method, decided_at)"
     " WHERE state = 'credited' AND decided_by IS NULL",
     "CREATE INDEX bank_texts_by_payment ON bank_texts (payment_id) WHERE payment_id IS NOT NULL",
@@ -86,7 +86,7 @@ CREATE TABLE bank_balances (
 
 
 def make_bank(db: Database) -> None:
-    """Make the tables, and know again each reference that was credited before."""
+    """Make the tables, and store each reference that was credited before."""
     for statement in (*_FOLLOWED, _CREDITED, _TEXTS, *_OF_TEXTS, _BALANCES):
         db.execute(statement)
     payments = "SELECT provider, reference, entry FROM payments WHERE state = 'confirmed'"
@@ -126,8 +126,8 @@ _FOLDS: Final = (
 
 
 def fold_references(db: Database) -> None:
-    """Compare references that are kept already as new ones are: letters that look alike are one."""
+    """Fold stored references as new ones are: letters that look alike become one."""
     for found, fold in _FOLDS:
         for (key,) in db.execute(found).fetchall():
-            # Where both were credited already, each stays: nothing is credited a third time.
+            # If both were already credited, each stays: nothing is credited a third time.
             db.execute(fold, (normalised_reference(key), key))

@@ -1,4 +1,4 @@
-"""The tables of what is known of carriers beside the settings."""
+"""The tables of carriers' data that is not in the settings."""
 
 from __future__ import annotations
 

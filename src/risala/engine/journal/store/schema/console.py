@@ -1,4 +1,4 @@
-"""What the operator's console reads: the trail by time, and counts of the whole service."""
+"""Indexes and tables for the operator's console: the trail by time, counts of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Credentials for faces other than the API, and who is called back about which message."""
+"""Credentials for faces other than the API, and callbacks for messages."""
 
 from __future__ import annotations
 

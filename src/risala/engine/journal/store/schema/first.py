@@ -1,7 +1,7 @@
-"""What the first two migrations came to say in their first hour, while files were already made.
+"""Late additions to the first two migrations, made while files already existed.
 
-The one time that migrations were changed instead of followed by others: a file of that hour has
-them on record and lacks what was written into them later.
+This was the only time that migrations were changed instead of followed by others: files of that
+time have them on record and lack the additions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CREATE TABLE accepted_hours (
 
 
 def complete_first_tables(db: Database) -> None:
-    """Add what is missing; for a file that has the first two migrations and no other."""
+    """Add what is missing; for a file with the first two migrations and no other."""
     db.execute("BEGIN IMMEDIATE")
     try:
         for table, column, kind in _COLUMNS:

@@ -1,4 +1,4 @@
-"""The tables of messages that come in: where they belong, and who wants no more messages."""
+"""The tables of incoming messages: their routes, and opt-outs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From where API keys may be used, and values that hold beside a key's newest."""
+"""The restrictions of API keys, and former values that are still valid."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def applied(db: Database) -> set[str]:
 
 
 def following(name: str) -> str | None:
-    """The migration after one; None: that is the last."""
+    """The migration after one; None: it is the last."""
     names = known()
     return next(iter(names[names.index(name) + 1 :]), None)
 

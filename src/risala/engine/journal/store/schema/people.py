@@ -1,7 +1,7 @@
-"""The tables of people: who they are, what lets them in, and the mails that are owed to them.
+"""The tables of people: users, their sign-in, and the mails that are owed to them.
 
-No code and no token is in any of them: codes are derived when a mail leaves, of tokens the hash is
-kept.
+None of them has a code or a token: codes are derived when a mail leaves, and of tokens only the
+hash is stored.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ _INDEXES: Final = (
     ("sign_in_requests", ("browser",), True),
     ("sign_in_requests", ("expires_at",), False),
     ("one_time_links", ("expires_at",), False),
-    # Who changed a thing last: what an edit is compared with.
+    # The last editor of an object: an edit is compared with it.
     ("audit_log", ("subject", "seq"), False),
 )
 _QUEUE: Final = (

@@ -1,4 +1,4 @@
-"""What is kept of receipts that match no message, and of submits whose answers never came."""
+"""The tables of receipts that match no message, and of submits whose answers never came."""
 
 from __future__ import annotations
 

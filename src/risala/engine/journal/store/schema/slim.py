@@ -1,11 +1,11 @@
 """The tables of messages, money and events: small numbers in place of words and long ids.
 
-A message is known by the first 63 bits of its id, which are its time and a counter: rows that
-belong together lie together, and no index is needed to find one. What can be told from elsewhere
-is null: each such column says from where. Words and ids stand in the views (``slim_views.py``),
-which have the names and the columns that the tables had before.
+A message's key is the first 63 bits of its id, which are its time and a counter: rows that belong
+together are stored together, and finding one needs no index. A value that can be derived is null:
+each such column documents its source. Words and ids are in the views (``slim_views.py``), which
+have the names and the columns of the former tables.
 
-The numbers of words (statuses, states, kinds, types) are pinned in ``model/numbers.py``.
+The numbers of words (statuses, states, kinds, types) are fixed in ``model/numbers.py``.
 """
 
 from __future__ import annotations
@@ -287,21 +287,20 @@ MOVED: Final = (
     "events",
     "accepted_hours",
 )
-"""Tables whose rows go into others: each is ``old_NAME`` until that is done."""
+"""Tables whose rows move into others: each is ``old_NAME`` until that is done."""
 KEPT_ANSWERS: Final = "kept_answers"
-"""The answers of before, byte for byte: looked at where no message has the key."""
+"""Answers of the former version, byte for byte: read if no message has the key."""
 
 
 def statements(script: str) -> list[str]:
-    """Those of a script; ``executescript`` would commit the migration's own transaction."""
+    """A script's statements; ``executescript`` would commit the migration's own transaction."""
     return [each for each in script.split(";\n") if each.strip()]
 
 
 def make_slim(db: Database) -> None:
-    """Put the old tables aside, and make the new ones; short, however large the file is.
+    """Rename the old tables, and make the new ones; short for any size of the file.
 
-    The rows are carried over afterwards, in steps. In a file that holds none there is nothing to
-    put aside.
+    The rows are moved afterwards, in steps. In an empty file nothing needs to be renamed.
     """
     for name in MOVED:
         db.execute(f"ALTER TABLE {name} RENAME TO old_{name}")

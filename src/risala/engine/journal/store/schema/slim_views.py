@@ -1,7 +1,7 @@
-"""The views over the slim tables: what they hold in words, texts and ids, for people to read.
+"""The views over the slim tables: their content in words, texts and ids, for people to read.
 
-They have the names and the columns of the tables that were there before. Whatever runs often reads
-the tables themselves, by their keys.
+They have the names and the columns of the former tables. Frequent code reads the tables themselves,
+by their keys.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ FROM segment s JOIN message m ON m.key = s.message;
 """  # noqa: S608 -- constants
 
 _LAST: Final = "coalesce((SELECT max(n) FROM line WHERE message = m.key), 1)"
-"""The number of the last line that stands by itself: what the row tells comes after it."""
+"""The number of the last line with a separate row: the lines in the message's row follow it."""
 
 _TIMELINE: Final = f"""
 CREATE VIEW timeline AS SELECT
@@ -170,9 +170,9 @@ VIEWS: Final = tuple(
 
 
 def make_views(db: Database) -> None:
-    """Make the views what they are in this version; those that are so already stay.
+    """Create the views of this version; unchanged ones stay.
 
-    They hold nothing, so that they need no migrations of their own.
+    They have no data, so they need no migrations.
     """
     there = dict(db.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'view'").fetchall())
     changed = [view for view in VIEWS if there.get(_name_of(view)) != view]
