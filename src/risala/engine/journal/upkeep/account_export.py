@@ -1,7 +1,7 @@
-"""Everything of an organization, part by part: what a file for its owner is written from.
+"""All data of an organization, part by part: the source of its owner's file.
 
-In the shapes of the API where it has one. Each part is a short read by a key, so that no snapshot
-is held while a large file is written: a message that comes meanwhile may be in it, or not.
+In the API's forms if it has them. Each part is a short read by a key, so that no snapshot is held
+while a large file is written: a message that comes meanwhile may be in it, or not.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ Json = dict[str, Any]
 class AccountPart:
     rows: Sequence[Json]
     last: str | None
-    """Where the next part begins; None: there is none."""
+    """Where the next part begins; None: no further part."""
 
 
 Read = Callable[[sqlite3.Connection, str, str, int], AccountPart]
-"""Of an organization, after a place, so many rows."""
+"""Reads rows of an organization, after a place, up to a number."""
 
 
 def _messages(
@@ -241,11 +241,11 @@ TABLES: Final[Mapping[str, Read]] = {
     "payments": _payments,
     "audit": _audit,
 }
-"""What there may be any number of, by the name of the file in the archive."""
+"""The large tables, by the name of the file in the archive."""
 
 
 def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
-    """What there is little of: the organization, who belongs to it, what it set. No secrets."""
+    """The small data: the organization, its members, its settings. No secrets."""
     verify = verifications.settings(conn, organization_id)
     return {
         "organization": organization_wire(accounts.organization(conn, organization_id)),
@@ -278,7 +278,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
 
 
 def parts(database: Path, organization_id: str, rows_at_once: int) -> Generator[ExportedPart]:
-    """Everything of an organization, by a connection of its own: the settings, then each table.
+    """All data of an organization, by a separate connection: the settings, then each table.
 
     Raises:
         StorageFailed: the disk refused; the sentence says why.

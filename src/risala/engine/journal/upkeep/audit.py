@@ -12,7 +12,7 @@ from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import StorageUnusable
 
 _FAULTS_MAX: Final = 50
-"""Shown of each kind: a broken book would otherwise print itself."""
+"""Faults shown of each kind: a broken book would otherwise be printed in full."""
 _HALFWAY: Final = (
     "The database is halfway to this version, and its books are in two places: start the service"
     " or any command, which brings it over, and try again."
@@ -23,10 +23,10 @@ _DIGITS: Final = " || ".join(
     f"substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (key >> {shift} & 31) + 1, 1)"
     for shift in range(58, 2, -5)
 )
-"""The first twelve digits of the id that a key is of."""
+"""The first twelve digits of a key's id."""
 _COUNTED: Final = ("organizations", "message", "entry")
 
-# Each query gives one sentence for each fault that it finds.
+# Each query gives one sentence for each fault.
 _CHECKS: Final[tuple[str, ...]] = (
     """SELECT 'organization ' || o.id || ': its balance is ' || o.balance
        || ' minor units, its ledger adds up to ' || coalesce(sum(e.amount), 0)
@@ -93,7 +93,7 @@ _OF_PAYMENTS: Final[tuple[str, ...]] = (
        || provider FROM payments WHERE state = 'confirmed'
        GROUP BY provider, reference_key HAVING count(*) > 1""",
 )
-"""Of files that have payments: an older version's have none."""
+"""For files with payments: an older version's have none."""
 _OF_BANKS: Final[tuple[str, ...]] = (
     """SELECT 'payment ' || p.id || ': its reference is not among those that are credited for ever'
        FROM payments p LEFT JOIN credited c ON c.key = p.reference_key AND c.provider = p.provider
@@ -108,7 +108,7 @@ _HAS_PAYMENTS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'payment
 
 
 def audit(conn: sqlite3.Connection) -> AuditReport:
-    """Check every book against every other. Reads all rows: time grows with the file.
+    """Check all books against each other. Reads all rows: time grows with the file.
 
     Raises:
         StorageUnusable: the database is halfway to this version.
@@ -135,7 +135,7 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
 
 
 def audit_file(path: Path) -> AuditReport:
-    """:func:`audit` over a read-only connection of its own, for a worker thread."""
+    """:func:`audit` with a separate read-only connection, for a worker thread."""
     conn = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     try:
         return audit(conn)

@@ -1,7 +1,7 @@
-"""The checks of a database of before the slim tables, which is not brought over yet.
+"""The checks of a database from before the slim tables, which is not migrated yet.
 
-They stay as they were: what they find of a database is compared with what today's find of it
-afterwards, and the sentences are the same.
+They never change: their faults are compared with those of today's checks afterwards, and the
+sentences are the same.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-# Each query gives one sentence for each fault that it finds.
+# Each query gives one sentence for each fault.
 _CHECKS: Final = (
     """SELECT 'organization ' || o.id || ': its balance is ' || o.balance
        || ' minor units, its ledger adds up to ' || coalesce(sum(l.amount), 0)
@@ -46,33 +46,33 @@ _CHECKS: Final = (
 )
 
 _MOVING: Final = "old_messages"
-"""The table that is there while rows are moved."""
+"""The table that exists while rows are moved."""
 COUNTED: Final = ("organizations", "messages", "ledger")
 _PRUNED: Final = "AND m.pruned & 2 = 0"
 """Before the tenth migration nothing was."""
 
 
 def is_of_before(conn: sqlite3.Connection) -> bool:
-    """Whether messages stand in the tables of before, all of them."""
+    """Whether all messages are in the former tables."""
     return _columns(conn, "messages") != set()
 
 
 def is_halfway(conn: sqlite3.Connection) -> bool:
-    """Whether some rows stand in the tables of before, and some in those of today."""
+    """Whether some rows are in the former tables, and some in the present ones."""
     if not _columns(conn, _MOVING):
         return False
     return conn.execute("SELECT 1 FROM old_messages LIMIT 1").fetchone() is not None
 
 
 def checks(conn: sqlite3.Connection) -> tuple[str, ...]:
-    """Those that this database can answer."""
+    """The checks that this database supports."""
     if "pruned" in _columns(conn, "messages"):
         return _CHECKS
     return tuple(check.replace(_PRUNED, "") for check in _CHECKS)
 
 
 def _columns(conn: sqlite3.Connection, name: str) -> set[str]:
-    """Of a table; none where there is no such one."""
+    """The columns of a table; empty if it does not exist."""
     found = conn.execute(
         "SELECT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c"
         " WHERE s.type = 'table' AND s.name = ?",

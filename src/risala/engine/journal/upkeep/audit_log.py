@@ -13,7 +13,7 @@ from risala.engine.model.errors import EditConflict
 
 TABLE: Final = "audit_log"
 _SEQ_MAX: Final = (1 << 63) - 1
-"""SQLite's largest: before it is every line."""
+"""SQLite's largest: every line is before it."""
 
 
 def write(
@@ -25,13 +25,13 @@ def write(
     before: Values | None = None,
     after: Values | None = None,
 ) -> int:
-    """Write the line of an entry; its number.
+    """Write the line of an entry; returns its number.
 
     Args:
-        subject: where the entry does not name the thing.
-        organization_id: where the entry does not name it.
-        before: how the thing stood; None: it was not there, or nothing was looked at.
-        after: how it stands now.
+        subject: if the entry does not name the object.
+        organization_id: if the entry does not name it.
+        before: the object's former state; None: it did not exist, or was not read.
+        after: its present state.
     """
     then = {**(after or {}), **entry.said}
     writable(conn, TABLE).insert(
@@ -56,10 +56,10 @@ def last_number(conn: sqlite3.Connection) -> int:
 
 
 def refuse_changed(conn: sqlite3.Connection, entry: AuditEntry) -> None:
-    """Refuse an edit of a thing that somebody else changed since its caller saw it.
+    """Refuse an edit of an object that was changed since its caller read it.
 
     Raises:
-        EditConflict: there is a later line about it than the entry's version.
+        EditConflict: a line about it is later than the entry's version.
     """
     if entry.version is None or entry.subject is None:
         return
@@ -71,10 +71,10 @@ def refuse_changed(conn: sqlite3.Connection, entry: AuditEntry) -> None:
 def version_of(
     conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None = None
 ) -> int:
-    """The number of the last line about a thing; 0: there is none.
+    """The number of the last line about an object; 0: there is none.
 
-    An edit hands it back, so that nobody undoes unawares what somebody else did meanwhile. Only
-    what is done by hand counts: a charge is no edit of an organization.
+    An edit sends it back, so that it does not overwrite an unseen change. Only manual changes
+    count: a charge is no edit of an organization.
     """
     last = _last(conn, subject, family, organization_id)
     return 0 if last is None else last.seq
@@ -86,7 +86,7 @@ def _last(
     given: dict[str, Any] = {"subject": subject, "first": f"{family}.", "end": f"{family}/"}
     where = (
         "subject = :subject AND action >= :first AND action < :end"
-        " AND coalesce(before, after) IS NOT NULL"  # else it was a look
+        " AND coalesce(before, after) IS NOT NULL"  # else it was a read
     )
     if organization_id is not None:
         where += " AND organization_id = :organization_id"
@@ -104,7 +104,7 @@ def lines(
     action: str | None = None,
     who: str | None = None,
 ) -> list[AuditLine]:
-    """The newest first. ``before`` is the number of a line; the others leave out what differs."""
+    """The newest first. ``before`` is the number of a line; the other arguments are filters."""
     wanted = {"organization_id": organization_id, "action": action, "who": who}
     given = {name: value for name, value in wanted.items() if value is not None}
     return LINES.find(

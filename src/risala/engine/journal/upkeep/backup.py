@@ -1,10 +1,10 @@
-"""A copy of the database, taken while the service writes: one instant of it, checked, at a stroke.
+"""A copy of the database, taken while the service writes: of one instant, checked, atomic.
 
-Why SQLite's backup interface inside one read transaction: of 176 MB under a steady write load it
+Why SQLite's backup interface inside one read transaction: for 176 MB under a steady write load it
 took 0.5 s and no commit waited for it. Without the held transaction every commit of the other
-process begins the copy anew (2,500 times in 20 s, and it never ended); ``VACUUM INTO`` is as
-consistent and took 6 s, because it builds every index anew. What all of them cost is that the WAL
-grows until the copy is done.
+process restarts the copy (2,500 times in 20 s, and it never ended); ``VACUUM INTO`` is as
+consistent and took 6 s, because it builds every index again. With all of them the WAL grows until
+the copy is done.
 
 A reader in another process is safe beside the writer: it never writes the database or its WAL and
 never folds the WAL in; it only marks in the shared memory (``-shm``) which instant it reads.
@@ -30,13 +30,13 @@ from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import StorageUnusable
 
 PAGES_AT_ONCE: Final = 256
-"""1 MiB between two looks at whether somebody wants it to end."""
+"""1 MiB between two checks for a wish to end."""
 STEPS_BETWEEN_LOOKS: Final = 100_000
-"""SQLite's instructions between two looks, while it checks: some milliseconds."""
+"""SQLite's instructions between two such checks while it examines: some milliseconds."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called often with what is being done, how far, of how much (0: unknown). What it raises ends
-the work, and nothing of it stays."""
+"""Called often with the present action, its progress, and its total (0: unknown). An exception from
+it ends the work, and nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +44,16 @@ class BackupReport:
     path: Path
     size_bytes: int
     sha256: str
-    """In hexadecimal; the file beside the copy has it too."""
+    """In hexadecimal; also in the file beside the copy."""
     audit: AuditReport
 
 
 def back_up(database: Path, target: Path, progress: Progress) -> BackupReport:
-    """Write a consistent copy of ``database`` to ``target`` (0600), which appears whole or not.
+    """Write a consistent copy of ``database`` to ``target`` (0600), which appears whole or not at
+    all.
 
-    Its checksum is beside it, as ``sha256sum -c`` reads it: what SQLite can check of a file is how
-    it hangs together, not what is in it. Takes as long as the disk; call it in a thread. Replaces
-    ``target``.
+    Its checksum is beside it, in the form of ``sha256sum -c``: SQLite can only check a file's
+    structure, not its content. Takes as long as the disk; call it in a thread. Replaces ``target``.
 
     Raises:
         StorageUnusable: it could not be read or written, or the copy is damaged.
@@ -75,7 +75,7 @@ def set_aside(
     progress: Progress,
     prepare: Callable[[sqlite3.Connection], None],
 ) -> None:
-    """:func:`back_up` of a database of any version, without a look at its books.
+    """:func:`back_up` of a database of any version, without a check of its books.
 
     ``prepare`` may change the copy before it gets its name.
 
@@ -94,7 +94,7 @@ def set_aside(
 def _write(
     database: Path, target: Path, progress: Progress, inspect: Callable[[Path], None]
 ) -> tuple[int, str]:
-    """Write a copy and its checksum: its size and that. What ``look`` raises ends it."""
+    """Write a copy and its checksum; returns its size and that. ``look`` may end it by raising."""
     partial = target.with_name(f"{target.name}.partial")
     if target.exists() and target.samefile(database):
         raise StorageUnusable(f"{target} is the database itself.")
@@ -121,7 +121,7 @@ def _write(
 
 
 def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
-    """Copy the database as it is at this instant into an empty file, self-contained: no WAL."""
+    """Copy the database's state of this instant into an empty file, self-contained: no WAL."""
     source.execute("begin")
     source.execute("select 1 from sqlite_schema").fetchone()  # from here on, this instant
     (pages,) = source.execute("pragma page_count").fetchone()
@@ -137,7 +137,7 @@ def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
         progress("copying", total - remaining, total)
 
     with closing(connect(target, "rw")) as into:
-        # Half a copy is thrown away, so that it needs no journal and no syncs of its own.
+        # Half a copy is deleted, so it needs no journal and no syncs.
         into.execute("pragma journal_mode = off")
         into.execute("pragma synchronous = off")
         source.backup(into, pages=PAGES_AT_ONCE, progress=step, sleep=0)
@@ -148,7 +148,7 @@ def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
 
 
 def check(conn: sqlite3.Connection, path: Path, progress: Progress) -> None:
-    """Have SQLite look through the whole file.
+    """Let SQLite examine the whole file.
 
     Raises:
         StorageUnusable: it is damaged.
@@ -168,7 +168,7 @@ def audit_with(conn: sqlite3.Connection, progress: Progress) -> AuditReport:
 
 @contextmanager
 def interruptible(conn: sqlite3.Connection, inspect: Callable[[], None]) -> Iterator[None]:
-    """Call ``look`` all the while that a statement runs; what it raises ends the statement."""
+    """Call ``look`` repeatedly while a statement runs; an exception from it ends the statement."""
     raised: list[BaseException] = []
 
     def handler() -> int:
@@ -190,14 +190,14 @@ def interruptible(conn: sqlite3.Connection, inspect: Callable[[], None]) -> Iter
 
 
 def remove(path: Path) -> None:
-    """Remove a database file and what SQLite keeps beside it."""
+    """Remove a database file and SQLite's files beside it."""
     for suffix in ("", "-wal", "-shm", "-journal"):
         with suppress(OSError):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def sync_directory(directory: Path) -> None:
-    """Make renames in a directory last."""
+    """Make renames in a directory durable."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -207,7 +207,7 @@ def sync_directory(directory: Path) -> None:
 
 @contextmanager
 def _exclusive(partial: Path) -> Iterator[int]:
-    """An empty file of ours alone, whatever an interrupted backup left; its descriptor."""
+    """An empty private file, whatever an interrupted backup left; its descriptor."""
     claim_file(partial)
     descriptor = os.open(partial, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:

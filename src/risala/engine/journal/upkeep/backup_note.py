@@ -1,7 +1,7 @@
 """When the last backup was made: a small file in the data directory.
 
 The command that makes a backup may run beside the service, which alone writes the database; so it
-leaves a file, which the service looks at.
+writes a file, which the service reads.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _BYTES_MAX: Final = 4096
 @dataclass(frozen=True, slots=True)
 class BackupNote:
     at: int
-    """UTC epoch milliseconds, as the copy was begun: what came later is not in it."""
+    """UTC epoch milliseconds, when the copy was begun: later data is not in it."""
     size_bytes: int
 
 
 def write(data_dir: Path, note: BackupNote) -> None:
-    """Leave the note (0600), whole or not at all.
+    """Write the note (0600), whole or not at all.
 
     Raises:
         OSError: the directory cannot be written.
@@ -41,7 +41,7 @@ def write(data_dir: Path, note: BackupNote) -> None:
 
 
 def read(data_dir: Path) -> BackupNote | None:
-    """The note of the last backup; None: there is none, or it cannot be read."""
+    """The note of the last backup; None: it does not exist, or cannot be read."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         with open(data_dir / NAME, "rb") as content:
             found = json.loads(content.read(_BYTES_MAX))

@@ -11,13 +11,13 @@ from typing import Final
 
 SUFFIX: Final = ".sha256"
 PIECE_BYTES: Final = 1 << 20
-"""Read between two looks at whether somebody wants it to end."""
+"""Bytes read between two checks for a wish to end."""
 _LINE: Final = re.compile(r"([0-9a-f]{64}) [ *]\S.*\n?", re.ASCII)
 _FILE_BYTES_MAX: Final = 4096
 
 
 class UnreadableChecksum(Exception):
-    """There is a checksum file, and it holds none. ``str()`` is a sentence."""
+    """The checksum file exists, but has no checksum. ``str()`` is a sentence."""
 
 
 def beside(file: Path) -> Path:
@@ -35,7 +35,7 @@ def of_file(file: Path, progress: Callable[[str, int, int], None]) -> str:
 
 
 def write(file: Path, sha256: str) -> None:
-    """Leave the checksum beside a file (0600), in the form of ``sha256sum``."""
+    """Write the checksum beside a file (0600), in the form of ``sha256sum``."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
     descriptor = os.open(beside(file), flags, 0o600)
     try:
@@ -50,10 +50,10 @@ def forget(file: Path) -> None:
 
 
 def expected(file: Path) -> str | None:
-    """What is beside a file; None: nothing is.
+    """The checksum beside a file; None: there is none.
 
     Raises:
-        UnreadableChecksum: something else is.
+        UnreadableChecksum: the file has something else.
     """
     try:
         with open(beside(file), "rb") as content:

@@ -1,4 +1,4 @@
-"""What the doctor reads of a database that no engine of its process has open."""
+"""The doctor's reads of a database that no engine in its process has open."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
 SQLITE_VERSION: Final = sqlite3.sqlite_version_info
-"""The library's, that this process runs with."""
+"""The version of the library that this process uses."""
 UNSERVED_COUNTED_MAX: Final = 10_000
-"""Messages that are counted at most: a higher number says no more."""
+"""The most messages that are counted: a higher number adds nothing."""
 
 
 class DatabaseUnreadable(Exception):
@@ -30,7 +30,7 @@ class DatabaseUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What waits in a database, and since when it has been written."""
+    """What waits in a database, and since when it is written."""
 
     newest_ms: int | None
     """When the newest row was made, UTC epoch milliseconds; None: there is none."""

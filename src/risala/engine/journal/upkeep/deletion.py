@@ -1,7 +1,7 @@
-"""The deletion of an organization: one unit that ends whatever it could still do.
+"""The deletion of an organization: one unit that ends everything it could still do.
 
-What it has written goes afterwards, in steps (:mod:`risala.engine.journal.upkeep.erasing`). Its row
-stays with the ledger and the audit trail, and so do the ids of its keys in what was sent by them.
+Its data is erased afterwards, in steps (:mod:`risala.engine.journal.upkeep.erasing`). Its row stays
+with the ledger and the audit trail, and so do the ids of its keys in its messages.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.records.upkeep.erasures import Deleted, DeletionFigures
 
 COUNTED_MAX: Final = 10_000
-"""What is counted for who asks beforehand: beyond it is many."""
+"""The limit of counts before a deletion."""
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
     *("verify_settings", "kept_days", "face_credentials"),
 )
-"""Tables whose rows of an organization are few, and go with it."""
+"""Tables with few rows for each organization, which are deleted with it."""
 
 
 def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
@@ -62,7 +62,7 @@ def delete(
     *,
     actor_id: str | None,
 ) -> Deleted:
-    """End an organization: its keys from this moment on, and whatever else could act for it.
+    """End an organization: its keys from now on, and everything else that could act for it.
 
     Args:
         actor_id: the owner who asks; None: the operator.
@@ -79,7 +79,7 @@ def delete(
         endpoints.delete(conn, endpoint_id, now_ms)
     for name in _OWNED:
         writable(conn, name).delete_where("organization_id = ?", (organization_id,))
-    # Whoever followed its events by one of its credentials is owed nothing any more.
+    # Consumers that followed its events with its credentials are owed nothing now.
     no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
     writable(conn, "event_cursors").delete_where("organization = ?", (no,))
     accounts.mark_deleted(conn, organization_id, now_ms)

@@ -1,9 +1,9 @@
-"""Takes out what is about a number, or all of an organization: one small unit after the other.
+"""Erases data about a number, or all of an organization: one small unit after the other.
 
-What the ledger, the books and idempotency are held together by stays: a message's row without its
+Data that holds the ledger, the books and idempotency together stays: a message's row without its
 text, its number and its metadata, a verification without its number, and the keys that messages
-were sent with. Each unit notes where it is in its own transaction, so that whoever is killed goes
-on there. A unit looks only at what is older than the wish: what comes later was not meant.
+were sent with. Each unit stores its place in its own transaction, so that after a crash it
+continues there. A unit reads only data from before the request: later data is not included.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.records.upkeep.erasures import Cancelable, Erased, Erasure, ErasureStep
 
 AT_ONCE: Final = 100
-"""Rows that one unit takes out: some milliseconds of the writer."""
+"""Rows that one unit erases: some milliseconds of the writer."""
 LOOKED_AT: Final = 1000
-"""Events, or writers of messages, that one unit looks at."""
+"""Events, or writers of messages, that one unit reads."""
 NOT_OVER: Final = "NOT_OVER"
 _AGAIN: Final = "again"
 """The place of :attr:`ErasureStep.CARRIERS` where something was waited for."""
 _ANY_MODE: Final = "mode IN ('live', 'test')"
-"""So that the index by number is of use, which has the mode before it."""
+"""Needed for the index by number, which has the mode before it."""
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 _EVENT_OF_NUMBER: Final = (
     "(typeof(e.subject) = 'integer' AND EXISTS"
@@ -41,7 +41,7 @@ _EVENT_OF_NUMBER: Final = (
     " OR e.type = 6 AND json_extract(e.frozen, '$[1]') = :number"
     " OR e.body IS NOT NULL AND instr(e.body, :number) > 0)"
 )
-"""Of a message to it, of a code to it, of a message from it; or an event of before, which says it
+"""Events of a message to it, of a code to it, of a message from it; or a former event, which has it
 in its body. The types' numbers are those of ``model/numbers.py``."""
 
 
@@ -74,7 +74,7 @@ def take_out(conn: sqlite3.Connection, erasure_id: str, now_ms: int) -> Erased:
 
 
 def _carriers(conn: sqlite3.Connection, erasure: Erasure) -> Erased:
-    """Wait for what is under way; then go through everything once more."""
+    """Wait for what is under way; then repeat all steps."""
     if _is_under_way(conn, erasure):
         if erasure.place != _AGAIN:
             erasure = erasures.note(conn, erasure, erasure.step, _AGAIN, {})
@@ -99,11 +99,11 @@ def _is_under_way(conn: sqlite3.Connection, erasure: Erasure) -> bool:
     return value_of(conn, statement, given) is not None
 
 
-# -- what ends by the ways of the engine
+# -- endings in the engine's usual ways
 
 
 def open_sessions(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[str]:
-    """Verification sessions that are pending, after the place that it came to."""
+    """Pending verification sessions, from its place on."""
     given: dict[str, object] = {
         "organization": erasure.organization_id,
         "number": erasure.number,
@@ -123,14 +123,14 @@ _CANCELABLE: Final = Rows(Cancelable)
 
 
 def pending(conn: sqlite3.Connection, erasure: Erasure, limit: int) -> list[Cancelable]:
-    """Messages that have not left, after the place that it came to."""
+    """Messages that have not left, from its place on."""
     given: dict[str, object] = {
         "organization": erasure.organization_id,
         "after": int(erasure.place or 0),
         "until": erasure.until_key,
         "limit": limit,
     }
-    whose = "status <> 3"  # what the index of messages that are not delivered says of itself
+    whose = "status <> 3"  # the term of the index of messages that are not delivered
     if erasure.number is not None:
         whose, given["recipient"] = "recipient = :recipient", erasure.recipient
     found = conn.execute(
@@ -181,10 +181,10 @@ def _events(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> _Stepped
 
 
 def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: int) -> None:
-    """Take out an event, what is owed of it, and what was said to it.
+    """Erase an event, what is owed of it, and what was answered to it.
 
-    The newest delivery of all stays, emptied: its number must not be given a second time, because
-    whoever delivers looks for what is newer than the last that it knows.
+    The newest delivery stays, emptied: its number must not be given again, because the deliverer
+    looks for numbers above the last one it knows.
     """
     newest = value_of(
         conn,
@@ -222,7 +222,7 @@ def _take_event(conn: sqlite3.Connection, key: int, number: str | None, now_ms: 
 
 
 def _inbound(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
-    # By when it was stored: what a message says of its own time is its carrier's word.
+    # By the time it was stored: the time in a message is its carrier's.
     until = first_id("mo", erasure.created_at + 1)
     whose, given = "", [erasure.organization_id]
     if erasure.number is not None:
@@ -290,7 +290,7 @@ _MESSAGES: Final = Rows(_Message, {"is_out": f"recipient = '{FORGOTTEN}'"}, is_o
 
 
 def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
-    """Take text, number and metadata out of messages that are over, and what carriers repeated."""
+    """Erase text, number and metadata of ended messages, and carriers' repetitions of them."""
     whose, given = "", []
     if erasure.number is not None:
         whose, given = "recipient = ? AND ", [erasure.recipient]
@@ -312,7 +312,7 @@ def _messages(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
 
 
 def _empty(conn: sqlite3.Connection, keys: Sequence[int]) -> None:
-    """Take all that is somebody's own out of these messages."""
+    """Erase all personal data of these messages."""
     redact(conn, keys)
     going = [(key,) for key in keys]
     conn.executemany("DELETE FROM face_call WHERE message = ?", going)
@@ -324,7 +324,7 @@ def _empty(conn: sqlite3.Connection, keys: Sequence[int]) -> None:
 
 
 def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bool) -> None:
-    """Take the text out of one message; unless ``text_only``, its number and metadata too.
+    """Erase the text of one message; unless ``text_only``, its number and metadata too.
 
     Raises:
         NotFound: the id is unknown.
@@ -341,13 +341,13 @@ def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bo
 
 
 _OVER: Final = 2
-"""Statuses from here on are those of messages that have left, or ended (``model/numbers.py``)."""
+"""Statuses from here on mean that a message has left, or ended (``model/numbers.py``)."""
 
 
 def _rest(conn: sqlite3.Connection, erasure: Erasure, _: int) -> _Stepped:
-    """Who wrote to whom last. Of an organization also who wants no more messages of it.
+    """The last writers to a number. For an organization also its opt-outs.
 
-    A number's own wish to get no more messages stays: without it they would come again.
+    A number's own opt-outs stay: without them messages would come again.
     """
     if erasure.number is not None:
         conn.execute(

@@ -1,6 +1,6 @@
-"""What is taken out, as rows: of one number, or all of an organization; how far it came.
+"""Erasures as rows: of one number, or all of an organization; and their progress.
 
-The number stands in the row for as long as it is looked for; then its last digits are left.
+The number is in the row as long as the erasure runs; then only its last digits stay.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.upkeep.erasures import Erasure, ErasureStep
 
 UNDER_WAY_MAX: Final = 20
-"""Of one organization: each looks through all events."""
+"""The limit per organization: each reads all events."""
 SHOWN_DIGITS: Final = 4
 _TABLE: Final = "erasures"
 
@@ -57,7 +57,7 @@ def begin(
     asked_by: str,
     now_ms: int,
 ) -> Erasure:
-    """Note that something is to be taken out; one of the same number that is under way stands.
+    """Note that something is to be erased; a running erasure of the same number is used.
 
     Raises:
         Conflict: too many are under way.
@@ -89,7 +89,7 @@ def note(
     place: str,
     gone: Mapping[str, int],
 ) -> Erasure:
-    """Note how far it came; ``gone`` is what this unit took out."""
+    """Store its progress; ``gone`` is what this unit erased."""
     total = {**erasure.gone}
     for what, count in gone.items():
         if count:
@@ -100,7 +100,7 @@ def note(
 
 
 def end(conn: sqlite3.Connection, erasure: Erasure, now_ms: int) -> Erasure:
-    # One that was begun meanwhile may hold what was taken out since.
+    # A file that was begun meanwhile may contain what was erased since.
     exports.drop_all(conn, erasure.organization_id, now_ms)
     writable(conn, _TABLE).update(erasure.id, {"number": None, "ended_at": now_ms})
     return find(conn, erasure.id)

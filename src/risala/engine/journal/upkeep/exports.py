@@ -1,4 +1,4 @@
-"""Files with everything of an organization, as rows: asked for, written, fetched, gone."""
+"""Files with all data of an organization, as rows: requested, written, downloaded, gone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.records.upkeep.exports import Export, ExportFault, ExportState
 
 STANDING_MAX: Final = 3
-"""Files of one organization at one time: each may be as large as all that it sent."""
+"""Files of one organization at a time: each may be as large as all that it sent."""
 KEPT_MS: Final = 7 * 86_400_000
-"""How long a file can be fetched: it holds the texts and numbers of people."""
+"""How long a file can be downloaded: it has people's texts and numbers."""
 _TABLE: Final = "exports"
 _STANDING: Final = "state IN ('writing', 'ready')"
 
@@ -42,14 +42,14 @@ def of_organization(conn: sqlite3.Connection, organization_id: str, limit: int) 
 
 
 def current(conn: sqlite3.Connection) -> list[Export]:
-    """Those that have a file, or are to have one; the oldest first."""
+    """Exports that have a file, or will have one; the oldest first."""
     return _ROWS.find(table(conn, _TABLE), _STANDING, order_by="created_at, id")
 
 
 def begin(
     conn: sqlite3.Connection, export_id: str, organization_id: str, asked_by: str, now_ms: int
 ) -> Export:
-    """Ask for a file.
+    """Request a file.
 
     Raises:
         Conflict: one is being written, or there are as many as there may be.
@@ -73,7 +73,7 @@ def begin(
 
 
 def _expected(conn: sqlite3.Connection, organization_id: str) -> int:
-    """About so many rows: messages, each with an entry of the ledger, are nearly all."""
+    """An estimate of the rows: messages, each with an entry of the ledger, are nearly all."""
     messages = value_of(
         conn,
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE outcome = 0"
@@ -84,7 +84,7 @@ def _expected(conn: sqlite3.Connection, organization_id: str) -> int:
 
 
 def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:
-    """Note how far it is; False where nobody wants it any more."""
+    """Store its progress; False if it is no longer wanted."""
     export = find(conn, export_id)
     if export.state is not ExportState.WRITING:
         return False
@@ -96,7 +96,7 @@ def note(conn: sqlite3.Connection, export_id: str, written: int) -> bool:
 def finish(
     conn: sqlite3.Connection, export_id: str, written: int, size_bytes: int, now_ms: int
 ) -> bool:
-    """It can be fetched; False where nobody wants it any more."""
+    """It can be downloaded; False if it is no longer wanted."""
     if not note(conn, export_id, written):
         return False
     values = {
@@ -117,7 +117,7 @@ def fail(conn: sqlite3.Connection, export_id: str, fault: ExportFault, now_ms: i
 
 
 def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
-    """Nobody wants it any more: its file is taken away soon afterwards.
+    """It is no longer wanted: its file is removed soon afterwards.
 
     Raises:
         NotFound: the id is unknown.
@@ -129,7 +129,7 @@ def drop(conn: sqlite3.Connection, export_id: str, now_ms: int) -> Export:
 
 
 def drop_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> None:
-    """Of an organization of which something is taken out."""
+    """Drop all files of an organization from which something is erased."""
     for each in current(conn):
         if each.organization_id == organization_id:
             drop(conn, each.id, now_ms)

@@ -1,4 +1,4 @@
-"""What an organization knows of one number, counted for who is about to take it out."""
+"""An organization's data about one number, counted before its erasure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.engine.model.numbers import recipient_number
 from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 
 COUNTED_MAX: Final = 10_000
-"""Of one number; beyond it is many."""
+"""The limit of each count."""
 _MESSAGES: Final = (
     "SELECT count(*) FROM (SELECT 1 FROM message WHERE recipient = ?"
     " AND organization = (SELECT no FROM organizations WHERE id = ?){more} LIMIT ?)"

@@ -1,8 +1,8 @@
-"""Putting a backup in the place of the database, without sending anything twice unasked.
+"""Replaces the database with a backup, without sending anything twice unasked.
 
-Everything is done to a copy beside the database: checked, brought up to this version's schema,
-audited, its open messages ended, audited again. Only then, at one stroke, does it take the
-database's place; what was there stays beside it. The caller holds the lock of the data directory.
+All work is done on a copy beside the database: checked, migrated to this version's schema, audited,
+its open messages ended, audited again. Only then does it replace the database, atomically; the
+former one stays beside it. The caller holds the lock of the data directory.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ _UNCERTAIN: Final = Line(Kind.RESTORED_UNCERTAIN)
 class RestoreReport:
     database: Path
     set_aside: Path | None
-    """Where the database that was there is now."""
+    """Where the former database is now."""
     ended: int
     """Messages that failed, refunded, because they may have been sent since the backup."""
     kept: int
     """Messages left to be sent, or to be settled by their carrier's policy."""
     scheduled: int
-    """Messages that are sent when they were scheduled, after the restore."""
+    """Messages that are sent at their scheduled time, after the restore."""
     proved: int
     """Messages that go on because they were provably not tried since the backup."""
     canceled: int
-    """Messages that were canceled after the backup, and are again."""
+    """Messages that were canceled after the backup, and are canceled again."""
     held: int
     """Messages scheduled for later that wait until the operator decides."""
     held_first: tuple[HeldMessage, ...]
     """The earliest of those."""
     audit: AuditReport
     checked: bool
-    """There was a checksum beside the backup, and it is right."""
+    """The backup has a checksum, and it is right."""
 
 
 class AlteredBackup(StorageUnusable):
-    """The backup is not what it was when it was made."""
+    """The backup differs from its state when it was made."""
 
 
 class UncleanBackup(StorageUnusable):
@@ -90,16 +90,15 @@ def restore(
     progress: backup.Progress,
     shown_by: Path | None = None,
 ) -> RestoreReport:
-    """Put the backup ``source`` in the place of ``database``. Call it in a thread.
+    """Replace ``database`` with the backup ``source``. Call it in a thread.
 
     Args:
-        shown_by: the database that shows what became of messages since; None: the one that is
-            there.
+        shown_by: the database that shows what became of messages since; None: the present one.
 
     Raises:
-        StorageUnusable: why not; the database is as it was.
-        AlteredBackup: its checksum is another, and ``even_unclean`` is not said.
-        UncleanBackup: the audit found faults, and ``even_unclean`` is not said.
+        StorageUnusable: the reason; the database is unchanged.
+        AlteredBackup: its checksum differs, and ``even_unclean`` is not set.
+        UncleanBackup: the audit found faults, and ``even_unclean`` is not set.
     """
     copy = database.with_name(f"{database.name}.restoring")
     if not source.is_file():
@@ -121,7 +120,7 @@ def restore(
                 settling.run(stamp, progress)
             held = tuple(restore_hold.held(conn))
             conn.execute("begin immediate")
-            aside.runs(conn)  # the mark in the backup is of another time
+            aside.runs(conn)  # the mark in the backup is from another time
             conn.execute("commit")
             after = backup.audit_with(conn, progress)
             if after.faults and not before.faults:
@@ -150,7 +149,7 @@ def restore(
 
 
 def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> bool:
-    """Compare a backup with the checksum beside it; False where there is none to trust."""
+    """Compare a backup with the checksum beside it; False if there is no valid one."""
     try:
         expected = checksum.expected(source)
         if expected is None or checksum.of_file(source, progress) == expected:
@@ -180,7 +179,7 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
 
 
 class _Settling:
-    """Sees to each message that was on its way when the backup was made."""
+    """Handles each message that was under way when the backup was made."""
 
     def __init__(
         self, conn: sqlite3.Connection, set_aside: SetAside, *, resend_pending: bool
@@ -210,7 +209,7 @@ class _Settling:
             done += len(rows)
 
     def _see_to(self, message: MessageState, now: Stamp) -> str:
-        """What became of it: the name of a field of :class:`RestoreReport`."""
+        """The result: the name of a field of :class:`RestoreReport`."""
         shown = Shown.TRIED
         if message.status is Status.PENDING:
             shown = self._set_aside.shows(message)
@@ -254,7 +253,7 @@ class _Settling:
 
 
 def _is_to_come(message: MessageState, now_ms: int) -> bool:
-    """Whether it is scheduled for later, and nothing of it was tried."""
+    """Whether it is scheduled for later, and was never tried."""
     return (
         message.status is Status.PENDING
         and not message.attempts
@@ -264,10 +263,10 @@ def _is_to_come(message: MessageState, now_ms: int) -> bool:
 
 
 def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
-    """Let the copy take the database's place; where the old one is now.
+    """Replace the database with the copy; returns where the old one is now.
 
-    At every instant there is a whole database in the place: a start in between finds the old or
-    the new one, never an empty one, and never the old one's WAL beside the new one.
+    At every instant a whole database is in the place: a start in between finds the old or the new
+    one, never an empty one, and never the old one's WAL beside the new one.
     """
     set_aside = None
     with open(copy, "rb") as file:
@@ -278,7 +277,7 @@ def _swap(copy: Path, database: Path, now_ms: int) -> Path | None:
         _fold_wal(database)
         os.link(database, set_aside)
         wal = database.with_name(f"{database.name}-wal")
-        if wal.exists():  # it could not be folded in: the old one is damaged, keep what there is
+        if wal.exists():  # it could not be folded in: the old one is damaged, keep both
             wal.rename(set_aside.with_name(f"{set_aside.name}-wal"))
         database.with_name(f"{database.name}-shm").unlink(missing_ok=True)
         backup.sync_directory(database.parent)

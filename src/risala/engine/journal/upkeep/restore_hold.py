@@ -1,5 +1,5 @@
-"""Messages that a restore holds: scheduled for later, and nobody can prove that they were neither
-canceled nor sent. They wait until the operator lets them go or ends them; validity runs on."""
+"""Messages that a restore holds: scheduled for later, and perhaps canceled or sent since the
+backup. They wait until the operator releases or ends them; validity runs on."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def count(conn: sqlite3.Connection) -> int:
 
 
 def held(conn: sqlite3.Connection) -> list[HeldMessage]:
-    """Those that are held, the earliest first; :data:`SHOWN_MAX` at most."""
+    """The held messages, the earliest first; :data:`SHOWN_MAX` at most."""
     rows = conn.execute(
         "SELECT id, (SELECT id FROM organizations WHERE no = organization), recipient, send_at"  # noqa: S608 -- constants
         f" FROM message WHERE {_HELD} ORDER BY send_at, key LIMIT ?",
@@ -50,7 +50,7 @@ def held(conn: sqlite3.Connection) -> list[HeldMessage]:
 
 
 def release(conn: sqlite3.Connection, stamps: Sequence[Stamp]) -> tuple[Change, ...]:
-    """A unit: let as many as there are stamps go on, due when they were scheduled."""
+    """A unit: let as many as there are stamps go on, due at their scheduled time."""
     changes = []
     for message, stamp in zip(_next(conn, len(stamps)), stamps, strict=False):
         assert message.send_at is not None

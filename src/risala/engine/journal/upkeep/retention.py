@@ -1,8 +1,8 @@
-"""What is no longer kept: each function is one small unit of work that forgets some old rows.
+"""Deletes old data: each function is one small unit of work for some old rows.
 
-Nothing here touches the ledger or the idempotency rows, which are kept for ever, nor a row of
-``message``: the books are held together by them. Of a message go its text and its timeline. Nor
-does anything go that is still under way.
+The ledger and the idempotency rows are kept for ever, and so is each row of ``message``: the books
+depend on them. Of a message its text and its timeline are deleted. Nothing that is still under way
+is deleted.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TEXT_GONE: Final = 1
 TIMELINE_GONE: Final = 2
 """Bits of ``message.pruned``."""
 LOOKED_AT: Final = 5
-"""Events that one unit looks at for each that it may forget: looking is that much quicker."""
+"""Events that one unit reads for each that it may delete: reading is that much quicker."""
 
 _NO: Final = "(SELECT no FROM organizations WHERE id = ?)"
 _OVER: Final = frozenset({SENT, DELIVERED, UNDELIVERED, FAILED, CANCELED})
@@ -37,7 +37,7 @@ def texts(
     limit: int,
     organization_id: str | None = None,
 ) -> Forgot:
-    """Forget the texts of messages from before, and what carriers repeated of them in receipts.
+    """Delete the texts of old messages, and carriers' repetitions of them in receipts.
 
     Args:
         organization_id: whose messages; None: everybody's.
@@ -49,7 +49,7 @@ def texts(
 
 
 def redact(conn: sqlite3.Connection, keys: Collection[int]) -> None:
-    """Take the texts out of these messages, and what carriers repeated of them in receipts."""
+    """Delete the texts of these messages, and carriers' repetitions of them in receipts."""
     going = [(key,) for key in keys]
     conn.executemany(
         "UPDATE line SET raw = NULL, details = json_remove(details, '$.note')"
@@ -64,7 +64,7 @@ def redact(conn: sqlite3.Connection, keys: Collection[int]) -> None:
 
 
 def timelines(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
-    """Forget how messages from before came to where they are: timeline and segments."""
+    """Delete the history of old messages: timeline and segments."""
     found = _next_messages(conn, walk, before_ms, limit)
     going = [(key,) for key, pruned in found.over if not pruned & TIMELINE_GONE]
     conn.executemany("DELETE FROM line WHERE message = ?", going)
@@ -93,7 +93,7 @@ _MESSAGES: Final = Rows(_Message, {"created_at": CREATED})
 @dataclass(frozen=True, slots=True)
 class _Messages:
     over: list[tuple[int, int]]
-    """Those of which nothing is under way: key, and what is gone of it."""
+    """Messages that are not under way: key, and what is already deleted."""
     done: bool
 
 
@@ -104,9 +104,9 @@ def _next_messages(
     limit: int,
     organization_id: str | None = None,
 ) -> _Messages:
-    """The next messages from before, in the order of their acceptance; notes where it stands.
+    """The next old messages, in the order of their acceptance; stores its place.
 
-    One that is still under way is passed by: a second walk comes :data:`LATE_MS` later.
+    One that is still under way is skipped: a second walk comes :data:`LATE_MS` later.
     """
     key = f"retention.{walk}"
     whose, given = "", []
@@ -132,7 +132,7 @@ def _int(text: str | None) -> int:
 
 
 def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int, now_ms: int) -> Forgot:
-    """Forget events from before, and what is known of their deliveries, unless one is pending."""
+    """Delete old events, and the data of their deliveries, unless one is pending."""
     rows = conn.execute(
         "SELECT key, coalesce(at, key >> 15) FROM event WHERE key > ? ORDER BY key LIMIT ?",
         (_int(after), limit),
@@ -144,7 +144,7 @@ def events(conn: sqlite3.Connection, after: str, before_ms: int, limit: int, now
 
 
 def bank_texts(conn: sqlite3.Connection, walk: str, before_ms: int, limit: int) -> Forgot:
-    """Forget the words of banks' texts from before; what was read in them stays with the ledger."""
+    """Delete the words of banks' old texts; what was read in them stays with the ledger."""
     key = f"retention.{walk}"
     rows = conn.execute(
         "SELECT seq, received_at FROM bank_texts WHERE seq > ? ORDER BY seq LIMIT ?",
@@ -168,8 +168,8 @@ def chosen_events(
 ) -> Forgot:
     """:func:`events` of organizations that keep theirs for a shorter time.
 
-    Events of all lie among each other, by time: each is looked at once, and the place is noted. One
-    whose delivery is pending is passed by: a second walk comes later.
+    Events of all are mixed, by time: each is read once, and the place is stored. One with a pending
+    delivery is skipped: a second walk comes later.
     """
     key = f"retention.{walk}"
     whose = {
@@ -200,13 +200,13 @@ def _noted(conn: sqlite3.Connection, key: str, last: int | None, done: Forgot) -
 
 
 def look_again(conn: sqlite3.Connection, walk: str) -> None:
-    """Have a walk begin anew, because somebody joined those whom it is for."""
+    """Restart a walk, because an organization was added to it."""
     meta.remove(conn, f"retention.{walk}")
 
 
 def _forget_event(conn: sqlite3.Connection, key: int, now_ms: int) -> bool:
-    # The newest delivery stays: its number must not be given a second time, because whoever
-    # delivers looks for what is newer than the last that it knows.
+    # The newest delivery stays: its number must not be given again, because the deliverer looks for
+    # numbers above the last one it knows.
     kept = conn.execute(
         "SELECT 1 FROM webhook_delivery WHERE event = ? AND (state = 'pending'"
         " OR seq = (SELECT max(seq) FROM webhook_delivery)) LIMIT 1",
@@ -228,7 +228,7 @@ def _forget_event(conn: sqlite3.Connection, key: int, now_ms: int) -> bool:
 def inbound(
     conn: sqlite3.Connection, before_id: str, limit: int, organization_id: str | None = None
 ) -> Forgot:
-    """Forget messages that came in and were stored before an id was given.
+    """Delete incoming messages that were stored before an id was given.
 
     Args:
         organization_id: whose they are; None: anybody's.
@@ -245,7 +245,7 @@ def inbound(
 
 
 def oldest_message(conn: sqlite3.Connection, walk: str) -> int | None:
-    """When the first message was accepted that a walk has not come to."""
+    """When the first message was accepted that a walk has not reached."""
     after = _int(meta.get(conn, f"retention.{walk}"))
     at: int | None = value_of(
         conn,

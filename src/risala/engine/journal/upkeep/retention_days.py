@@ -1,4 +1,4 @@
-"""How long owners keep things, as rows: only of those who chose."""
+"""Owners' choices of retention days, as rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def chosen(conn: sqlite3.Connection) -> dict[str, RetentionDays]:
 
 
 def choose(conn: sqlite3.Connection, organization_id: str, days: RetentionDays) -> RetentionDays:
-    """Keep an organization's things for so long from now on; no change writes nothing."""
+    """Keep an organization's data for this long from now on; no change writes nothing."""
     old = of_organization(conn, organization_id)
     if days == old:
         return old
@@ -45,5 +45,5 @@ def choose(conn: sqlite3.Connection, organization_id: str, days: RetentionDays) 
 
 
 def forget(conn: sqlite3.Connection, organization_id: str) -> None:
-    """Go by the operator's days again."""
+    """Use the operator's days again."""
     writable(conn, _TABLE).delete_where("organization_id = ?", (organization_id,))

@@ -1,4 +1,4 @@
-"""What the database that a restore sets aside proves about the messages of the backup."""
+"""What the database that a restore replaces proves about the messages of the backup."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LAST_ROWS: Final = (
     "SELECT seq, organization, amount, balance_after FROM entry ORDER BY seq DESC LIMIT 1",
     "SELECT key, id FROM message ORDER BY key DESC LIMIT 1",
 )
-"""Of rows that are never deleted: a database that has the backup's last ones goes on from there."""
+"""Tables whose rows are never deleted: a database with the backup's last ones continues it."""
 _SAME_ROWS: Final = (
     "SELECT seq, organization, amount, balance_after FROM entry WHERE seq = ?",
     "SELECT key, id FROM message WHERE key = ?",
@@ -33,7 +33,7 @@ def runs(conn: sqlite3.Connection) -> None:
 
 
 def stopped(conn: sqlite3.Connection, now_ms: int) -> None:
-    """A unit: the service has stopped in order, and nothing of it is with a carrier unwritten."""
+    """A unit: the service has stopped in order, and all submits are written."""
     meta.put(conn, _STOPPED, str(now_ms))
 
 
@@ -58,12 +58,12 @@ class Shown(Enum):
 
 
 class SetAside:
-    """The database that was there, as far as it can be read."""
+    """The replaced database, as far as it can be read."""
 
     def __init__(self, database: Path, backup: sqlite3.Connection) -> None:
         self._conn: sqlite3.Connection | None = None
         self.stopped_in_order = False
-        """Whether the service had ended in order: no attempt was made that is not in it."""
+        """Whether the service had ended in order: it contains every attempt."""
         with suppress(sqlite3.Error, OSError, StorageUnusable):
             if database.exists():
                 self._conn = open_reader(database)
@@ -85,7 +85,7 @@ class SetAside:
         try:
             found = self._conn.execute(query, (message.key,)).fetchone()
         except sqlite3.Error:
-            return Shown.UNKNOWN  # it is damaged: what it does not show is not known
+            return Shown.UNKNOWN  # it is damaged: what it does not show is unknown
         if found is None:
             return Shown.UNKNOWN
         (message_id, status, attempts, send_at) = found
@@ -99,7 +99,7 @@ class SetAside:
 
 
 def _goes_on_from(backup: sqlite3.Connection, found: sqlite3.Connection) -> bool:
-    """Whether a database has what the backup has last: an older one, or that of another machine,
+    """Whether a database has the backup's last rows: an older one, or that of another machine,
     proves nothing."""
     for last, same in zip(_LAST_ROWS, _SAME_ROWS, strict=True):
         row = backup.execute(last).fetchone()

@@ -1,7 +1,7 @@
 """A change of the tables that is too long for one transaction: rows that move in steps.
 
-Its migration renames the old tables and makes the new ones, and is as short as any other. What is
-in the old tables is moved afterwards (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`).
+Its migration renames the old tables and makes the new ones, and is as short as any other. The rows
+of the old tables are moved afterwards (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`).
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import Protocol
 
 
 class RowMove(Protocol):
-    """Takes rows out of old tables and puts them into new ones.
+    """Moves rows from old tables into new ones.
 
-    What is left in the old tables is what is left to do: a step takes away what it has moved. So
-    nothing else has to be remembered of it, and a step that was rolled back was none.
+    The rows left in the old tables are the remaining work: a step removes what it has moved. So
+    nothing else has to be stored, and a step that was rolled back has no effect.
     """
 
     @property
@@ -23,25 +23,25 @@ class RowMove(Protocol):
         ...
 
     def concerns(self, conn: sqlite3.Connection) -> bool:
-        """Before its migration: whether there is anything to be moved."""
+        """Before its migration: whether there is anything to move."""
         ...
 
     def is_unfinished(self, conn: sqlite3.Connection) -> bool:
-        """After its migration: whether the old tables are still there."""
+        """After its migration: whether the old tables still exist."""
         ...
 
     def remaining(self, conn: sqlite3.Connection) -> int:
-        """Rows that are to be moved; counted once at each start."""
+        """Rows to move; counted once at each start."""
         ...
 
     def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
-        """Move some rows with everything that belongs to them, in the transaction that is open.
+        """Move some rows with everything that belongs to them, in the open transaction.
 
-        How many; 0: there were none left. What comes of all steps together must not depend on
-        how many rows each of them moved.
+        Returns how many; 0: none were left. The result of all steps together must not depend on the
+        number of rows in each.
         """
         ...
 
     def finish(self, conn: sqlite3.Connection) -> None:
-        """Remove the old tables, which are empty, in the transaction that is open."""
+        """Remove the old tables, which are empty, in the open transaction."""
         ...

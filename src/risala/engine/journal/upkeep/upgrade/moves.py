@@ -1,4 +1,4 @@
-"""The moves that this version knows, in the order of their migrations."""
+"""The moves of this version, in the order of their migrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered of an upgrade in the database itself, so that a start after a kill goes on."""
+"""The note of an upgrade in the database itself, so that a start after a crash continues it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from risala.engine.journal.store import meta
 
 UNDER_WAY: Final = "upgrade"
 DONE: Final = "upgraded"
-"""Keys of the table ``meta``. The last one that ended stays, for those who ask what happened."""
+"""Keys of the table ``meta``. The last finished one stays, for information."""
 
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """What an audit found."""
+    """The result of an audit."""
 
     organizations: int
     messages: int
@@ -27,13 +27,13 @@ class Books:
 @dataclass(frozen=True, slots=True)
 class UpgradeNote:
     migration: str
-    """Of the move."""
+    """The name of the move."""
     backup: str | None
-    """The name of the copy beside the database; None: none was asked for."""
+    """The name of the copy beside the database; None: none was requested."""
     books: Books | None = None
-    """As they were before; None: not audited yet."""
+    """The books before the move; None: not audited yet."""
     total: int | None = None
-    """Rows that there were to be moved; None: not begun."""
+    """The number of rows to move; None: not begun."""
 
 
 def read(conn: sqlite3.Connection, key: str = UNDER_WAY) -> UpgradeNote | None:
@@ -48,10 +48,10 @@ def read(conn: sqlite3.Connection, key: str = UNDER_WAY) -> UpgradeNote | None:
 
 
 def write(conn: sqlite3.Connection, note: UpgradeNote, key: str = UNDER_WAY) -> None:
-    """In the transaction that is open."""
+    """Write the note in the open transaction."""
     meta.put(conn, key, json.dumps(asdict(note), ensure_ascii=False))
 
 
 def strike(conn: sqlite3.Connection, key: str = UNDER_WAY) -> None:
-    """In the transaction that is open."""
+    """Delete the note in the open transaction."""
     meta.remove(conn, key)

@@ -1,4 +1,4 @@
-"""Whether the disk has room for an upgrade: looked at before anything is changed."""
+"""Whether the disk has enough space for an upgrade: checked before anything is changed."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Final
 from risala.engine.model.errors import StorageUnusable
 
 GROWTH_SHARE: Final = 4
-"""A moved row takes the room that others have left, but not to the byte: a quarter of the file is
+"""A moved row takes the space that others have left, but not to the byte: a quarter of the file is
 several times what was measured."""
 SPARE_BYTES: Final = 96 * 1024 * 1024
-"""The journal beside the database (64 MiB at the most between two checkpoints), and some for
-whatever else writes to the disk."""
+"""The journal beside the database (64 MiB at most between two checkpoints), and a reserve for other
+writers on the disk."""
 
 
 def free_bytes(directory: Path) -> int:
-    """What this process may still write there."""
+    """The bytes that this process may still write there."""
     free: int = shutil.disk_usage(directory).free
     return free
 
 
 def need_bytes(conn: sqlite3.Connection, *, copies: bool) -> int:
-    """What an upgrade may take at the most; ``copies``: a backup is still to be made."""
+    """The most that an upgrade may take; ``copies``: a backup is still to be made."""
     (pages,) = conn.execute("pragma page_count").fetchone()
     (page_bytes,) = conn.execute("pragma page_size").fetchone()
     size: int = pages * page_bytes
@@ -45,5 +45,5 @@ def refuse_too_little(path: Path, need: int, free: int) -> None:
 
 
 def megabytes(size: int) -> int:
-    """Rounded up: nobody is told that 0 MB are needed."""
+    """Rounded up, so that a need is never shown as 0 MB."""
     return -(-size // 1_000_000)

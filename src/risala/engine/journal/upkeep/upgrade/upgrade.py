@@ -45,8 +45,8 @@ from risala.engine.journal.upkeep.upgrade.note import Books, UpgradeNote
 from risala.engine.model.errors import StorageUnusable
 
 ROWS_AT_ONCE: Final = 500
-"""Moved by one step: many for one sync, and few enough that a stop waits for a blink only and the
-memory stays flat."""
+"""Rows moved by one step: many for one sync, and few enough that a stop waits only briefly and
+memory use stays flat."""
 
 _log = structlog.get_logger(__name__)
 
@@ -68,15 +68,15 @@ def is_due(path: Path, moves: Sequence[RowMove] = MOVES) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What the next start has to do."""
+    """The work of the next start."""
 
     begun: bool
-    """It goes on from where an earlier one was."""
+    """It continues an earlier one."""
     need_bytes: int
-    """Of free disk."""
+    """Bytes of free disk."""
     free_bytes: int
     messages: int
-    """That are still to be moved, with all that belongs to them."""
+    """Rows that are still to be moved, with all that belongs to them."""
 
 
 def forecast(
@@ -84,7 +84,7 @@ def forecast(
     moves: Sequence[RowMove] = MOVES,
     free_bytes: Callable[[Path], int] = room.free_bytes,
 ) -> Forecast | None:
-    """What bringing a database over would take; None where it is not due.
+    """The needs of a database's migration; None if it is not due.
 
     Raises:
         StorageUnusable: it cannot be read.
@@ -138,7 +138,7 @@ def bring_over(
     backs_up: bool = True,
     free_bytes: Callable[[Path], int] = room.free_bytes,
 ) -> None:
-    """Bring a database over; does nothing where :func:`is_due` says no. Call it in a thread.
+    """Migrate a database; does nothing if :func:`is_due` says no. Call it in a thread.
 
     What ``progress`` raises ends it, between two steps or within a long statement.
 
@@ -175,7 +175,7 @@ class _Upgrade:
         note = notes.read(self.conn)
         if self._is_before():
             note = self._begin(note, now_ms(), backs_up, free_bytes)
-        if note is None:  # somebody migrated it by another way: there is nothing to compare with
+        if note is None:  # it was migrated in another way: there is nothing to compare with
             note = UpgradeNote(self.move.migration, None)
             _log.warning("upgrade.unnoted", migration=note.migration)
         note = self._move(note)
@@ -203,13 +203,13 @@ class _Upgrade:
         backs_up: bool,
         free_bytes: Callable[[Path], int],
     ) -> UpgradeNote:
-        """All that comes before the first row is moved, or the rest of it after a kill."""
+        """All work before the first row is moved, or the rest of it after a crash."""
         if note is None or note.migration != self.move.migration:
             note = UpgradeNote(self.move.migration, self._backup_name(now_ms) if backs_up else None)
         copies = note.backup is not None and not self._backup(note.backup).exists()
         need = room.need_bytes(self.conn, copies=copies)
         room.refuse_too_little(self.path, need, free_bytes(self.path.parent))
-        with self._transaction():  # first, so that a start after a kill finds the copy by its name
+        with self._transaction():  # first, so that a start after a crash finds the copy by its name
             notes.write(self.conn, note)
         if copies:
             _log.info("upgrade.backup", file=note.backup)
@@ -234,7 +234,7 @@ class _Upgrade:
         return self.path.with_name(name)
 
     def _backup_name(self, now_ms: int) -> str:
-        """A name that no file has: by the migration, and by the moment."""
+        """An unused name: by the migration, and by the time."""
         number = self.move.migration.partition("_")[0]
         moment = datetime.fromtimestamp(now_ms / 1000, UTC)
         return f"{self.path.stem}-before-{number}-{moment:%Y%m%dT%H%M%S}.db"
@@ -302,7 +302,7 @@ class _Upgrade:
 
 
 def _new_faults(before: Books, after: Books) -> list[str]:
-    """Faults that were not there. An audit shows only so many of a kind, and any of them."""
+    """Faults that are new. An audit shows only so many of a kind, and any of them."""
     new = [fault for fault in after.faults if fault not in before.faults]
     return new if len(after.faults) > len(before.faults) or not before.faults else []
 
@@ -315,7 +315,7 @@ def _sentence(path: Path, error: sqlite3.Error) -> str:
 
 
 def _without_note(copy: sqlite3.Connection) -> None:
-    """The copy is the database as it was: nothing has begun in it."""
+    """The copy is the former database: no upgrade has begun in it."""
     copy.execute("begin")
     notes.strike(copy)
     copy.execute("commit")

@@ -1,4 +1,4 @@
-"""Events as they were told, with the deliveries that are owed of them and the attempts at those."""
+"""Events as they were sent, with their owed deliveries and the attempts at those."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def move(conn: sqlite3.Connection, rows_max: int) -> int:
 
 
 def _move_deliveries(conn: sqlite3.Connection, given: Sequence[tuple[int, str]]) -> None:
-    """What is owed of events whose keys are given, with the attempts at it."""
+    """Move the deliveries of events with given keys, with their attempts."""
     ids = [event_id for _, event_id in given]
     conn.executemany(_DELIVERIES, given)
     theirs = (
@@ -93,9 +93,9 @@ def _move_deliveries(conn: sqlite3.Connection, given: Sequence[tuple[int, str]])
 
 
 def _move_forgotten(conn: sqlite3.Connection, rows_max: int) -> int:
-    """Deliveries of events that are not there any more, in files that somebody worked on by hand.
+    """Deliveries of events that no longer exist, in files that were changed by hand.
 
-    Each such event is given a key that none has: nothing is thrown away, nor told of.
+    Each such event gets an unused key: nothing is deleted, nor reported.
     """
     rows = conn.execute(
         "SELECT DISTINCT event_id FROM old_webhook_deliveries ORDER BY event_id LIMIT ?",

@@ -1,11 +1,11 @@
-"""The keys of messages of before: the first 63 bits of their ids, where those are free.
+"""The keys of former messages: the first 63 bits of their ids, if those are free.
 
 Their ids had 15 random bits where a counter is now, and the messages of a batch share their
-millisecond: some have the same first 63 bits. Whoever comes later is given the next free key, and a
-row in ``remapped`` by which the id is found.
+millisecond: some have the same first 63 bits. The later one gets the next free key, and a row in
+``remapped`` by which the id is found.
 
-Messages that still wait keep their order: they leave in the order of their keys, so that within a
-millisecond each is given a greater key than those accepted before it.
+Messages that still wait keep their order: they leave in the order of their keys, so within a
+millisecond each gets a greater key than those accepted before it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from risala.engine.journal.store.sql import markers
 from risala.engine.model.ids import key_ms, key_of
 
 WAITING_PLACE: Final = "upgrade.waiting"
-"""In ``meta`` while it is moved: the millisecond and the key of the last message that waits."""
+"""In ``meta`` during the move: the millisecond and the key of the last waiting message."""
 
 
 class KeyGiver:
@@ -56,12 +56,12 @@ class KeyGiver:
         return key
 
     def write(self) -> None:
-        """Note what the next step must know."""
+        """Store what the next step needs."""
         self._conn.executemany("INSERT INTO remapped (id, key) VALUES (?, ?)", self.remapped)
         meta.put(self._conn, WAITING_PLACE, f"{self._waiting_ms} {self._waiting_key}")
 
     def _next_free(self, key: int) -> int:
-        """The first from this one on that no message has."""
+        """The first key from this one on that no message has."""
         taken = self._conn.execute("SELECT key FROM message WHERE key >= ? ORDER BY key", (key,))
         taken_keys = (one for (one,) in taken)
         at = next(taken_keys, None)

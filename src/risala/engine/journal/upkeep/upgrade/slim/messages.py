@@ -1,4 +1,4 @@
-"""Messages with all that is theirs: parts, timeline, charge and refund, their place in counts."""
+"""Messages with all their data: parts, timeline, charge and refund, their place in counts."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from risala.engine.model.states import SegmentState, Status
 _WAITING: Final = (Status.PENDING, Status.PROCESSING)
 _OVER: Final = (Status.DELIVERED, Status.UNDELIVERED, Status.FAILED, Status.CANCELED)
 KEPT_ANSWER: Final = 0
-"""The version of an answer that is not made anew of the row: it is kept as it left."""
+"""The version of an answer that is not built again from the row: it is kept as it was sent."""
 
 
 class _Message(NamedTuple):
-    """A row of before."""
+    """A row of the former table."""
 
     seq: int
     id: str
@@ -100,7 +100,7 @@ class _Line(NamedTuple):
 
     @property
     def is_plain_first(self) -> bool:
-        """A message's row tells all of it but its details."""
+        """Its message's row contains all of it except its details."""
         extras = (self.carrier, self.attempt, self.segment, self.raw)
         return (self.n, self.kind, self.status, self.text, *extras) == (
             *(1, Kind.ACCEPTED, Status.PENDING, ""),
@@ -145,7 +145,7 @@ INSERT_ENTRY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """What belongs to the messages of a step, by their ids."""
+    """The data of a step's messages, by their ids."""
 
     segments: dict[str, list[_Segment]]
     lines: dict[str, list[_Line]]
@@ -266,7 +266,7 @@ class _Step:
         )
 
     def _count(self, old: _Message) -> None:
-        """As it would have been counted, had it been accepted by this version."""
+        """Count it as this version would have at its acceptance."""
         organization = self._numbers.organization(old.organization_id)
         mode, kind = MODES.number(old.mode), KINDS.number(old.kind)
         first = counts.accepted(organization, mode, kind, old.recipient, old.created_at)
@@ -284,7 +284,7 @@ class _Step:
 
 
 def entry_row(entry: OldEntry, key: int | None, numbers: Numbering) -> Row:
-    """An entry of before as it is kept now; ``key`` is its message's, None: it has none."""
+    """A former entry in the present form; ``key`` is its message's, None: it has none."""
     return (
         *(entry.seq, numbers.organization(entry.organization_id), ENTRY_KINDS.number(entry.kind)),
         *(entry.amount, entry.balance_after, key, entry.reference if key is None else None),
@@ -293,12 +293,12 @@ def entry_row(entry: OldEntry, key: int | None, numbers: Numbering) -> Row:
 
 
 def unless(value: int, told: int) -> int | None:
-    """A value; None where it is told elsewhere."""
+    """A value; None if it is stored elsewhere."""
     return None if value == told else value
 
 
 def written(carrier_id: str | None, carrier_key: str | None) -> str | None:
-    """A carrier's id as it wrote it; None where that is its one form."""
+    """A carrier's id as it wrote it; None if that is its one form."""
     return None if carrier_id == carrier_key else carrier_id
 
 

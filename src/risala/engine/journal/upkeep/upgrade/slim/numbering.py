@@ -1,4 +1,4 @@
-"""The numbers of organizations and names, looked up once a step."""
+"""The numbers of organizations and names, looked up once for each step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from risala.engine.journal.store import names
 
 
 class Numbering:
-    """Made anew for each step: what a step that was rolled back had interned is not there."""
+    """Made again for each step: the names of a step that was rolled back are missing."""
 
     def __init__(self, conn: sqlite3.Connection) -> None:
         self._conn = conn

@@ -1,4 +1,4 @@
-"""Whatever belongs to no message: sessions, what was entered by hand, and counts."""
+"""Rows without a message: sessions, manual entries, and counts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OF_SESSION: Final = (
 
 
 def move_sessions(conn: sqlite3.Connection, rows_max: int) -> int:
-    """Verification sessions, which name their messages by their ids, as they always did.
+    """Verification sessions, which name their messages by their ids, as before.
 
-    Before the messages: the old tables let go of no message that a session names.
+    They move before the messages: the old tables keep each message that a session names.
     """
     chosen = "SELECT id FROM old_verifications ORDER BY id LIMIT ?"
     moved = conn.execute(
@@ -30,7 +30,7 @@ def move_sessions(conn: sqlite3.Connection, rows_max: int) -> int:
 
 
 def move_entries(conn: sqlite3.Connection, rows_max: int) -> int:
-    """Entries of the ledger that no message has, after those that one has."""
+    """Entries of the ledger without a message, after those with one."""
     rows = conn.execute(
         f"SELECT {', '.join(OldEntry._fields)} FROM old_ledger ORDER BY seq LIMIT ?",  # noqa: S608
         (rows_max,),
@@ -44,5 +44,5 @@ def move_entries(conn: sqlite3.Connection, rows_max: int) -> int:
 
 
 def drop_hours(conn: sqlite3.Connection, _: int) -> int:
-    """Messages by the hour: they were counted anew when they were moved."""
+    """Messages by the hour: they were counted again when they were moved."""
     return conn.execute("DELETE FROM old_accepted_hours").rowcount

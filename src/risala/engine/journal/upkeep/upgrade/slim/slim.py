@@ -22,7 +22,7 @@ _PHASES: Final = (
     rest.drop_hours,
 )
 _COUNTED: Final = ("verifications", "messages", "events")
-"""Of these there are many; and what belongs to a message counts as a part of it."""
+"""The large tables; the data of a message counts as a part of it."""
 _LOOK_BACK: Final = "opt_outs.look_back"
 
 
@@ -57,7 +57,7 @@ class SlimMove:
 
 
 def _restart_walks(conn: sqlite3.Connection) -> None:
-    """Notes of how far somebody came name rows by their old numbers; to walk twice does no harm."""
+    """Notes of walks' progress name rows by their old numbers; walking twice does no harm."""
     writable(conn, "meta").delete_where("key LIKE 'retention.%'")
     if meta.get(conn, _LOOK_BACK) is not None:
         meta.put(conn, _LOOK_BACK, f"{last_key(conn) + 1} {LOOK_BACK_ROWS_MAX}")
