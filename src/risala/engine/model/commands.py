@@ -173,7 +173,7 @@ class MessageView:
     to: str
     sender: str
     body: str | None = field(repr=False)
-    """The message's text; None where it is no longer kept."""
+    """The message's text; None if it is no longer kept."""
     status: str
     segments: int
     encoding: str

@@ -72,7 +72,7 @@ class BankSmsReader:
         self._cashier = cashier
         self._currency = sources.settings.service.currency
 
-    # -- for life
+    # -- service
 
     async def run(self) -> None:
         """Read each text, until cancelled."""

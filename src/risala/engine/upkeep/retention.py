@@ -152,7 +152,7 @@ class Retention:
         self._section = section
 
     async def run(self) -> None:
-        """Delete what is due, for life."""
+        """Delete what is due, until cancelled."""
         while True:
             gone = await retry_until_committed("retention", self._pass, again_max_s=STORAGE_RETRY_S)
             if gone:

@@ -162,7 +162,7 @@ def count_uncertain(conn: sqlite3.Connection, message: MessageState, number: int
 def receipted(
     conn: sqlite3.Connection, message: MessageState, number: int, state: str, now_ms: int
 ) -> bool:
-    """A final receipt came for an accepted part; False where it is in another state."""
+    """A final receipt came for an accepted part; False if it is in another state."""
     kept = STATES.number(state)
     if message.segments == 1:
         moved = conn.execute(

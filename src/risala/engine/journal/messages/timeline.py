@@ -165,7 +165,7 @@ def first_line(created_at: int, accepted: str | None) -> TimelineEntry:
 
 
 def read(conn: sqlite3.Connection, message_id: str) -> tuple[TimelineEntry, ...]:
-    """The whole of it; empty where it is no longer kept, or the message does not exist."""
+    """The whole of it; empty if it is no longer kept, or the message does not exist."""
     key = find_key(conn, message_id)
     if key is None:
         return ()

@@ -182,7 +182,7 @@ def settle(
     """Write the judgement of the session ``row``; a waiting code ends with its session.
 
     Args:
-        trigger: None where nothing changes.
+        trigger: None if nothing changes.
 
     Raises:
         Overtaken: it has changed since.

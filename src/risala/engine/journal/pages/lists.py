@@ -122,7 +122,7 @@ def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object
     """The condition for a wanted message.
 
     Args:
-        across: keys of parts in whose whole message the text that is looked for stands.
+        across: keys of parts whose whole message has the searched text.
     """
     conditions = ["mode = ?"]
     found: list[object] = [MODES.number(wanted.mode)]

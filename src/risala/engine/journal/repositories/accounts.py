@@ -94,7 +94,7 @@ class KeyRepository:
     """API keys. All reads are by an index, on the loop's thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
-    Each that names a key raises ``NotFound`` where the id is unknown.
+    Each that names a key raises ``NotFound`` if the id is unknown.
     """
 
     _store: Store

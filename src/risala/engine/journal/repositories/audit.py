@@ -24,7 +24,7 @@ class AuditRepository:
         return trail.page(self._store.reader, wanted, steps)
 
     def line(self, seq: int) -> AuditLine | None:
-        """One line by its number; None: there is none."""
+        """One line by its number; None if it does not exist."""
         return audit_log.line(self._store.reader, seq)
 
     def version_of(self, subject: str, family: str, organization_id: str | None = None) -> int:

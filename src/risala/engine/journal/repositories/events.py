@@ -30,7 +30,7 @@ class EventRepository:
     # -- reads
 
     def last_seq(self) -> int:
-        """The place of the latest event; 0: there was none."""
+        """The place of the latest event; 0: there was no event."""
         return outbox.last_seq(self._store.reader)
 
     def after(self, seq: int, limit: int) -> list[OutboxEvent]:
@@ -139,7 +139,7 @@ class CallbackRepository:
         await self._store.commit(partial(compat_calls.owe, calls=calls, now_ms=now_ms))
 
     async def begin(self, event: int, now_ms: int) -> CallToMake | None:
-        """Count an attempt before a byte of it leaves; None: there is none to make."""
+        """Count an attempt before a byte of it leaves; None: no call is due."""
         return await self._store.commit(partial(compat_calls.begin, event=event, now_ms=now_ms))
 
     async def finish(self, event: int, verdict: AnswerVerdict, now_ms: int) -> None:

@@ -41,7 +41,7 @@ class MessageRepository:
     # -- reads
 
     def last_key(self) -> int:
-        """The key of the newest message; 0: there is none."""
+        """The key of the newest message; 0 if there is no such row."""
         return keys.last_key(self._store.reader)
 
     def known_answer(self, organization_id: str, mode: Mode, key: str) -> bytes | None:
@@ -86,7 +86,7 @@ class MessageRepository:
 
         Args:
             stamp: given where the organization has senders that wait for volume.
-            callback: who is called as it goes on.
+            callback: what to call as it goes on.
 
         Raises:
             InsufficientBalance, SpendCapReached, Forbidden: refused; nothing was written.

@@ -66,7 +66,7 @@ class VerificationRepository:
         """The latest session of a number.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the number has no session.
         """
         return verifications.latest_to(self._store.reader, organization_id, mode.value, recipient)
 

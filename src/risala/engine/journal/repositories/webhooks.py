@@ -224,7 +224,7 @@ class DeliveryRepository:
         return behind.webhooks(self._store.reader, now_ms)
 
     def last_seq(self) -> int:
-        """The number of the newest delivery; 0: there is none."""
+        """The number of the newest delivery; 0 if there is no such row."""
         return deliveries.last_seq(self._store.reader)
 
     def after(self, seq: int, limit: int) -> list[tuple[int, str, int]]:
@@ -238,7 +238,7 @@ class DeliveryRepository:
     # -- commands
 
     async def begin(self, seq: int, now_ms: int) -> WebhookAttempt | None:
-        """Store that an attempt begins, before a byte of it leaves; None: there is none to make."""
+        """Store that an attempt begins, before a byte of it leaves; None: no call is due."""
         return await self._store.commit(partial(deliveries.begin, seq=seq, now_ms=now_ms))
 
     async def finish(
@@ -264,7 +264,7 @@ class DeliveryRepository:
 
         Raises:
             NotFound: no such endpoint or delivery.
-            Conflict: the endpoint is disabled, or the delivery is under way by itself.
+            Conflict: the endpoint is disabled, or the delivery is already under way.
         """
         given = (endpoint_id, event_id, now_ms)
         return await self._store.commit(lambda conn: history.replay(conn, *given), by)

@@ -201,7 +201,7 @@ def _where(wanted: RequestFilter) -> tuple[list[str], list[object]]:
 
 
 def one(path: Path, request_id: str) -> RequestRow | None:
-    """A request; None where it is not in the log.
+    """A request; None if it is not in the log.
 
     Raises:
         sqlite3.Error: there is no file yet, or it cannot be read.

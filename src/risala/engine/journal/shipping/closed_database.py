@@ -14,7 +14,7 @@ from risala.engine.model.audit import AuditEntry
 
 
 def last_entry(database: Path) -> int:
-    """The number of the ledger's last entry; 0: there is none.
+    """The number of the ledger's last entry; 0 if there is no such row.
 
     Raises:
         DatabaseUnreadable: SQLite refused.

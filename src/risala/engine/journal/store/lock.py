@@ -1,8 +1,8 @@
 """The data directory: one process at a time may write there, and its files are ours alone.
 
-Two connections of two processes that both write can corrupt a WAL (SQLite before 3.51.3), so that
-whoever opens the journal holds this lock from before the opening until after the closing. The
-kernel frees it when its holder dies, however it dies. The lock file itself is never deleted: two
+Two connections of two processes that both write can corrupt a WAL (SQLite before 3.51.3), so the
+process that opens the journal holds this lock from before the opening until after the closing. The
+kernel frees it when its holder dies in any way. The lock file itself is never deleted: two
 processes that lock two files of the same name would both be owners.
 
 ::

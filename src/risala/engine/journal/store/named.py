@@ -32,7 +32,7 @@ class Rows(Generic[T]):
         Args:
             shape: a dataclass.
             sources: the expressions of those fields that are not columns of the same name.
-            make: what makes one; the shape itself where nothing else is said.
+            make: what makes one; by default the shape itself.
             convert: what makes a field of what SQLite gives, for those where it is another.
         """
         names = [field.name for field in fields(shape) if field.init]  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 
 def value_of(conn: sqlite3.Connection, statement: str, given: Sequence[object] = ()) -> Any:  # noqa: ANN401 -- as SQLite gives it
-    """The only column of the first row; None where there is no row."""
+    """The only column of the first row; None if there is no row."""
     for (value,) in conn.execute(statement, given):
         return value
     return None

@@ -51,7 +51,7 @@ def write(
 
 
 def last_number(conn: sqlite3.Connection) -> int:
-    """The number of the newest line; 0: there is none."""
+    """The number of the newest line; 0 if there is no such row."""
     return max((line.seq for line in lines(conn, 1)), default=0)
 
 
@@ -71,7 +71,7 @@ def refuse_changed(conn: sqlite3.Connection, entry: AuditEntry) -> None:
 def version_of(
     conn: sqlite3.Connection, subject: str, family: str, organization_id: str | None = None
 ) -> int:
-    """The number of the last line about an object; 0: there is none.
+    """The number of the last line about an object; 0 if there is no such row.
 
     An edit sends it back, so that it does not overwrite an unseen change. Only manual changes
     count: a charge is no edit of an organization.

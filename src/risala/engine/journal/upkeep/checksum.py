@@ -50,7 +50,7 @@ def forget(file: Path) -> None:
 
 
 def expected(file: Path) -> str | None:
-    """The checksum beside a file; None: there is none.
+    """The checksum beside a file; None if it does not exist.
 
     Raises:
         UnreadableChecksum: the file has something else.

@@ -33,7 +33,7 @@ class DatabaseFacts:
     """What waits in a database, and since when it is written."""
 
     newest_ms: int | None
-    """When the newest row was made, UTC epoch milliseconds; None: there is none."""
+    """When the newest row was made, UTC epoch milliseconds; None if it does not exist."""
     first_ms: int | None
     due_messages: int
     oldest_due_ms: int | None

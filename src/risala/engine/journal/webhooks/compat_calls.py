@@ -108,7 +108,7 @@ _CALL: Final = f"SELECT {_CALLS.columns} FROM face_call WHERE event = ?"  # noqa
 
 
 def begin(conn: sqlite3.Connection, event: int, now_ms: int) -> CallToMake | None:
-    """Count an attempt before a byte of it leaves; None: there is none to make. The call stays due:
+    """Count an attempt before a byte of it leaves; None: no call is due. The call stays due:
     after a crash it is found again."""
     found = conn.execute(_CALL, (event,)).fetchone()
     if found is None or (call := _CALLS.of(found)).state != "pending":

@@ -87,7 +87,7 @@ _BEGUN: Final = (
 
 
 def begin(conn: sqlite3.Connection, seq: int, now_ms: int) -> WebhookAttempt | None:
-    """Store that an attempt begins, before a byte of it leaves; None: there is none to make.
+    """Store that an attempt begins, before a byte of it leaves; None: no call is due.
 
     The delivery stays due: after a crash it is found again.
     """

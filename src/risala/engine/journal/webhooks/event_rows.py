@@ -154,7 +154,7 @@ def by_id(conn: sqlite3.Connection, event_id: str) -> EventRow | None:
     return None if row is None else _ROWS.of(row)
 
 
-# -- freezing and building anew: each family has one of both ---------------------------------------
+# -- freezing and building again: each family has both -------------------------------------------
 
 
 def frozen_message(

@@ -115,7 +115,7 @@ def replay(
 
     Raises:
         NotFound: no such endpoint or delivery.
-        Conflict: the endpoint is disabled, or the delivery is under way by itself.
+        Conflict: the endpoint is disabled, or the delivery is already under way.
     """
     _refuse_disabled(conn, endpoint_id)
     found = delivery(conn, endpoint_id, event_id)

@@ -248,7 +248,7 @@ _LAST: Final = (
 
 
 def last_seq(conn: sqlite3.Connection) -> int:
-    """The key of the latest event; 0: there was none.
+    """The key of the latest event; 0: there was no event.
 
     If all events are deleted, their consumers still remember it: a later one must not get a key
     that they have passed, even if the clock was set back.

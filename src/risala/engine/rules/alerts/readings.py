@@ -219,7 +219,7 @@ class SinkFacts:
     is_stuck: bool
     behind: int
     age_s: float
-    """The age of the oldest event that it has not accepted; 0: there is none."""
+    """The age of the oldest event that it has not accepted; 0: no such event."""
     missed: int
     """Events that it will never get."""
     missed_at: int | None

@@ -59,7 +59,7 @@ class MembershipRepository:
         """An invitation that still holds.
 
         Raises:
-            NotFound: there is none, or it is too old.
+            NotFound: it does not exist, or is too old.
         """
         return members.invitation(self._store.reader, invitation_id, now_ms)
 
@@ -162,7 +162,7 @@ class MembershipRepository:
     async def decline(
         self, user_id: str, invitation_id: str, now_ms: int, *, by: AuditEntry
     ) -> Invitation:
-        """End an invitation to the user's address. Raises ``NotFound`` where there is none."""
+        """End an invitation to the user's address. Raises ``NotFound`` if there is none."""
         given = (user_id, invitation_id, now_ms)
         return await self._store.commit(lambda conn: members.answer(conn, *given), by)
 
@@ -174,7 +174,7 @@ class MembershipRepository:
         """Make somebody a member, and a user where nobody has the address.
 
         Args:
-            new: as they are stored where there is none.
+            new: as they are stored if there is none.
 
         Raises:
             NotFound: the organization does not exist.

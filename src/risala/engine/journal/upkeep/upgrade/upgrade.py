@@ -5,7 +5,7 @@
     look at the space       too little: refused, nothing is changed
     make a backup           beside the database, whole or not there; checked by SQLite
     short migrations        each in its transaction
-    audit                   by the checks of the version before; faults are noted, and told
+    audit                   by the checks of the version before; faults are noted and logged
     the move's migration    renames the old tables, makes the new ones
     move rows, in steps     each in its transaction, which also takes them out of the old tables
     audit                   by today's checks: as many rows, and no fault that was not there before
@@ -16,7 +16,7 @@ the end: the caller holds the lock of the data directory. What the rows of the o
 never thrown away: it is in the new ones, and in the backup.
 
 **A database whose books did not agree before** is brought over all the same. To refuse would end a
-service that ran with those books until yesterday; the faults are told in the log and by
+service that ran with those books until yesterday; the faults are in the log and shown by
 ``risala audit``, which finds them again, and the backup holds the rows as they were.
 """
 

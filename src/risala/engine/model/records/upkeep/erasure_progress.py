@@ -1,4 +1,4 @@
-"""What is told of erasures: what operations answer, and what faces ask by."""
+"""Erasures as operations report them, and the asks for faces."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class KeyGiver:
     def give(self, message_id: str, created_at: int, *, waits: bool) -> int:
         """The key of the next message; ``waits``: it is still to be sent."""
         natural = key_of(message_id)
-        # An id that is none of ours can only have come by hand; it is found all the same.
+        # A foreign id can only have come by hand; it is found too.
         least = created_at << 15 if natural is None else natural
         if waits:
             ms = key_ms(least)
