@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import AccessEnded, Language, SessionKind, User
 from risala.engine.model.people_records.sign_in import SignInLink
 from risala.engine.model.people_records.users import UserFields
+from risala.engine.model.records.people.users import MadeLink
 from risala.engine.people.account import name_of
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
 from risala.engine.people.tokens import digest, new_token
 from risala.engine.rules.people.lifetimes import LINK_MS
-
-
-@dataclass(frozen=True, slots=True)
-class MadeLink:
-    """A link that signs its user in; its token exists only here."""
-
-    user: User
-    kind: SessionKind
-    token: str = field(repr=False)
-    url: str = field(repr=False)
-    expires_at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +112,4 @@ class Users:
         have = self._have
         root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
         url = f"{root}/sign-in/link/{token}"
-        return MadeLink(user, kind, token, url, expires_at)
+        return MadeLink(user.email, kind, token, url, expires_at)

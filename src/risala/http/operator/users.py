@@ -11,9 +11,10 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records.people import users
 from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
-from risala.http.web.languages import N_, OWN_NAMES, language_named
+from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -34,14 +35,14 @@ async def show(visit: PageRequest) -> TrioResponse:
         asked["operator"] = True
     asked |= {name: text for name in ("before", "after") if (text := form.text(name))}
     try:
-        found = await visit.perform("user.list", **asked)
+        found = await visit.ask(users.LIST, **asked)
     except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("users"))
-    previous, after = found["previous"], found["next"]
+    previous, after = found.previous, found.next
     return await visit.page(
         "users/list.html",
         query=query,
-        users=found["users"],
+        users=found.users,
         before_at=None if previous is None else visit.at("users", **query, before=previous),
         after_at=None if after is None else visit.at("users", **query, after=after),
     )
@@ -51,26 +52,20 @@ async def show_one(visit: PageRequest) -> TrioResponse:
     email = visit.form.text("email")
     if not email:
         return visit.go(visit.at("users"))
-    found = await visit.perform("user.show", email=email)
-    assert visit.session is not None, "the route lets nobody else in"
-    user = found["user"]
-    language = language_named(user["language"])
+    found = await visit.ask(users.SHOW, email=email)
     return await visit.page(
         "users/show.html",
-        user=user,
-        language_name="" if language is None else OWN_NAMES[language],
-        memberships=found["memberships"],
-        sessions=[
-            {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
-            for each in found["devices"]
-        ],
+        user=found.user,
+        language_name=OWN_NAMES[found.user.language],
+        memberships=found.memberships,
+        sessions=[(each, device_name(each.agent)) for each in found.devices],
     )
 
 
 async def end(visit: PageRequest) -> TrioResponse:
     """End one session, or all."""
     email, session_id = visit.form.text("email"), visit.form.text("session_id")
-    await visit.perform("user.sign_out", email=email, session_id=session_id or None)
+    await visit.ask(users.SIGN_OUT, email=email, session_id=session_id or None)
     return visit.go(visit.at("users/one", email=email), ENDED if session_id else ALL_ENDED)
 
 

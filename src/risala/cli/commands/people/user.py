@@ -8,6 +8,16 @@ import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.people import users
+from risala.engine.model.records.people.users import (
+    Ended,
+    EndedUser,
+    ListedUser,
+    MadeLink,
+    UserStory,
+    VersionedUser,
+)
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -45,15 +55,15 @@ def user_create(
     Example: risala user create me@example.com --operator --language fr
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "user.create", email=email, operator=operator or None, name=name, language=language
+    async def work(session: GatewaySession) -> Reply[VersionedUser]:
+        return await session.ask(
+            users.CREATE, email=email, operator=operator or None, name=name, language=language
         )
 
     made = options.run(work, creates=True)
-    if not output.show(options.json, made):
-        what = "the operator" if made["operator"] else "the user"
-        output.said(f"Made {what} {made['email']}: {made['id']}")
+    if not output.show(options.json, made.json):
+        what = "the operator" if made.value.operator else "the user"
+        output.said(f"Made {what} {made.value.email}: {made.value.id}")
 
 
 @user.command("list")
@@ -69,32 +79,34 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
       risala user list --search example.com --operators
     """
 
-    async def work(session: GatewaySession) -> Json:
-        found: list[Json] = []
+    async def work(session: GatewaySession) -> tuple[list[ListedUser], list[Json]]:
+        found: list[ListedUser] = []
+        as_json: list[Json] = []
         after: str | None = None
         while True:
-            page = await session.perform(
-                "user.list", after=after, search=search, operator=operators or None
+            page = await session.ask(
+                users.LIST, after=after, search=search, operator=operators or None
             )
-            found += page["users"]
-            after = page["next"]
+            found += page.value.users
+            as_json += page.json["users"]
+            after = page.value.next
             if after is None:
-                return {"users": found}
+                return found, as_json
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    found, as_json = options.run(work)
+    if output.show(options.json, {"users": as_json}):
         return
     output.table(
         ("E-mail", "Name", "Language", "Operator", "Last signed in (UTC)"),
         (
             (
-                each["email"],
-                each["name"] or None,
-                each["language"],
-                each["operator"],
-                output.moment(each["lastSeenAt"]),
+                each.email,
+                each.name or None,
+                each.language,
+                each.operator,
+                output.at(each.last_seen_at),
             )
-            for each in found["users"]
+            for each in found
         ),
         empty=(
             "No user fits."
@@ -114,19 +126,19 @@ def user_show(options: Options, email: str) -> None:
     Example: risala user show me@example.com
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("user.show", email=email)
+    async def work(session: GatewaySession) -> Reply[UserStory]:
+        return await session.ask(users.SHOW, email=email)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
-    output.fields(_fields(found["user"]))
+    output.fields(_fields(found.value.user))
     click.echo()
     output.table(
         ("Organization", "Name", "Status", "Role"),
         (
-            (each["organizationId"], each["name"], each["status"], each["role"])
-            for each in found["memberships"]
+            (each.organization_id, each.name, each.status, each.role)
+            for each in found.value.memberships
         ),
         empty="They are in no organization.",
     )
@@ -135,27 +147,27 @@ def user_show(options: Options, email: str) -> None:
         ("Signed in (UTC)", "Last used", "Where", "Address", "Browser"),
         (
             (
-                output.moment(each["createdAt"]),
-                output.moment(each["usedAt"]),
-                each["kind"],
-                each["address"],
-                each["agent"],
+                output.at(each.created_at),
+                output.at(each.used_at),
+                each.kind,
+                each.address,
+                each.agent,
             )
-            for each in found["devices"]
+            for each in found.value.devices
         ),
         empty="They are signed in nowhere.",
     )
 
 
-def _fields(found: Json) -> Json:
+def _fields(found: VersionedUser) -> Json:
     return {
-        "id": found["id"],
-        "e-mail": found["email"],
-        "name": found["name"] or None,
-        "language": found["language"],
-        "operator": found["operator"],
-        "created": output.moment(found["createdAt"]),
-        "last signed in": output.moment(found["lastSeenAt"]),
+        "id": found.id,
+        "e-mail": found.email,
+        "name": found.name or None,
+        "language": found.language,
+        "operator": found.operator,
+        "created": output.at(found.created_at),
+        "last signed in": output.at(found.last_seen_at),
     }
 
 
@@ -186,12 +198,12 @@ def user_set(
     if not changes:
         raise click.UsageError("Say what to change; `risala user set --help` has the options.")
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("user.set", email=email, **changes)
+    async def work(session: GatewaySession) -> Reply[VersionedUser]:
+        return await session.ask(users.SET, email=email, **changes)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        output.fields(_fields(found))
+    if not output.show(options.json, found.json):
+        output.fields(_fields(found.value))
 
 
 @user.command("sign-in")
@@ -207,17 +219,19 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
       risala user sign-in me@example.com --console
     """
 
-    async def work(session: GatewaySession) -> tuple[Json, bool]:
-        made = await session.perform("user.sign_in", email=email, operator=console or None)
+    async def work(session: GatewaySession) -> tuple[Reply[MadeLink], bool]:
+        made = await session.ask(users.SIGN_IN, email=email, operator=console or None)
         return made, session.running
 
     made, running = options.run(work)
-    if output.show(options.json, made):
+    if output.show(options.json, made.json):
         return
     if not running:
         output.warned("The service is not running; the link works once it is.")
-    output.warned(f"A link for {made['email']}, for one use before {made['expiresAt'][11:16]} UTC:")
-    click.echo(made["url"])
+    link = made.value
+    before = output.utc(link.expires_at)[11:16]
+    output.warned(f"A link for {link.email}, for one use before {before} UTC:")
+    click.echo(link.url)
 
 
 @user.command("sign-out")
@@ -231,12 +245,12 @@ def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
     Example: risala user sign-out me@example.com
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("user.sign_out", email=email, session_id=session_id)
+    async def work(session: GatewaySession) -> Reply[Ended]:
+        return await session.ask(users.SIGN_OUT, email=email, session_id=session_id)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        ended = found["ended"]
+    if not output.show(options.json, found.json):
+        ended = found.value.ended
         output.said(f"{output.clean(email)} was signed out of {output.counted(ended, 'session')}.")
 
 
@@ -252,9 +266,9 @@ def user_delete(options: Options, email: str) -> None:
     Example: risala user delete me@example.com
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("user.delete", email=email)
+    async def work(session: GatewaySession) -> Reply[EndedUser]:
+        return await session.ask(users.DELETE, email=email)
 
     found = options.run(work)
-    if not output.show(options.json, found):
+    if not output.show(options.json, found.json):
         output.said(f"{output.clean(email)} is forgotten.")

@@ -23,6 +23,7 @@ from risala.engine.model.audit import AuditEntry, AuditImage, Values, masked
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.records.people.members import member_of
+from risala.engine.model.records.people.users import versioned
 from risala.engine.model.records.record import audit_image
 from risala.engine.model.times import iso
 
@@ -236,15 +237,7 @@ def alert_mute(conn: sqlite3.Connection, mute_id: str) -> Seen | None:
 
 def user(conn: sqlite3.Connection, user_id: str) -> Seen | None:
     found = users.find(conn, user_id)
-    if found is None:
-        return None
-    values = {
-        "email": found.email,
-        "name": found.name,
-        "language": found.language.value,
-        "operator": found.operator,
-    }
-    return Seen(None, values)
+    return None if found is None else Seen(None, audit_image(versioned(found)))
 
 
 def member(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Seen | None:

@@ -8,9 +8,16 @@ from typing import Any, Final
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid
-from risala.engine.model.people import Device, EmailChange, ReachableOrganization, User
+from risala.engine.model.people import EmailChange, ReachableOrganization
 from risala.engine.model.records.asks import Nothing
 from risala.engine.model.records.people.members import Invitation
+from risala.engine.model.records.people.users import (
+    Ended,
+    UserDevice,
+    VersionedUser,
+    user_device,
+    versioned,
+)
 from risala.engine.model.records.record import to_json
 from risala.engine.model.wire import organization_wire
 from risala.engine.operations.arguments import (
@@ -27,9 +34,6 @@ from risala.engine.operations.operation import Call, Operation
 from risala.engine.operations.people.wire import (
     MaybeLanguage,
     change_wire,
-    device_wire,
-    place_wire,
-    user_wire,
 )
 from risala.engine.people.account import ChangeAnswer
 from risala.engine.rules.roles import USERS
@@ -71,48 +75,24 @@ class LeaveOrganization(OfOrganization):
 
 @dataclass(frozen=True, slots=True)
 class AccountStory:
-    user: User
-    version: int
+    user: VersionedUser
     places: tuple[ReachableOrganization, ...]
     invitations: tuple[Invitation, ...]
     change: EmailChange | None
 
 
 @dataclass(frozen=True, slots=True)
-class VersionedUser:
-    user: User
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
 class Devices:
-    devices: tuple[Device, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    ended: int
+    devices: tuple[UserDevice, ...]
 
 
 def _account_wire(found: AccountStory) -> Json:
     return {
-        "user": user_wire(found.user, found.version),
-        "memberships": [place_wire(each) for each in found.places],
+        "user": to_json(found.user),
+        "memberships": [to_json(each) for each in found.places],
         "invitations": [to_json(each) for each in found.invitations],
         "change": None if found.change is None else change_wire(found.change),
     }
-
-
-def versioned_wire(found: VersionedUser) -> Json:
-    return user_wire(found.user, found.version)
-
-
-def _devices_wire(found: Devices) -> Json:
-    return {"devices": [device_wire(each) for each in found.devices]}
-
-
-def _ended_wire(found: Ended) -> Json:
-    return {"ended": found.ended}
 
 
 def _answer_wire(answer: ChangeAnswer) -> Json:
@@ -130,8 +110,7 @@ async def _show(call: Call[NoArguments]) -> AccountStory:
     people, me = call.services.people, _me(call)
     user = people.account.user(me)
     return AccountStory(
-        user,
-        people.account.version(me),
+        versioned(user, people.account.version(me)),
         tuple(people.memberships.organizations(me)),
         tuple(people.memberships.invitations_to(user.email)),
         people.account.pending_change(me),
@@ -142,11 +121,11 @@ async def _set(call: Call[SetAccount]) -> VersionedUser:
     given, account, me = call.given, call.services.people.account, _me(call)
     by = call.audit(AuditImage.USER, me)
     user = await account.change(me, given.name, given.language, by)
-    return VersionedUser(user, account.version(me))
+    return versioned(user, account.version(me))
 
 
 async def _devices(call: Call[NoArguments]) -> Devices:
-    return Devices(tuple(call.services.people.account.devices(_me(call))))
+    return Devices(tuple(map(user_device, call.services.people.account.devices(_me(call)))))
 
 
 async def _sign_out(call: Call[SignOut]) -> Ended:
@@ -214,7 +193,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.set",
         arguments=SetAccount,
         result=VersionedUser,
-        wire=versioned_wire,
+        wire=to_json,
         handler=_set,
         roles=USERS,
         changes=True,
@@ -223,7 +202,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.devices",
         arguments=NoArguments,
         result=Devices,
-        wire=_devices_wire,
+        wire=to_json,
         handler=_devices,
         roles=USERS,
     ),
@@ -231,7 +210,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.sign_out",
         arguments=SignOut,
         result=Ended,
-        wire=_ended_wire,
+        wire=to_json,
         handler=_sign_out,
         roles=USERS,
         changes=True,
@@ -258,7 +237,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         name="account.accept",
         arguments=OfInvitation,
         result=ReachableOrganization,
-        wire=place_wire,
+        wire=to_json,
         handler=_accept,
         roles=USERS,
         changes=True,

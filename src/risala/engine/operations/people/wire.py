@@ -7,14 +7,8 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.callers import Role
-from risala.engine.model.people import (
-    Device,
-    EmailChange,
-    Language,
-    ReachableOrganization,
-    User,
-)
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.people import EmailChange, Language
+from risala.engine.model.times import iso
 from risala.engine.operations.arguments import ArgumentKind, Json, fault, maybe, text
 
 MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
@@ -42,41 +36,6 @@ MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
 MaybeLanguage = Annotated[
     Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
 ]
-
-
-def user_wire(user: User, version: int) -> Json:
-    return {
-        "id": user.id,
-        "email": user.email,
-        "name": user.name,
-        "language": user.language.value,
-        "operator": user.operator,
-        "createdAt": iso(user.created_at),
-        "updatedAt": iso(user.updated_at),
-        "lastSeenAt": maybe_iso(user.seen_at),
-        "version": version,
-    }
-
-
-def place_wire(found: ReachableOrganization) -> Json:
-    return {
-        "organizationId": found.organization_id,
-        "name": found.name,
-        "status": found.status,
-        "role": found.role.value,
-    }
-
-
-def device_wire(found: Device) -> Json:
-    return {
-        "id": found.id,
-        "kind": found.kind.value,
-        "agent": found.agent,
-        "address": found.address,
-        "createdAt": iso(found.created_at),
-        "usedAt": iso(found.used_at),
-        "expiresAt": iso(found.expires_at),
-    }
 
 
 def change_wire(found: EmailChange) -> Json:
