@@ -319,7 +319,7 @@ print(len(ids))
 """
 
 _SMPP34 = """
-import asyncio, sys, smpp34
+import asyncio, os, sys, smpp34
 async def main():
     client = smpp34.Client(host="127.0.0.1", port=int(sys.argv[1]), system_id="esme",
                            password="secret", bind_type="TRX")
@@ -334,9 +334,12 @@ async def main():
     assert all(r.startswith("id:" + i) and "stat:DELIVRD" in r for i, r in zip(ids, receipts))
     await smsc.unbind()
     await client.stop()
-    print(len(ids))
+    print(len(ids), flush=True)
 asyncio.run(main())
+os._exit(0)
 """
+# It leaves at once: the library's threads (Tokio) may still run while the interpreter ends, which
+# then aborts now and then.
 
 
 @pytest.mark.slow
