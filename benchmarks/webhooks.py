@@ -53,7 +53,7 @@ class Bench:
         started = time.perf_counter()
         for _ in range(EVENTS_EACH):
             await self._happen()
-        reader = self.engine.gateway.services.repositories.store.reader
+        reader = self.engine.gateway.services.repositories._store.reader
         while reader.execute(_LEFT).fetchone()[0]:  # noqa: ASYNC110 -- a table is watched
             await trio.sleep(0.02)
         sound = ORGANIZATIONS * ENDPOINTS_EACH - len(self.bad)

@@ -99,7 +99,7 @@ class House:
         return shown["balance"]
 
     async def events(self) -> list[dict]:
-        reader = self.gateway.services.repositories.store.reader
+        reader = self.gateway.services.repositories._store.reader
         return [json.loads(event.body) for event in outbox.after(reader, 0, 10_000)]
 
 

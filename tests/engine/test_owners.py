@@ -65,7 +65,7 @@ class Chaos:
 
     async def check(self) -> None:
         """Guess at a session, rightly where its code has come, twice at once or not."""
-        read = self.house.gateway.services.repositories.store.reader.execute
+        read = self.house.gateway.services.repositories._store.reader.execute
         known = read("SELECT id, message_id FROM verifications").fetchall()
         if not known:
             return
@@ -177,7 +177,7 @@ async def test_whatever_crashes_and_whoever_hangs_up_no_limit_is_passed(open_hou
             each["name"] for each in services.delivery.statistics()["actors"] if each["restarts"]
         }
         assert crashed == {*ACTORS}
-        read = services.repositories.store.reader.execute
+        read = services.repositories._store.reader.execute
         (charged,) = read("SELECT -sum(amount) FROM ledger WHERE kind = 'charge'").fetchone()
         assert 0 < charged <= CAP
         assert read("SELECT sum(amount) FROM spending").fetchone() == (charged,)

@@ -50,7 +50,7 @@ class Desk:
         return self.engine.gateway.services.intake.statistics().intake
 
     def messages(self):
-        rows = self.engine.gateway.services.repositories.store.reader.execute(
+        rows = self.engine.gateway.services.repositories._store.reader.execute(
             "SELECT body FROM messages"
         ).fetchall()
         return sorted(row[0] for row in rows)

@@ -100,6 +100,6 @@ async def test_what_is_rolled_back_was_never_wrong(new_world, autojump_clock):
 
 
 def _one(engine):
-    return engine.gateway.services.repositories.store.reader.execute(
+    return engine.gateway.services.repositories._store.reader.execute(
         "SELECT id FROM organizations"
     ).fetchone()[0]

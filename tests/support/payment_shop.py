@@ -116,4 +116,4 @@ async def found_shop(house: Any, balance: str | None = None) -> Shop:
 
 
 def assert_books_agree(house: Any) -> None:
-    assert audit(house.gateway.services.repositories.store.reader).faults == ()
+    assert audit(house.gateway.services.repositories._store.reader).faults == ()

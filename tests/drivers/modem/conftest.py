@@ -316,7 +316,7 @@ class Service:
         return self.engine.gateway.show_message(message_id)[0].status
 
     def inbound(self) -> list[str]:
-        rows = self.engine.gateway.services.repositories.store.reader.execute(
+        rows = self.engine.gateway.services.repositories._store.reader.execute(
             "SELECT body FROM inbound ORDER BY rowid"
         )
         return [row[0] for row in rows]

@@ -48,7 +48,7 @@ async def test_a_key_tells_who_asks(house, key_type, mode, prefix, autojump_cloc
 async def test_no_value_is_on_the_disk_or_made_twice(house, autojump_clock):
     values = [(await create(house)).value for _ in range(20)]
     assert len(set(values)) == 20
-    dump = "".join(house.gateway.services.repositories.store.reader.iterdump())
+    dump = "".join(house.gateway.services.repositories._store.reader.iterdump())
     assert not any(value[8:] in dump for value in values)
 
 
@@ -299,7 +299,7 @@ async def test_a_contact_is_one_short_line_and_stands_in_the_trail(house, autoju
     given = {"key_id": created.key.id, "contact": "  Aïcha,  36 12 34 56 "}
     changed = await house.gateway.perform("key.set", given)
     assert changed["contact"] == "Aïcha, 36 12 34 56"
-    (line, *_) = audit_log.lines(house.gateway.services.repositories.store.reader, 1)
+    (line, *_) = audit_log.lines(house.gateway.services.repositories._store.reader, 1)
     assert line.action == "key.set"
     assert line.after is not None
     assert line.after["contact"] == "Aïcha, 36 12 34 56"

@@ -80,7 +80,7 @@ async def test_what_is_not_its_password_or_its_face_is_refused(house, autojump_c
 
 async def test_no_password_is_on_the_disk(house, autojump_clock):
     made = [await create(house, face) for face in ("kannel", "twilio", "smpp")]
-    dump = "".join(house.gateway.services.repositories.store.reader.iterdump())
+    dump = "".join(house.gateway.services.repositories._store.reader.iterdump())
     for each in made:
         assert each.password not in dump
         assert each.password.encode().hex().upper() not in dump.upper()
@@ -91,7 +91,7 @@ async def test_a_short_password_has_a_slow_hash_and_a_salt_of_its_own(house, aut
     assert shape_of("smpp").is_weak
     for name in ("one", "other"):
         await create(house, "smpp", name)
-    reader = house.gateway.services.repositories.store.reader
+    reader = house.gateway.services.repositories._store.reader
     salts = {salt for (salt,) in reader.execute("SELECT salt FROM face_credentials")}
     assert len(salts) == 2
     assert None not in salts
@@ -225,7 +225,7 @@ async def test_no_event_is_owed_to_a_credential_that_is_no_more(house, end, auto
     consumer = f"{made.credential.face}:{made.id}"
     cursors = EventCursors(services.repositories.events, services.recorder.clock)
     await cursors.open(consumer, organization_id=organization_id)
-    assert event_cursors.one(services.repositories.store.reader, consumer) is not None
+    assert event_cursors.one(services.repositories._store.reader, consumer) is not None
     if end == "revoked":
         await house.gateway.perform("credential.revoke", {"credential_id": made.id})
     else:
@@ -233,7 +233,7 @@ async def test_no_event_is_owed_to_a_credential_that_is_no_more(house, end, auto
         await house.gateway.perform(
             "org.delete", {"organization_id": organization_id, "name": name}
         )
-    assert event_cursors.one(services.repositories.store.reader, consumer) is None
+    assert event_cursors.one(services.repositories._store.reader, consumer) is None
 
 
 async def test_a_name_that_is_there_takes_no_less_looking_up_than_one_that_is_not(

@@ -25,7 +25,7 @@ async def test_nobody_waits_for_a_long_queue_to_be_sorted(open_house, carrier, q
         message_ids = [await house.send() for _ in range(QUEUED)]
     other = carrier("other", prefixes=["+2223"])
     async with open_house(other) as house:
-        read = house.gateway.services.repositories.store.reader.execute
+        read = house.gateway.services.repositories._store.reader.execute
         unsorted = "SELECT count(*) FROM messages WHERE status = 'pending' AND route = '+222'"
         assert 0 < read(unsorted).fetchone()[0] <= QUEUED
         for message_id in message_ids:

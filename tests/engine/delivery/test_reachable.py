@@ -70,7 +70,7 @@ async def test_what_waits_for_its_next_attempt_keeps_its_time(open_house, quick)
 
 
 def due_at(house, message: str) -> int:
-    reader = house.gateway.services.repositories.store.reader
+    reader = house.gateway.services.repositories._store.reader
     return reader.execute("SELECT due_at FROM message WHERE id = ?", (message,)).fetchone()[0]
 
 

@@ -106,7 +106,7 @@ async def test_receipts_find_their_message_once_the_form_of_ids_is_set(
             await house.wait_status(message_id, status)
             _, timeline = house.gateway.show_message(message_id)
             assert [entry.status for entry in timeline].count(status) == 1
-            reader = house.gateway.services.repositories.store.reader
+            reader = house.gateway.services.repositories._store.reader
             assert held.unused(reader, "fake") == []
 
 

@@ -56,7 +56,7 @@ async def test_three_are_the_most_unless_it_is_set_and_of_codes_too(open_house, 
         await house.gateway.send_code(house.principal, SendCode("+22236123456"))
         await trio.sleep(590)  # nearly all of its time
         assert len(driver.submitted) == 3
-        status = house.gateway.services.repositories.store.reader.execute(
+        status = house.gateway.services.repositories._store.reader.execute(
             "SELECT status, error_code FROM messages"
         ).fetchone()
         assert status == ("failed", "UNCERTAIN")

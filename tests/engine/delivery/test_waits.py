@@ -154,7 +154,7 @@ async def test_a_code_says_it_too(open_house, quick):
     async with open_house() as house:
         house.driver.set_health(HealthState.DOWN)
         session = await house.gateway.send_code(house.principal, SendCode("+22236123456"))
-        ((message_id,),) = house.gateway.services.repositories.store.reader.execute(
+        ((message_id,),) = house.gateway.services.repositories._store.reader.execute(
             "SELECT message_id FROM verifications WHERE id = ?", (session,)
         ).fetchall()
         assert "the link of fake is down" in said(house, message_id)[0]

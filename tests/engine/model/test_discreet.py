@@ -119,7 +119,7 @@ async def test_no_driver_brings_a_text_anywhere(open_house, quick, how, is_code)
             await trio.sleep(200)
         (text,) = {segment.text for segment in driver.submitted}
         logged = json.dumps([str(entry) for entry in logs])
-        kept = "\n".join(house.gateway.services.repositories.store.reader.iterdump()).replace(
+        kept = "\n".join(house.gateway.services.repositories._store.reader.iterdump()).replace(
             SECRET, "", 1
         )
     (code,) = re.findall(r"[0-9]{4,8}", text)

@@ -30,7 +30,7 @@ def ask(house):
 
 def trail(house):
     return audit_log.lines(
-        house.gateway.services.repositories.store.reader, 100, action="message.export"
+        house.gateway.services.repositories._store.reader, 100, action="message.export"
     )
 
 

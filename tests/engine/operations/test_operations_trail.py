@@ -119,7 +119,7 @@ class World:
         return found
 
     def lines(self):
-        return audit_log.lines(self.house.gateway.services.repositories.store.reader, 500)
+        return audit_log.lines(self.house.gateway.services.repositories._store.reader, 500)
 
     async def make(self):
         services = self.house.gateway.services
@@ -485,7 +485,7 @@ async def test_no_secret_code_or_body_is_in_any_line(world, autojump_clock):
         await world.prepare(name)
         caller = world.caller(OPERATIONS[name], OPERATOR)
         await world.do(name, caller, **world.arguments(name))
-    rows = world.house.gateway.services.repositories.store.reader.execute(
+    rows = world.house.gateway.services.repositories._store.reader.execute(
         "SELECT * FROM audit_log"
     ).fetchall()
     told = json.dumps(rows)

@@ -309,7 +309,7 @@ async def test_no_customer_sees_any_of_it(open_bank, quick):
             await bank.write(text, sender=NUMBER)
         assert (await bank.house.gateway.perform("inbound.list", mine))["messages"] == []
         assert len(await bank.house.events()) == before
-        reader = bank.house.gateway.services.repositories.store.reader
+        reader = bank.house.gateway.services.repositories._store.reader
         assert reader.execute("SELECT count(*) FROM inbound").fetchone() == (0,)
         assert not opt_outs.is_out(reader, bank.shop.organization_id, NUMBER)
         # The same PDU twice is one text.

@@ -125,7 +125,7 @@ async def entries(house):
 
 
 def assert_books_agree(house):
-    assert audit(house.gateway.services.repositories.store.reader).faults == ()
+    assert audit(house.gateway.services.repositories._store.reader).faults == ()
 
 
 async def test_mobile_money_from_its_begin_to_the_ledger(open_shop, quick):
@@ -488,7 +488,7 @@ async def test_the_audit_proves_payments_by_the_ledger(open_shop, quick):
         journal = house.gateway.services.recorder.journal
         assert_books_agree(house)
         await journal.commit(lambda conn: conn.execute("UPDATE payments SET paid = 1") and None)
-        (fault,) = audit(house.gateway.services.repositories.store.reader).faults
+        (fault,) = audit(house.gateway.services.repositories._store.reader).faults
         assert payment["id"] in fault
 
 

@@ -148,7 +148,7 @@ class Life:
         self.gateway = house.gateway
 
     def _some(self, state: str | None = None) -> Any:
-        found = rows.page(self.gateway.services.repositories.store.reader, 200)
+        found = rows.page(self.gateway.services.repositories._store.reader, 200)
         fitting = [each for each in found if state is None or each.state == state]
         return self.dice.choice(fitting) if fitting else None
 
@@ -355,7 +355,7 @@ async def test_the_books_are_right_whatever_comes(open_house, open_world, autoju
             await live(Life(house, world, shops))
     async with open_world(world, codes) as house:
         await trio.sleep(12 * 3600)
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         assert_right(reader, world, shops)
         stored = rows.page(reader, 10_000)
         states = {each.id: each.state for each in stored if each.id in world.paid}

@@ -63,7 +63,7 @@ async def test_it_outlives_its_organization(open_shop, quick):
         await house.gateway.perform(
             "org.delete", {"organization_id": shop.organization_id, "name": "Shop"}, OPERATOR
         )
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         await trio.sleep(600)
         assert erasures.under_way(reader) == []
         again = await other.begin()
@@ -84,7 +84,7 @@ async def test_the_audit_misses_a_reference_that_is_gone(open_shop, quick):
         assert_books_agree(house)
         journal = house.gateway.services.recorder.journal
         await journal.commit(lambda conn: conn.execute("DELETE FROM credited") and None)
-        (fault,) = audit(house.gateway.services.repositories.store.reader).faults
+        (fault,) = audit(house.gateway.services.repositories._store.reader).faults
         assert payment["id"] in fault
 
 

@@ -133,7 +133,7 @@ class Town:
         return await self.do(name, caller, **given)
 
     def rows(self, query: str, *given: Any) -> list[Any]:
-        return self.gateway.services.repositories.store.reader.execute(query, given).fetchall()
+        return self.gateway.services.repositories._store.reader.execute(query, given).fetchall()
 
 
 OpenTown = Callable[..., AbstractAsyncContextManager[Town]]

@@ -280,12 +280,12 @@ async def test_the_doctor_tells_of_mails_that_nobody_got(open_town, autojump_clo
     async with open_town(mailer=False) as town:
         await invite(town)
         await trio.testing.wait_all_tasks_blocked()
-        found = queue_status(town.gateway.services.repositories.store.reader)
+        found = queue_status(town.gateway.services.repositories._store.reader)
         assert (found.failing, found.given_up, found.no_mailer) == (0, 0, 1)
     mails = kept_mails(failures=2)
     async with open_town(mails) as town:
         await invite(town, B)
         await trio.testing.wait_all_tasks_blocked()
-        assert queue_status(town.gateway.services.repositories.store.reader).failing == 1
+        assert queue_status(town.gateway.services.repositories._store.reader).failing == 1
         await trio.sleep(100)
-        assert queue_status(town.gateway.services.repositories.store.reader).failing == 0
+        assert queue_status(town.gateway.services.repositories._store.reader).failing == 0

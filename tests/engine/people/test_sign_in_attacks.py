@@ -192,11 +192,11 @@ async def test_mails_to_addresses_without_a_user_are_capped_and_nobody_is_told(
 
 
 def rows(town, count=1000):
-    return sign_in_failures.newest(town.gateway.services.repositories.store.reader, count)
+    return sign_in_failures.newest(town.gateway.services.repositories._store.reader, count)
 
 
 def trail(town):
-    found = audit_log.lines(town.gateway.services.repositories.store.reader, 100)
+    found = audit_log.lines(town.gateway.services.repositories._store.reader, 100)
     return [each for each in found if each.action == "sign_in.failed"]
 
 
@@ -282,7 +282,7 @@ async def test_the_trail_and_the_table_are_bounded(town, autojump_clock, monkeyp
 
     at = town.clock.now_ms()
     await journal.commit(lambda conn: unit(conn, at))
-    reader = town.gateway.services.repositories.store.reader
+    reader = town.gateway.services.repositories._store.reader
     audited = "SELECT count(*) FROM audit_log WHERE action = 'sign_in.failed'"
     assert reader.execute(audited).fetchone() == (AUDITED_PER_HOUR,)
     monkeypatch.setattr(sign_in_failures, "FAILURES_MAX", 250 + sign_in_failures.SLOW_MAX)
@@ -301,5 +301,5 @@ async def test_a_limit_that_strangers_use_up_is_seen(town, autojump_clock):
     assert [(each.reason, each.email) for each in found] == [(FailureReason.LIMITED, OPERATOR)]
     (line,) = trail(town)
     assert line.subject is not None  # it says whose sign-in is shut
-    counted = sign_in_failures.counted(town.gateway.services.repositories.store.reader, 0)
+    counted = sign_in_failures.counted(town.gateway.services.repositories._store.reader, 0)
     assert counted == {(CONSOLE, FailureReason.LIMITED): 1}

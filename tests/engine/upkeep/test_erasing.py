@@ -30,7 +30,7 @@ class World:
 
     @property
     def reader(self):
-        return self.house.gateway.services.repositories.store.reader
+        return self.house.gateway.services.repositories._store.reader
 
     async def do(self, name, /, **arguments):
         return await self.house.gateway.perform(name, arguments)

@@ -40,13 +40,13 @@ class World:
         return asked["id"]
 
     def all_sent(self):
-        statuses = self.services.repositories.store.reader.execute(
+        statuses = self.services.repositories._store.reader.execute(
             "SELECT DISTINCT status FROM messages"
         ).fetchall()
         return statuses == [("sent",)]
 
     def find(self, export_id):
-        return exports.find(self.services.repositories.store.reader, export_id)
+        return exports.find(self.services.repositories._store.reader, export_id)
 
     async def lines(self, export_id):
         """What is in the file, by name."""
@@ -108,7 +108,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     assert {each["kind"] for each in found["ledger.jsonl"]} == {"topup", "charge"}
     assert [each["last4"] for each in found["settings.json"]["keys"]] == [world.secret[-4:]]
     told = json.dumps(found)
-    assert world.services.repositories.store.reader.execute(
+    assert world.services.repositories._store.reader.execute(
         "SELECT count(*) FROM message"
     ).fetchone() == (4,)
     for secret in world.secrets:
@@ -121,7 +121,7 @@ async def test_everything_of_an_organization_is_in_it_and_no_secret(world, autoj
     )
     (path,) = world.folder.iterdir()
     assert path.stat().st_mode & 0o777 == 0o600
-    lines = world.services.repositories.store.reader.execute(
+    lines = world.services.repositories._store.reader.execute(
         "SELECT action FROM audit_log WHERE action LIKE 'export%'"
     )
     assert [action for (action,) in lines] == ["export.ask", "export.fetch"]

@@ -323,7 +323,7 @@ async def test_nothing_goes_where_it_is_kept_for_ever(open_house, quick):
         )
         await trio.sleep(1)
         await pass_days(quick, 1000)
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         assert reader.execute("SELECT body, pruned FROM messages").fetchall() == [("kept", 0)]
         assert reader.execute("SELECT count(*) FROM events").fetchone() == (1,)
         step = await house.gateway.perform("retention.run", {})

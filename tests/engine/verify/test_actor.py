@@ -71,7 +71,7 @@ async def check(house, verification_id: str, code: str = WRONG) -> bool:
 
 def row(house, verification_id: str):
     return verifications.of_operator(
-        house.gateway.services.repositories.store.reader, verification_id
+        house.gateway.services.repositories._store.reader, verification_id
     )
 
 

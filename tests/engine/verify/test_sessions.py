@@ -119,7 +119,7 @@ async def test_expiry_is_on_time_and_told_once(open_house, quick):
 async def test_get_never_shows_pending_when_the_time_is_over(open_house, quick):
     async with open_house() as house:
         verification_id = await send(house)
-        row = verifications.find(house.gateway.services.repositories.store.reader, verification_id)
+        row = verifications.find(house.gateway.services.repositories._store.reader, verification_id)
         from risala.engine.verify.sessions import view_of
 
         assert view_of(row, row.expires_at - 1).status == "pending"

@@ -50,7 +50,7 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
             "carrierCode": None,
             "metadata": {"order": "٧"},
         }
-        stored = stored_events(house.gateway.services.repositories.store.reader)[0].body
+        stored = stored_events(house.gateway.services.repositories._store.reader)[0].body
         assert call.body == stored.encode()
         assert "hello" not in stored
         assert call.headers["X-Mine"] == "yes"
@@ -207,7 +207,7 @@ async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, q
         assert calls <= 3
         with pytest.raises(NotFound):
             await house.perform("webhook.show", endpoint_id=endpoint)
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         states = reader.execute("SELECT DISTINCT state FROM webhook_deliveries").fetchall()
         assert states == [("dropped",)]
         dump = str(reader.execute("SELECT * FROM webhook_endpoints").fetchall())

@@ -57,7 +57,7 @@ async def test_the_bodies_are_those_of_the_page(open_house, quick):
         await house.gateway.send_code(house.principal, SendCode("+22236123456"))
         await driver.wait_submitted(1)
         code = re.search(r"\d{6}", driver.submitted[0].text)[0]
-        session = house.gateway.services.repositories.store.reader.execute(
+        session = house.gateway.services.repositories._store.reader.execute(
             "SELECT id FROM verifications"
         ).fetchone()[0]
         await house.gateway.check_code(house.principal, session, code)

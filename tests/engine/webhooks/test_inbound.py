@@ -412,14 +412,14 @@ async def test_looking_back_goes_on_after_a_restart(open_house, quick, driver, m
 
 
 def writers(house) -> set[str]:
-    rows = house.gateway.services.repositories.store.reader.execute(
+    rows = house.gateway.services.repositories._store.reader.execute(
         "SELECT recipient FROM last_writers"
     )
     return {row[0] for row in rows}
 
 
 def looks_back(house) -> str | None:
-    return meta.get(house.gateway.services.repositories.store.reader, "opt_outs.look_back")
+    return meta.get(house.gateway.services.repositories._store.reader, "opt_outs.look_back")
 
 
 async def test_an_opt_out_survives_a_restart_and_can_be_taken_back(open_house, quick, driver):

@@ -37,7 +37,7 @@ async def test_an_event_that_is_owed_is_kept(open_house, quick):
         await house.happen(kind="sms.received")  # nobody asked for it: no delivery
         quick.jump(2 * 86_400)
         await trio.sleep(60)
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         assert reader.execute("SELECT id FROM events").fetchall() == [(event,)]
         house.outbound.plan.clear()
         await trio.sleep(2 * 86_400)

@@ -97,7 +97,7 @@ async def _restart(open_house, folder: Path, arrived: Counter[tuple[str, str]]) 
     receivers = Receivers(arrived, 0)
     async with open_house(receivers, data_dir=folder) as house:
         await trio.sleep(60)
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         owed = reader.execute(
             "SELECT w.url, d.event_id, d.state, d.attempts FROM webhook_deliveries d"
             " JOIN webhook_endpoints w ON w.id = d.endpoint_id"

@@ -170,7 +170,7 @@ async def test_a_slow_reader_is_told_so_and_how_each_message_stands(open_house, 
             told = await drain(follower)
             assert told[0] == Lagged(40 * 3)  # accepted, processing, sent or failed
             assert len(told) == 41
-            rows = house.gateway.services.repositories.store.reader.execute(
+            rows = house.gateway.services.repositories._store.reader.execute(
                 "SELECT id, status FROM messages"
             ).fetchall()
             assert stands(told) == dict(rows)

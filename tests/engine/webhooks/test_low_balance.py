@@ -26,7 +26,7 @@ ORDER BY l.seq
 
 
 def events(house) -> list[dict]:
-    return told_bodies(house.gateway.services.repositories.store.reader, "balance.low")
+    return told_bodies(house.gateway.services.repositories._store.reader, "balance.low")
 
 
 async def set_low(house, amount: str | None) -> None:

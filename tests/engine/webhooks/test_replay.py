@@ -30,7 +30,7 @@ async def fail(house, endpoint: str, count: int) -> list[str]:
 
 
 async def attempts_made(house, endpoint: str) -> int:
-    reader = house.gateway.services.repositories.store.reader
+    reader = house.gateway.services.repositories._store.reader
     return reader.execute(
         "SELECT coalesce(sum(attempts), 0) FROM webhook_deliveries WHERE endpoint_id = ?",
         (endpoint,),

@@ -69,7 +69,7 @@ class Office:
         return shown["balance"]
 
     def rows(self) -> tuple[int, ...]:
-        reader = self.gateway.services.repositories.store.reader
+        reader = self.gateway.services.repositories._store.reader
         return tuple(
             reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in ("messages", "ledger", "idempotency", "timeline")

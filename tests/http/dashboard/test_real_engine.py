@@ -420,7 +420,7 @@ async def test_a_number_is_forgotten_and_everything_taken_along(town, reader_of)
     page = await owner.get(f"{settings}/kept")
     assert '<option value="30" selected>' in page.text
     begun = await owner.submit(page, f"{settings}/exports")
-    reader = town.app.site.gateway.services.repositories.store.reader
+    reader = town.app.site.gateway.services.repositories._store.reader
     state = "SELECT state FROM exports"
     await until_true(lambda: reader.execute(state).fetchone() == ("ready",))
     page = await owner.get(begun.location)

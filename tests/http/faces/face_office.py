@@ -91,7 +91,7 @@ class FaceOffice:
         return await self.client.post(path, headers=headers, data=urlencode(fields))
 
     def messages(self) -> list[str]:
-        reader = self.gateway.services.repositories.store.reader
+        reader = self.gateway.services.repositories._store.reader
         return [row[0] for row in reader.execute("SELECT id FROM message ORDER BY key")]
 
     async def wait_status(self, message_id: str, status: str) -> None:

@@ -278,7 +278,7 @@ async def test_a_call_that_fails_is_made_again_until_its_credential_ends(office,
     assert (await ask(office, **{"dlr-mask": "8", "dlr-url": CALLED}))[0] == 202
     await trio.sleep(400)  # the second wait of the schedule is five minutes
     await office.outbound.wait(3)
-    reader = office.gateway.services.repositories.store.reader
+    reader = office.gateway.services.repositories._store.reader
     rows = "SELECT state, tries, status FROM face_call"
     await trio.sleep(1)
     assert reader.execute(rows).fetchall() == [("delivered", 3, 200)]
@@ -312,7 +312,7 @@ async def test_old_calls_and_callbacks_are_taken_out(office, autojump_clock):
     await office.outbound.wait(1)
     await trio.sleep(1)
     services = office.gateway.services
-    reader, now_ms = services.repositories.store.reader, services.recorder.clock.now_ms()
+    reader, now_ms = services.repositories._store.reader, services.recorder.clock.now_ms()
     assert await services.recorder.journal.commit(lambda conn: compat_calls.tidy(conn, 1)) == 0
     unit = partial(compat_calls.tidy, before_ms=now_ms + 1000)
     assert await services.recorder.journal.commit(unit) == 2
@@ -324,7 +324,7 @@ async def test_a_number_that_is_forgotten_is_called_about_no_more(office, autoju
     await ask(office, **{"dlr-mask": "8", "dlr-url": f"{CALLED}?to={TO}"})
     await office.outbound.wait(1)
     await office.perform("number.forget", organization_id=office.organization_id, number=TO)
-    reader = office.gateway.services.repositories.store.reader
+    reader = office.gateway.services.repositories._store.reader
     for table in ("face_call", "face_callback"):
         for _ in range(100):
             if reader.execute(f"SELECT 1 FROM {table}").fetchone() is None:
@@ -358,7 +358,7 @@ async def test_a_query_with_a_password_is_in_no_log_file_event_or_row(
         events = [
             json.dumps(dict(zip(range(20), row, strict=False)), default=str)
             for table in ("events", "audit_log", "face_callback", "message", "line")
-            for row in office.gateway.services.repositories.store.reader.execute(
+            for row in office.gateway.services.repositories._store.reader.execute(
                 f"SELECT * FROM {table}"
             )
         ]

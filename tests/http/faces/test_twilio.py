@@ -273,11 +273,11 @@ async def test_a_message_is_redacted_and_deleted_by_their_library(shop):
         assert await shop.refused(gone) == (404, 20404)
     assert [each.sid for each in await shop.do(shop.client().messages.list)] == [kept.sid]
     held = "SELECT count(*) FROM message WHERE body = 'secret words'"
-    assert shop.office.gateway.services.repositories.store.reader.execute(held).fetchone() == (0,)
+    assert shop.office.gateway.services.repositories._store.reader.execute(held).fetchone() == (0,)
     (first, _) = shop.office.messages()
     view = shop.office.gateway.show_message(first)[0]
     assert (view.to, view.body, view.metadata) == ("forgotten", None, {})
-    trail = shop.office.gateway.services.repositories.store.reader.execute(
+    trail = shop.office.gateway.services.repositories._store.reader.execute(
         "SELECT count(*) FROM audit_log WHERE action = 'message.erase'"
     )
     assert trail.fetchone() == (2,)

@@ -20,7 +20,7 @@ async def sent(post, to="+22236123456"):
 
 
 def status(post, message_id):
-    row = post.gateway.services.repositories.store.reader.execute(
+    row = post.gateway.services.repositories._store.reader.execute(
         "SELECT status FROM messages WHERE id = ?", (message_id,)
     ).fetchone()
     return row[0]

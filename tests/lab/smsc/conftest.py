@@ -132,7 +132,7 @@ class Exchange:
         return shown["balance"]
 
     def inbound_texts(self) -> list[str]:
-        rows = self.gateway.services.repositories.store.reader.execute(
+        rows = self.gateway.services.repositories._store.reader.execute(
             "SELECT body FROM inbound ORDER BY rowid"
         )
         return [row[0] for row in rows.fetchall()]

@@ -214,7 +214,7 @@ async def test_what_comes_again_because_the_storage_was_slow_counts_once(
             kinds = Counter(entry.line.kind for entry in it.gateway.show_message(one)[1])
             assert kinds[Kind.DELIVERED] == 1
             assert not {Kind.RECEIPT_CONTRADICTS, Kind.RECEIPT_LATE} & set(kinds)
-        reader = it.gateway.services.repositories.store.reader
+        reader = it.gateway.services.repositories._store.reader
         told = Counter(json.loads(one.body)["type"] for one in outbox.after(reader, 0, 100))
         assert told["sms.delivered"] == 2
 

@@ -102,7 +102,7 @@ class City:
 
     def is_quiet(self) -> bool:
         """Whether what was begun while all this was made is over: codes sent, exports written."""
-        reader = self.gateway.services.repositories.store.reader
+        reader = self.gateway.services.repositories._store.reader
         codes = "SELECT count(*) FROM messages WHERE kind = 'code' AND status <> 'delivered'"
         exports = "SELECT count(*) FROM exports WHERE ended_at IS NULL"
         return not any(reader.execute(each).fetchone()[0] for each in (codes, exports))

@@ -100,7 +100,7 @@ class Strangers(EsmeErrands):
             self.say("Twilio's answer", answer.status)
             return
         sid = json.loads(answer.body)["sid"]
-        read = self.gateway.services.repositories.store.reader.execute
+        read = self.gateway.services.repositories._store.reader.execute
         (session,) = read(
             "SELECT id FROM verifications WHERE id LIKE ?", (f"{start_of('VE', 'ver', sid)}%",)
         ).fetchone()

@@ -54,7 +54,7 @@ async def test_where_the_message_is_not_stored_its_parts_stay(open_house, quick,
             with pytest.raises(NotStoredError):
                 await context.inbound(WHOLE, forget=("part/1",))
         assert context.recall("part/") == {"part/1": "whole"}
-        stored = house.gateway.services.repositories.store.reader.execute(
+        stored = house.gateway.services.repositories._store.reader.execute(
             "SELECT count(*) FROM inbound"
         ).fetchone()
         assert stored == (0,)

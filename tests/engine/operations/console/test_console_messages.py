@@ -23,7 +23,7 @@ def do(house, name, caller=OPERATOR, /, **arguments):
 
 
 def lines(house, **wanted):
-    return audit_log.lines(house.gateway.services.repositories.store.reader, 100, **wanted)
+    return audit_log.lines(house.gateway.services.repositories._store.reader, 100, **wanted)
 
 
 async def test_a_message_is_found_by_number_id_and_the_carriers_id(house, autojump_clock):

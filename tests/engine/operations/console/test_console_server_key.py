@@ -70,7 +70,7 @@ async def test_a_rotation_is_in_the_trail_and_no_key_is(open_house, quick, tmp_p
     async with open_house() as house:
         await do(house, "server_key.rotate")
         (line,) = audit_log.lines(
-            house.gateway.services.repositories.store.reader, 9, action="server_key.rotate"
+            house.gateway.services.repositories._store.reader, 9, action="server_key.rotate"
         )
         assert (line.who, line.subject, line.after) == ("amina", "server key", {"atOnce": False})
         ring = house.gateway.services.server_keys.ring()
@@ -85,5 +85,5 @@ async def test_a_key_of_the_environment_is_refused_before_the_trail(open_house, 
     async with open_house() as house:
         with pytest.raises(Conflict):
             await do(house, "server_key.rotate")
-        reader = house.gateway.services.repositories.store.reader
+        reader = house.gateway.services.repositories._store.reader
         assert not audit_log.lines(reader, 9, action="server_key.rotate")

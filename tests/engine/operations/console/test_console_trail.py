@@ -33,7 +33,7 @@ async def test_all_parts_are_all_lines_and_the_export_is_one_of_them(house, auto
         lines += part["lines"]
     assert [line["after"]["name"] for line in lines] == [f"Name {n}" for n in (4, 3, 2, 1, 0)]
     (line,) = audit_log.lines(
-        house.gateway.services.repositories.store.reader, 9, action="audit.export"
+        house.gateway.services.repositories._store.reader, 9, action="audit.export"
     )
     assert line.after == {"operation": "org.", "who": "amina"}
 

@@ -235,7 +235,7 @@ async def test_what_is_switched_off_while_it_is_raised_is_over(open_watched, aut
 async def test_without_a_mailer_nothing_is_owed_by_mail(open_watched, autojump_clock):
     async with open_watched(mailer=False) as watched:
         await break_and_mend(watched)
-        reader = watched.gateway.services.repositories.store.reader
+        reader = watched.gateway.services.repositories._store.reader
         assert reader.execute("SELECT count(*) FROM mails").fetchone()[0] == 0
         assert len(watched.ops.calls) == 2
 
@@ -252,7 +252,7 @@ async def test_history_is_kept_for_its_days_and_within_its_bound(watched, autoju
         alerts.forget_old(conn, now_ms, now_ms)
 
     await watched.commit(unit)
-    reader = watched.gateway.services.repositories.store.reader
+    reader = watched.gateway.services.repositories._store.reader
     count = "SELECT count(*), min(over_at) FROM alerts WHERE over_at IS NOT NULL"
     assert reader.execute(count).fetchone() == (alerts.KEPT_MAX, now_ms + 50)
     await watched.commit(lambda conn: alerts.forget_old(conn, now_ms + 10**9, now_ms))

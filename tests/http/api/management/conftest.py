@@ -75,7 +75,7 @@ class Bureau:
             cursor = {"before": page["next"]}
 
     def trail(self) -> list[AuditLine]:
-        return audit_log.lines(self.gateway.services.repositories.store.reader, 500)
+        return audit_log.lines(self.gateway.services.repositories._store.reader, 500)
 
     async def make_organization(self, prefix: str = "") -> str:
         made = await self.perform("org.create", name="Some")

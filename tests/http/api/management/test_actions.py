@@ -40,7 +40,7 @@ class TestCancel:
         sent = await scheduled(bureau)
         code = await bureau.ask("/api/verify/send", {"to": TO})
         session = code["verificationId"]
-        of_code = bureau.gateway.services.repositories.store.reader.execute(
+        of_code = bureau.gateway.services.repositories._store.reader.execute(
             "SELECT message_id FROM verifications WHERE id = ?", (session,)
         ).fetchone()[0]
         words = set()

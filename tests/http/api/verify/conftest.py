@@ -91,7 +91,7 @@ class Desk:
         return made["id"]
 
     def rows(self) -> tuple[int, ...]:
-        reader = self.gateway.services.repositories.store.reader
+        reader = self.gateway.services.repositories._store.reader
         return tuple(reader.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in TABLES)
 
 

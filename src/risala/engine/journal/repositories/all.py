@@ -36,8 +36,8 @@ from risala.engine.journal.repositories.webhooks import DeliveryRepository, Endp
 class Repositories:
     """One of each domain; each part of the engine gets those that it needs."""
 
-    store: Store
-    """What all of them read and write with."""
+    _store: Store
+    """What all of them read and write with: for tests alone."""
     organizations: OrganizationRepository
     keys: KeyRepository
     senders: SenderRepository
@@ -73,7 +73,7 @@ class Repositories:
     def open(cls, store: Store) -> Repositories:
         """All of them, over one store."""
         return cls(
-            store=store,
+            _store=store,
             organizations=OrganizationRepository(store),
             keys=KeyRepository(store),
             senders=SenderRepository(store),
