@@ -254,7 +254,7 @@ class Demo:
         return None if self._is_set_up else "the demo is being set up"
 
     async def start_carrier(self, outer: AsyncExitStack) -> CarrierSection:
-        """Start the simulator, outside the engine, because it must still answer while the lanes
+        """Start the simulator, outside the engine, because it must still answer while the workers
         drain."""
         nursery = await outer.enter_async_context(trio.open_nursery())
         outer.callback(nursery.cancel_scope.cancel)

@@ -4,7 +4,7 @@
 
     Outcome
     ├── Accepted    the carrier has it, and gave its id
-    ├── Throttled   "slow down": the lane slows, the message keeps its place
+    ├── Throttled   "slow down": sending slows, the message keeps its place
     ├── Refused     the carrier said no; ``scope`` tells for whom and for how long
     ├── Uncertain   the bytes left and no answer came: it may or may not have been taken
     └── Unsent      nothing left this machine (no link): the message keeps its place
@@ -45,7 +45,7 @@ class Accepted:
     raw: str = "OK"
     """The carrier's own word, for the timeline."""
     load_percent: int | None = None
-    """How busy the carrier says it is, where it says so: from 90 on the lane slows down, 80 to 89
+    """How busy the carrier says it is, where it says so: from 90 on sending slows down, 80 to 89
     is its best (SMPP 5.0 §4.8.4.18)."""
     is_delivered: bool = False
     """True where the answer is the phone's own, so that no receipt follows: the segment is

@@ -213,7 +213,7 @@ class Supervisor:
         *,
         policy: RestartPolicy | None = None,
     ) -> None:
-        """Run a coroutine function until stopped (a lane, a driver): a return is a crash too.
+        """Run a coroutine function until stopped (a worker, a driver): a return is a crash too.
 
         An ordered stop cancels it and waits for its shielded clean-up.
         """

@@ -4,7 +4,7 @@ While one commit runs, new items gather; then all of them form one commit. So th
 the load, no timer delays anything, and a message needs no task of its own.
 
 In a group the answers to submits come first, so that a receipt finds its submit; the starts come
-last. Callers are notified only after the item is on disk: until then a lane submits nothing and a
+last. Callers are notified only after the item is on disk: until then a worker submits nothing and a
 driver acknowledges nothing.
 """
 
@@ -63,7 +63,7 @@ class AttemptWriter:
     def start(self, lease: Lease, done: Callable[[Started | Failed | None], None]) -> None:
         """Write that a segment is about to leave. ``done`` gets None if it must not be sent.
 
-        Between the parts of a message it keeps trying, because only this lane has the message.
+        Between the parts of a message it keeps trying, because only this worker has the message.
         """
         self._leases.append((lease, done))
         self._bell.ring()

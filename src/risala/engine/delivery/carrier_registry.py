@@ -1,9 +1,9 @@
 """The carriers of the running service, and the changes to them.
 
-It combines the settings' tables, an operator's overrides (:class:`Override`), and the lanes that
-run for both. For everything that chooses among lanes a change is one step: the scheduler makes it
-between two steps of its own. A lane that is removed, or needs another driver, gets nothing new; it
-finishes what it has begun, and only then does its driver disconnect from the carrier.
+It combines the settings' tables, an operator's overrides (:class:`Override`), and the workers that
+run for both. For everything that chooses among workers a change is one step: the scheduler makes it
+between two steps of its own. A worker that is removed, or needs another driver, gets nothing new.
+It finishes what it has begun, and only then does its driver disconnect from the carrier.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def overridden(section: CarrierSection, override: Override | None) -> CarrierSec
 
 @dataclass(slots=True)
 class _Departure:
-    """A lane that ends."""
+    """A worker that ends."""
 
     driver: Driver | None
     """What replaces it, built from the settings of that moment; None: nothing."""
@@ -161,7 +161,7 @@ class CarrierRegistry:
     # -- other carriers --------------------------------------------------------------------------
 
     async def start(self, drivers: Mapping[str, Driver]) -> None:
-        """Start the lanes that were built beforehand."""
+        """Start the workers that were built beforehand."""
         await self._remember(drivers)
         for lane in list(self._have.fleet.lanes.values()):
             await self._have.crew.start(lane)
@@ -169,7 +169,7 @@ class CarrierRegistry:
     async def change(
         self, sections: Sequence[CarrierSection], drivers: Mapping[str, Driver]
     ) -> None:
-        """Use these settings from now on. Lanes of unchanged carriers are not affected.
+        """Use these settings from now on. Workers of unchanged carriers are not affected.
 
         Args:
             drivers: new ones, for the carriers that start and for those that need another driver.
@@ -198,7 +198,7 @@ class CarrierRegistry:
             await self._remember(drivers)
 
     def _depart(self, name: str, driver: Driver | None) -> None:
-        """End the lane of this name; ``driver`` replaces it."""
+        """End the worker of this name; ``driver`` replaces it."""
         known = self._departures.get(name)
         if known is None:
             self._departures[name] = _Departure(driver)
@@ -212,7 +212,7 @@ class CarrierRegistry:
         self, lanes: Mapping[str, CarrierWorker], sections: Sequence[CarrierSection]
     ) -> None:
         carriers = [self._in_force(each) for each in sections if each.enabled]
-        # If the former lane still ends, the lane of this name is one that takes nothing new.
+        # If the former worker still ends, the worker of this name is one that takes nothing new.
         known = tuple(each for each in carriers if each.name in lanes)
         await self._have.rearrange(Rearrange(known, lanes))
         self._have.sorter.carriers_changed()
@@ -231,10 +231,10 @@ class CarrierRegistry:
         except Unavailable as error:  # the next change or start stores it
             log.warning("carriers.storage", reason=str(error))
 
-    # -- lanes that end --------------------------------------------------------------------------
+    # -- workers that end --------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Wait for ending lanes and close them, until cancelled."""
+        """Wait for ending workers and close them, until cancelled."""
         under_way: set[str] = set()
         async with trio.open_nursery() as nursery:
             while True:
@@ -265,8 +265,8 @@ class CarrierRegistry:
 
 
 _ENDS: Final = (Effect.STARTS, Effect.RESTARTS, Effect.LEAVES)
-"""About a lane that exists: it ends, and is replaced or not. If its carrier starts, the lane exists
-as long as it has not ended."""
+"""About a worker that exists: it ends, and is replaced or not. If its carrier starts, the worker
+exists as long as it has not ended."""
 
 
 def _has_receipts_to_come(lane: CarrierWorker) -> bool:

@@ -39,7 +39,7 @@ class CarrierRuntime:
         self._hearing = hearing
 
     async def start(self, lane: CarrierWorker) -> None:
-        """Start a lane: its driver connects."""
+        """Start a worker: its driver connects."""
         if lane.driver.capabilities.query:
             queries = Queries(lane, self._repositories)
             await self._supervisor.start_service(f"queries {lane.name}", queries.run)
@@ -57,7 +57,7 @@ class CarrierRuntime:
         await lane.run_driver(lane.driver, context)
 
     async def end(self, lane: CarrierWorker) -> None:
-        """End the tasks of a lane, the driver first: it disconnects from its carrier."""
+        """End the tasks of a worker, the driver first: it disconnects from its carrier."""
         await self._supervisor.end(f"driver {lane.name}")
         await self._supervisor.end(f"lane {lane.name}")
         await self._supervisor.end(f"queries {lane.name}")

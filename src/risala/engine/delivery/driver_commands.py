@@ -20,7 +20,7 @@ _STOPPING: Final = "The service is stopping."
 
 
 class DriverCommands:
-    """The commands of all lanes."""
+    """The commands of all workers."""
 
     def __init__(self, lanes: Mapping[str, CarrierWorker]) -> None:
         self._lanes = lanes

@@ -1,4 +1,4 @@
-"""All lanes, built together: each may have to send a message on to another."""
+"""All workers, built together: each may have to send a message on to another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from risala.engine.rules.router import Router, pinned
 from risala.plugins.contract import Driver
 
 BuildLane = Callable[[CarrierSection, Driver, WorkerHooks, CarrierWorker | None], CarrierWorker]
-"""Builds the lane of a carrier; with a former lane of the same carrier it continues its pace and
+"""Builds the worker of a carrier; with a former worker of that carrier it continues its pace and
 counts."""
 
 
 class Fleet:
-    """The lanes of the carriers that are in use, by name, and the choice among them."""
+    """The workers of the carriers that are in use, by name, and the choice among them."""
 
     def __init__(self, router: Router, notes: Notes, build: BuildLane) -> None:
         self._router = router
@@ -37,7 +37,7 @@ class Fleet:
     def build(
         self, carrier: CarrierSection, driver: Driver, former: CarrierWorker | None = None
     ) -> CarrierWorker:
-        """Build a lane that is not yet among the others."""
+        """Build a worker that is not yet among the others."""
         return self._build(carrier, driver, self._hooks, former)
 
     def _next_route(self, recipient: str, tried: tuple[str, ...]) -> str | None:

@@ -29,7 +29,7 @@ _AT_ONCE: Final = 50
 
 
 async def match_again(lane: CarrierWorker, receipts: ReceiptRepository) -> None:
-    """Use the receipts of a lane's carrier that fit a message now.
+    """Use the receipts of a worker's carrier that fit a message now.
 
     Each is removed after it was recorded: a crash in between gives a second line in the timeline,
     and loses nothing.

@@ -33,7 +33,7 @@ UNCERTAIN_BATCH: Final = 64
 
 
 class Queries:
-    """The questions of one lane."""
+    """The questions of one worker."""
 
     def __init__(self, lane: CarrierWorker, repositories: Repositories) -> None:
         self._lane = lane

@@ -173,7 +173,7 @@ class Rereading:
         return found
 
     async def apply(self, found: PreparedSettings) -> None:
-        """Apply them. Lanes of unchanged carriers are not affected.
+        """Apply them. Workers of unchanged carriers are not affected.
 
         Raises:
             Conflict: other settings were applied meanwhile.

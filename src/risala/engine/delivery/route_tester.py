@@ -29,7 +29,7 @@ _LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
 
 
 def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
-    """Judge by the lanes of a running service."""
+    """Judge by the workers of a running service."""
 
     def judge(carrier: str, recipient: str, segments: int) -> tuple[bool, CarrierCondition]:
         lane, now_s = lanes.get(carrier), trio.current_time()
@@ -57,12 +57,12 @@ def judge_nothing(carrier: str, recipient: str, segments: int) -> tuple[bool, Ca
 
 
 def neediest(lanes: Mapping[str, CarrierWorker], names: Sequence[str]) -> str:
-    """Of some lanes of one tier, the one whose turn it is by their weights."""
+    """Of some workers of one tier, the one whose turn it is by their weights."""
     known = [lanes[name] for name in names if name in lanes]
     if not known:
         return names[0]
     now_s = trio.current_time()
-    # A lane that must wait for its pace is skipped if another need not wait.
+    # A worker that must wait for its pace is skipped if another need not wait.
     ready = [lane for lane in known if lane.ready(now_s)] or known
     return min(ready, key=lambda lane: lane.virtual_time).name
 
@@ -79,7 +79,7 @@ def tell_route(
 
     Args:
         sections: as they are in force, including disabled ones.
-        choose: chooses the lane whose turn it is in the tier that serves.
+        choose: chooses the worker whose turn it is in the tier that serves.
     """
     known = {each.name: each for each in sections if each.sends}
     key, network = router.route_key(recipient), network_of(recipient)

@@ -1,4 +1,4 @@
-"""The delivery scheduler: an actor that gives due messages to lanes that are ready.
+"""The delivery scheduler: an actor that gives due messages to workers that are ready.
 
 It moves on four occasions, and each of them sends it the same message, :class:`Pump`, at most one
 of which waits in the mailbox: something fell due, a slot came free, a carrier's health changed, a
@@ -50,12 +50,12 @@ class SetGate:
 
 @dataclass(frozen=True, slots=True)
 class Rearrange:
-    """Use other carriers from now on: these lanes run, and messages follow these settings."""
+    """Use other carriers from now on: these workers run, and messages follow these settings."""
 
     carriers: tuple[CarrierSection, ...]
-    """The lanes that get messages."""
+    """The workers that get messages."""
     lanes: Mapping[str, CarrierWorker]
-    """Those lanes, and the ones that only finish what they have begun."""
+    """Those workers, and the ones that only finish what they have begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class Board:
         return self._leasing
 
     def replace_lanes(self, lanes: Mapping[str, CarrierWorker]) -> None:
-        """Run these lanes, in place of the present ones."""
+        """Run these workers, in place of the present ones."""
         kept = dict(lanes)
         self.lanes.clear()
         self.lanes.update(kept)
@@ -166,7 +166,7 @@ class Scheduler(Decider[SchedulerMessage]):
             lane.start(job, now_s)
 
     def _neediest(self, lanes: list[CarrierWorker]) -> CarrierWorker:
-        """Start-time fair queueing: a lane's share of a tier is its weight."""
+        """Start-time fair queueing: a worker's share of a tier is its weight."""
         if len(lanes) == 1:
             return lanes[0]
         return min(lanes, key=lambda lane: max(lane.virtual_time, self._virtual_time))
@@ -193,7 +193,7 @@ class Scheduler(Decider[SchedulerMessage]):
         return self._job(row, goes_whole=lane.driver.capabilities.takes_whole)
 
     def _routes_of(self, lane: CarrierWorker, now_s: float) -> list[str]:
-        """The routes that this lane serves now: no earlier tier of them is healthy."""
+        """The routes that this worker serves now: no earlier tier of them is healthy."""
         return [
             key
             for key, before in self._turns[lane.name]
@@ -220,7 +220,7 @@ _Turns = deque[tuple[str, tuple[CarrierWorker, ...]]]
 
 
 def _turns_of(name: str, router: Router, lanes: Mapping[str, CarrierWorker]) -> _Turns:
-    """The routes that contain this carrier, each with the lanes of the tiers before its own."""
+    """The routes that contain this carrier, each with the workers of the tiers before its own."""
     turns: _Turns = deque()
     for key, route in router.routes.items():
         own = next((n for n, tier in enumerate(route.tiers) if name in tier), None)
@@ -237,7 +237,7 @@ def next_turn_s(board: Board, clock: Clock) -> float:
     has_work = board.queue.has_work()
     for lane in board.lanes.values():
         at = lane.next_ready_s() if has_work or lane.continuing else None
-        # A lane that was ready at the last pump found nothing: time does not change that.
+        # A worker that was ready at the last pump found nothing: time does not change that.
         if at is not None and at > board.pumped_at_s:
             times.append(at)
     due_at = board.queue.next_due()

@@ -19,7 +19,7 @@ ROWS_AT_ONCE: Final = 500
 """Rows that are sorted in one unit."""
 AGAIN_S: Final = (1.0, 5.0, 30.0)
 """After a change, a message that was drafted with the former routes may still be on its way to the
-disk, or in a lane."""
+disk, or in a worker."""
 
 
 class Sorter:

@@ -21,7 +21,7 @@ QUOTA_MS_MAX: Final = 366 * 86_400_000
 
 
 class Waits:
-    """Looks at the lanes of a message's route.
+    """Looks at the workers of a message's route.
 
     Args:
         leasing: False while the service stops: nothing new is given out.
@@ -83,14 +83,14 @@ class Waits:
         return None
 
     def _serving(self, route: str) -> list[CarrierWorker]:
-        """The lanes of a route, the first tier first."""
+        """The workers of a route, the first tier first."""
         found = self._router.routes.get(route)
         if found is None:
             return []
         return [self._lanes[name] for tier in found.tiers for name in tier]
 
     def _ails(self, lane: CarrierWorker, now_s: float) -> Values:
-        """What keeps a lane that is not healthy from sending."""
+        """What keeps a worker that is not healthy from sending."""
         health, since_ms = lane.driver_health, lane.standing.since_ms
         if lane.standing.gate is not Gate.OPEN:
             return {"wait": Wait.PAUSED.value, "carrier": lane.name}

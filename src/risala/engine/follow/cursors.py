@@ -39,7 +39,7 @@ class CursorStatus:
     behind: int
     """Events that it has not received; counted up to :data:`COUNTED_MAX`."""
     oldest_at: int | None
-    """When the oldest of them happened; None if there is none."""
+    """When the oldest of them happened; None: none is behind."""
     missed: int
     """Events that it will never get, because retention deleted them first."""
     missed_at: int | None

@@ -1,4 +1,4 @@
-"""The circuit breaker of a lane: after many refusals in a row, stop using the carrier. Pure."""
+"""The circuit breaker of a worker: after many refusals in a row, stop using the carrier. Pure."""
 
 from __future__ import annotations
 

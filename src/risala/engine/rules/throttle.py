@@ -14,7 +14,7 @@ that it has recovered."""
 RECOVERY_S: Final = 30.0
 """Seconds from the slowest pace back to the configured one, while nothing is throttled."""
 PAUSE_S: Final = 1.0
-"""How long the lane pauses after a throttled answer that names no time; twice as long after each
+"""How long the worker pauses after a throttled answer that names no time; twice as long after each
 further one, until a segment is accepted again."""
 PAUSE_MAX_S: Final = 16.0
 BEST_LOAD_PERCENT: Final = 80
@@ -27,8 +27,8 @@ CONGESTED_SHARE: Final = 0.5
 EASE_EVERY_S: Final = 1.0
 """The pace is lowered once in this time, since all answers of one second report the same load."""
 JITTER: Final = 0.5
-"""A pause is shorter or longer by a random part of itself up to this: lanes and services that were
-throttled together must not come back together."""
+"""A pause is shorter or longer by a random part of itself up to this: workers and services that
+were throttled together must not come back together."""
 
 
 def evenly() -> float:

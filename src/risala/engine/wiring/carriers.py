@@ -62,7 +62,7 @@ def build_sending(
     drivers: Mapping[str, Driver],
 ) -> CarrierWiring:
     """Build what sends. Notes and timers come first, because the recorder notifies them of changes;
-    the lanes come last, because they write through the recorder."""
+    the workers come last, because they write through the recorder."""
     rows, clock, delivery = core.repositories.queue, core.seams.clock, core.settings.delivery
     notes = Notes(rows, core.settings.engine.buffer_rows_max, router.is_route)
     next_look = Alarm(clock)

@@ -1,8 +1,8 @@
-"""The engine put together: journal outermost, then actors, lanes and drivers, each inside the last.
+"""The engine put together: journal outermost, then actors, workers, drivers, each inside the last.
 
-A stop runs inside-out: the gateway refuses, the scheduler gives out nothing new, lanes finish what
-is in their windows, drivers disconnect, actors stop, the journal empties its queue and closes. If a
-deadline cuts something short, its state is on disk, and the next start clears it up.
+A stop runs inside-out: the gateway refuses, the scheduler gives out nothing new, workers finish
+what is in their windows, drivers disconnect, actors stop, the journal empties its queue and closes.
+If a deadline cuts something short, its state is on disk, and the next start clears it up.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Engine:
             self._lineup.repace(carrier.name, carrier.rate_per_s)
 
     async def drain(self) -> None:
-        """Give out nothing new and wait until the lanes' windows are empty."""
+        """Give out nothing new and wait until the workers' windows are empty."""
         self.gateway.drain()
         self._board.stop_leasing()
         busy = [lane for lane in self._board.lanes.values() if lane.busy]
@@ -179,7 +179,7 @@ async def open_engine(
             lines,
             running,
         )
-        # Done before any lane starts, so that no code is sent after its session has ended.
+        # Done before any worker starts, so that no code is sent after its session has ended.
         await settle_due(gateway.services.sessions, clock)
         start = core.supervisor.start_service
         if core.seams.watch_loop:

@@ -1,4 +1,4 @@
-"""The meaning of ``+CMS ERROR`` and ``+CME ERROR`` for a message and its lane. One table, pure.
+"""The meaning of ``+CMS ERROR`` and ``+CME ERROR`` for a message and its carrier. One table, pure.
 
 Codes: 27.005 §3.2.5 (0 to 127 are causes of 24.011 annex E-2, 128 to 255 are TP-FCS of 23.040
 §9.2.3.22) and 27.007 §9.2; from 512 on each vendor has its own, and these are the common ones.
@@ -55,7 +55,7 @@ class ErrorMeaning:
 
     @property
     def sick(self) -> bool:
-        """The lane needs an operator."""
+        """The carrier needs an operator."""
         return self.verdict is ErrorVerdict.SICK or self.every_message
 
 

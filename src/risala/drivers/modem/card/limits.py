@@ -1,4 +1,4 @@
-"""The effect of a SIM's quota on a message and its lane, in words. Pure."""
+"""The effect of a SIM's quota on a message and its carrier, in words. Pure."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class AwaitedReceipt:
 
 
 class Awaited:
-    """The segments of one lane, in memory: :class:`~risala.engine.delivery.queries.Queries` finds
+    """The segments of one worker, in memory: :class:`~risala.engine.delivery.queries.Queries` finds
     them again after a restart."""
 
     def __init__(self, *, asked: bool) -> None:

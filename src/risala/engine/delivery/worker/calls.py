@@ -79,7 +79,7 @@ class CallsOwner(Protocol):
 
 
 class Calls:
-    """The unanswered submits of one lane, in the order of their deadlines.
+    """The unanswered submits of one worker, in the order of their deadlines.
 
     Args:
         carrier: its name, for the log.

@@ -21,7 +21,7 @@ _submit_answer: Final = quickly(SubmitAnswer)
 
 @dataclass(frozen=True, slots=True)
 class Consequences:
-    """Of one lane."""
+    """Of one worker."""
 
     carrier: CarrierSection
     retry: RetrySection

@@ -10,7 +10,7 @@ BUCKETS_S: Final = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0
 
 
 class Latency:
-    """The answer times of one lane since the start."""
+    """The answer times of one worker since the start."""
 
     __slots__ = ("_counts", "sum_s")
 

@@ -1,4 +1,4 @@
-"""What a lane learns from a carrier's answers: its pace, and whether to go on."""
+"""What a worker learns from a carrier's answers: its pace, and whether to go on."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ a timeline and two commits."""
 
 @dataclass(slots=True)
 class Learning:
-    """Of one lane."""
+    """Of one worker."""
 
     breaker: Breaker
     throttle: Throttle

@@ -1,4 +1,4 @@
-"""The state of a lane: its driver's reports on the link, whether the driver is trusted, the
+"""The state of a worker: its driver's reports on the link, whether the driver is trusted, the
 operator's gate, and the lines noted about them."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ TRACE_MAX: Final = 100
 """Lines that are kept about a link, for the operator."""
 TRUST_AGAIN_S: Final = 30.0
 """After a failure of the driver, other carriers take its messages for this time, if there are any,
-and the lane counts as sick."""
+and the worker counts as sick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,13 @@ class LastError:
     code: str
     """A value of :class:`~risala.sms.cause.Cause`: each has a sentence in every language."""
     raw: str
-    """The carrier's own code; empty if there is none."""
+    """The carrier's own code; empty if it gave none."""
     text: str
     """The driver's sentence, if it says more than the code."""
 
 
 class CarrierLink:
-    """Of one lane."""
+    """Of one worker."""
 
     def __init__(self, can: Capabilities, clock: Clock) -> None:
         self.health = Health(HealthState.DOWN, "Not connected yet.")

@@ -1,4 +1,4 @@
-"""The parts of a lane: its jobs, counts, the operator's gate, its hooks."""
+"""The parts of a worker: its jobs, counts, the operator's gate, its hooks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _segment: Final = quickly(Segment)
 
 
 class Gate(StrEnum):
-    """The operator's command for a lane."""
+    """The operator's command for a worker."""
 
     OPEN = "open"
     PAUSED = "paused"
@@ -36,7 +36,7 @@ class Gate(StrEnum):
 
 @dataclass(slots=True)
 class Job:
-    """A message that a lane handles: its row, its parts, and which of them is next."""
+    """A message that a worker handles: its row, its parts, and which of them is next."""
 
     row: DueRow
     parts: Parts
@@ -95,12 +95,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class WorkerHooks:
-    """What a lane reports to the scheduler and asks the router; all synchronous."""
+    """What a worker reports to the scheduler and asks the router; all synchronous."""
 
     changed: Callable[[], None]
     """A slot is free, or the health has changed."""
     release: Callable[[str], None]
-    """The lane has finished with a message: only the journal counts again."""
+    """The worker has finished with a message: only the journal counts again."""
     put_back: Callable[[DueRow], None]
     """The same, for a message whose due time is unchanged."""
     next_route: Callable[[str, tuple[str, ...]], str | None]

@@ -1,7 +1,7 @@
 """Messages that go out alone: the link was lost repeatedly while they were submitted.
 
 A message that makes a carrier drop the link makes every submit of that moment uncertain. So a
-message during which that happened twice gets the lane alone: then it affects no other message.
+message during which that happened twice gets the worker alone: then it affects no other message.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from risala.engine.delivery.worker.parts import Job
 
 @dataclass(slots=True)
 class Solo:
-    """The messages of one lane that wait to go alone, and the one that does."""
+    """The messages of one worker that wait to go alone, and the one that does."""
 
     waiting: Job | None = None
     """Starts as soon as nothing is in flight; nothing else starts before it."""

@@ -1,4 +1,4 @@
-"""A lane's numbers for the operator."""
+"""A worker's numbers for the operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a lane, as a code and values: a page writes the sentence in its reader's
+"""The state of a worker, as a code and values: a page writes the sentence in its reader's
 language."""
 
 from __future__ import annotations

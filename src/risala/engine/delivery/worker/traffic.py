@@ -40,7 +40,7 @@ class TrafficLine:
 
 
 class WorkerTraffic:
-    """Of one lane."""
+    """Of one worker."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -153,7 +153,7 @@ class CarrierWorker:
     def ready(self, now_s: float) -> bool:
         """True if a segment could be submitted now.
 
-        A draining lane takes no new message, but finishes those that it has begun.
+        A draining worker takes no new message, but finishes those that it has begun.
         """
         return (
             now_s >= self.throttle.ready_at_s()
@@ -174,7 +174,7 @@ class CarrierWorker:
         return self.in_flight + self.settling > 0 or bool(self.continuing) or begun
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Run the tasks of this lane's submits, until cancelled."""
+        """Run the tasks of this worker's submits, until cancelled."""
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery

@@ -26,7 +26,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A segment that a lane is about to submit."""
+    """A segment that a worker is about to submit."""
 
     message_id: str
     segment: int
@@ -92,8 +92,8 @@ class SubmitAnswer:
     decision: Decision
     stamp: Stamp
     live: bool = True
-    """False for an answer after its submit was given up: its lane no longer continues with the next
-    segment, so the message is queued again for it."""
+    """False for an answer after its submit was given up: its worker no longer continues with the
+    next segment, so the message is queued again for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def _reading(kind: AlertKind, subject: str, is_bad: bool, facts: Facts) -> Readi
 
 @dataclass(frozen=True, slots=True)
 class CarrierFacts:
-    """The facts about a carrier's lane."""
+    """The facts about a carrier's worker."""
 
     name: str
     state: str

@@ -76,7 +76,7 @@ class Lanes:
                 self._forget_stale()
 
     def _forget_stale(self) -> None:
-        """Forget times at which lanes are no longer looked at, because they were looked at before.
+        """Forget times at which queues are no longer looked at, because they were looked at before.
 
         Each event to an endpoint with a failed delivery leaves the time of its retry behind, up to
         a day ahead: without this a busy endpoint would fill the memory until then.
@@ -99,7 +99,7 @@ class Lanes:
         return lane is not None and lane.due_at == due_at
 
     def take(self, now_ms: int) -> EndpointQueue | None:
-        """The lane whose turn it is. Follow with :meth:`start` or :meth:`rest`."""
+        """The queue whose turn it is. Follow with :meth:`start` or :meth:`rest`."""
         while (due_at := self.next_due()) is not None and due_at <= now_ms:
             lane = self._lanes[heapq.heappop(self._sleeping)[1]]
             lane.due_at = None
@@ -121,20 +121,20 @@ class Lanes:
             self._round[lane.prompt].append(lane)
 
     def start(self, lane: EndpointQueue, seq: int) -> None:
-        """A delivery of this lane is being attempted; the lane goes to the end of the round."""
+        """A delivery of this queue is being attempted; the queue goes to the end of the round."""
         lane.in_flight[seq] = lane.prompt
         self._room[lane.prompt] -= 1
         self._queue(lane)
 
     def rest(self, lane: EndpointQueue, due_at: int | None) -> None:
-        """The lane has nothing due before ``due_at``, or with None nothing."""
+        """The queue has nothing due before ``due_at``, or with None nothing."""
         if due_at is not None:
             self._sleep(lane, due_at)
         elif not lane.in_flight and lane.prompt:
             del self._lanes[lane.endpoint_id]
 
     def finish(self, lane: EndpointQueue, seq: int, *, ok: bool, prompt: bool) -> None:
-        """An attempt is over: look at the lane again."""
+        """An attempt is over: look at the queue again."""
         self._room[lane.in_flight.pop(seq)] += 1
         lane.width = min(lane.width + 1, self._widths.per_endpoint) if ok else 1
         lane.prompt = ok and prompt

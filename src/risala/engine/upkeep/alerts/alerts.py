@@ -172,7 +172,7 @@ class Alerts:
         key = (reading.kind, reading.subject)
         # On Trio's clock, because the wall clock may be set while a reading has to persist.
         now_ms = round(trio.current_time() * 1000)
-        # A lane has no measured duration; all else that may last for a while has.
+        # A worker has no measured duration; all else that may last for a while has.
         grace_s = self._limits.lane_down_s if reading.kind is AlertKind.LANE_DOWN else 0
         hold_s = self._limits.hold_s
         standing, turn = step(
