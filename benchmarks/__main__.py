@@ -20,9 +20,10 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks import machine
-from benchmarks.measure import Absent, Line, Round, Scenario, Series
+from benchmarks.measure import Line, Round, Scenario, Series
 from benchmarks.pace import Pace
 from benchmarks.peers import kannel
+from benchmarks.processes import Absent
 from benchmarks.report import Results, as_json, print_report, report_console
 from benchmarks.scenarios import accept, delivery, modem, pages, parts, reads, standing
 from benchmarks.stand import Stand

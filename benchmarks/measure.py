@@ -60,10 +60,6 @@ class Scenario:
     """Differs from tree to tree; False for yardsticks and for the programs of others."""
 
 
-class Absent(Exception):
-    """``str()`` says what is missing, and how to get it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Spread:
     """Several measurements of one thing."""

@@ -29,6 +29,10 @@ _PORTS = (20_000, 32_000)
 _PORT_TRIES = 100
 
 
+class Absent(Exception):
+    """``str()`` says what is missing, and how to get it."""
+
+
 def free_port() -> int:
     """A port for a program that listens there later.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import carrier, processes
-from benchmarks.measure import Absent
+from benchmarks.processes import Absent
 from benchmarks.trees import ROOT, Tree
 
 TO = "+22236123456"

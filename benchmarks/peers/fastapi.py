@@ -7,7 +7,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from benchmarks import processes
-from benchmarks.measure import Absent, Line, Round, Scenario
+from benchmarks.measure import Line, Round, Scenario
+from benchmarks.processes import Absent
 from benchmarks.stand import ONE, Stand
 from benchmarks.trees import ROOT, Tree
 

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import processes
-from benchmarks.measure import Absent, Line, Round, Scenario
+from benchmarks.measure import Line, Round, Scenario
+from benchmarks.processes import Absent
 from benchmarks.stand import Smsc, Stand, start_smsc
 from benchmarks.trees import Tree
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from benchmarks import processes
-from benchmarks.measure import Absent, Goal, Line, Round, Scenario
+from benchmarks.measure import Goal, Line, Round, Scenario
+from benchmarks.processes import Absent
 from benchmarks.stand import Stand
 from benchmarks.trees import Tree
 

@@ -7,25 +7,7 @@ structlog imports rich, if installed, to draw tracebacks. We write those ourselv
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-
-
-class _Without(MetaPathFinder):
-    """An import hook that reports one package as not installed, and handles no other."""
-
-    def __init__(self, package: str) -> None:
-        self._package = package
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name == self._package:
-            raise ModuleNotFoundError(f"{name} is left out here", name=name)
-        return None
 
 
 def import_structlog() -> None:
@@ -35,9 +17,9 @@ def import_structlog() -> None:
     """
     if "structlog" in sys.modules or "rich" in sys.modules:
         return
-    without = _Without("rich")
-    sys.meta_path.insert(0, without)
+    # The import system's own way to say that a module is not there.
+    sys.modules["rich"] = None  # type: ignore[assignment]
     try:
         import_module("structlog")
     finally:
-        sys.meta_path.remove(without)
+        del sys.modules["rich"]
