@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Annotated
 
@@ -43,6 +44,7 @@ class Cart:
     wheels: Annotated[tuple[Wheel, ...], UNAUDITED]
     load: Annotated[float, UNAUDITED]
     tags: Annotated[tuple[str, ...] | None, AUDITED] = None
+    spares: Annotated[Mapping[str, Wheel], UNAUDITED] = field(default_factory=dict)
 
 
 CART = Cart("c1", None, "A", -105, AT_MS, None, Colour.RED, (Wheel(700),), 2.0)
@@ -57,6 +59,7 @@ JSON = {
     "wheels": [{"sizeMm": 700}],
     "load": 2.0,
     "tags": None,
+    "spares": {},
 }
 
 
@@ -67,7 +70,11 @@ def test_each_field_is_a_member():
 
 @pytest.mark.parametrize(
     "cart",
-    [CART, replace(CART, owner_name="Aïcha", sold_at=AT_MS, tags=("a", "b"), price=0, wheels=())],
+    [
+        CART,
+        replace(CART, owner_name="Aïcha", sold_at=AT_MS, tags=("a", "b"), price=0, wheels=()),
+        replace(CART, spares={"front": Wheel(660)}),
+    ],
 )
 def test_what_is_written_is_read_again(cart):
     assert from_json(Cart, to_json(cart)) == cart
@@ -96,6 +103,8 @@ def test_an_older_answer_takes_defaults_where_there_are_any():
         ("wheels", {}),
         ("wheels", [{}]),
         ("load", True),
+        ("spares", 3),
+        ("spares", {"front": {}}),
     ],
 )
 def test_an_answer_of_another_kind_is_refused(name, value):
@@ -146,4 +155,5 @@ def test_the_schema_says_what_the_json_is():
         },
         "load": {"type": "number"},
         "tags": {"type": ["array", "null"], "items": {"type": "string"}},
+        "spares": {"type": "object"},
     }

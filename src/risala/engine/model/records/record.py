@@ -144,7 +144,8 @@ def _plain_writer(kind: Any) -> Convert:  # noqa: ANN401 -- any type
         write = _writer(_of_item(kind))
         return lambda value: [write(each) for each in value]
     if _is_map(kind):
-        return lambda value: dict(value)
+        write = _writer(_of_item(kind, -1))
+        return lambda value: {name: write(each) for name, each in value.items()}
     if _is_record(kind):
         return to_json
     if _is_word(kind):
@@ -169,9 +170,9 @@ def _is_word(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Enum)
 
 
-def _of_item(kind: object) -> RecordField:
-    """A list's item, as a field without a name."""
-    bare, notes, may_be_none = _bare(get_args(kind)[0])
+def _of_item(kind: object, place: int = 0) -> RecordField:
+    """The item of a list, or with place -1 of a map, as a field without a name."""
+    bare, notes, may_be_none = _bare(get_args(kind)[place])
     return RecordField("", "", bare, notes, may_be_none, MISSING)
 
 
@@ -200,7 +201,7 @@ def from_json(shape: type[T], given: object) -> T:
 
 def _read(shape: type[Any], field: RecordField, value: object) -> object:
     if value is None:
-        if field.may_be_none:
+        if field.may_be_none or field.kind is Any:
             return None
         raise NotAsExpected(f"{field.json_name!r} of {shape.__name__} is null.")
     try:
@@ -220,7 +221,8 @@ def _reader(field: RecordField) -> Convert:
         item = _of_item(kind)
         return lambda value: tuple(_read(tuple, item, each) for each in _list(value))
     if _is_map(kind):
-        return dict
+        each = _of_item(kind, -1)
+        return lambda value: {name: _read(dict, each, of) for name, of in dict(value).items()}
     if _is_record(kind):
         return lambda value: from_json(kind, value)
     if _is_word(kind):
