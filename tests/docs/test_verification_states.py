@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from risala.engine.rules.verification import TABLE, SessionState, diagram
+from risala.engine.model.states import SessionState
+from risala.engine.rules.verification import TABLE, diagram
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/verification-states.md").read_text("utf-8")
 

@@ -18,7 +18,6 @@ from risala.engine.model.commands import (
     Readiness,
     SendCode,
     SendMessage,
-    VerificationView,
 )
 from risala.engine.model.errors import (
     EngineError,
@@ -30,7 +29,8 @@ from risala.engine.model.errors import (
     Unauthorized,
 )
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.states import Mode
+from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.states import Mode, SessionState
 from risala.http.api.app import create_api
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import base_url, listen_tcp
@@ -135,8 +135,8 @@ class FakeGateway:
         if verification_id != "ver_1":
             raise NotFound("There is no such verification.")
         return VerificationView(
-            "ver_1", "org_1", Mode.LIVE, "+22236123456", "pending", None, 0, 5,
-            AT_MS, AT_MS, AT_MS, "sms_1",
+            "ver_1", "+22236123456", SessionState.PENDING, 0, AT_MS, AT_MS, AT_MS,
+            "org_1", Mode.LIVE, None, 5, "sms_1",
         )  # fmt: skip
 
     def readiness(self) -> Readiness:

@@ -20,17 +20,11 @@ from risala.drivers.faces.twilio.compat import (
     TwilioSettings,
 )
 from risala.engine.model import errors
-from risala.engine.model.commands import (
-    Admitted,
-    MessageView,
-    Principal,
-    SendCode,
-    SendMessage,
-    VerificationView,
-)
+from risala.engine.model.commands import Admitted, MessageView, Principal, SendCode, SendMessage
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.states import Mode
+from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.states import Mode, SessionState
 from risala.http.faces.mount import TypedAnswer
 from risala.http.faces.service import RequestService
 from risala.plugins.face import (
@@ -62,8 +56,8 @@ def _view() -> MessageView:
 
 def _session() -> VerificationView:
     return VerificationView(
-        *(_SESSION_ID, "org_1", Mode.LIVE, "+22236123456", "pending", None, 0, 5),
-        *(NOW_MS, NOW_MS, NOW_MS, _MESSAGE_ID),
+        *(_SESSION_ID, "+22236123456", SessionState.PENDING, 0, NOW_MS, NOW_MS, NOW_MS),
+        *("org_1", Mode.LIVE, None, 5, _MESSAGE_ID),
     )
 
 

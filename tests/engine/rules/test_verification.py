@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import (
     TABLE,
     CodeVerdict,
-    SessionState,
     Trigger,
     diagram,
     judge,

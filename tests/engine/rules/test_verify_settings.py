@@ -17,7 +17,7 @@ def faults(**values):
 
 @pytest.mark.parametrize("name", BOUNDS)
 def test_a_number_is_within_its_bounds(name):
-    low, high = BOUNDS[name]
+    low, high = BOUNDS[name].low, BOUNDS[name].high
     for value in (low, high):
         assert getattr(parse_verify_settings({name: value}), name) == value
     assert faults(**{name: low - 1}) == [

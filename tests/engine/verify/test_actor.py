@@ -15,8 +15,8 @@ from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Overloaded, Unavailable
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.states import Mode
-from risala.engine.rules.verification import SessionState, Trigger
+from risala.engine.model.states import Mode, SessionState
+from risala.engine.rules.verification import Trigger
 from risala.engine.verify.sessions import LINE_MAX, Judge, Withdraw
 
 TO = "+22236123456"

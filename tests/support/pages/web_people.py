@@ -33,7 +33,7 @@ from risala.engine.model.people import (
 )
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.payments import PaymentState
-from risala.engine.model.records.record import from_json
+from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
 from risala.engine.rules.verify_settings import BOUNDS
 from risala.plugins.page import OpenPage
@@ -482,7 +482,7 @@ def verify_configuration() -> dict[str, Any]:
             "app_hashes": [],
             "origins": [],
         },
-        "bounds": {name: {"low": low, "high": high} for name, (low, high) in BOUNDS.items()},
+        "bounds": {name: to_json(each) for name, each in BOUNDS.items()},
         "templateMax": 480,
         "entriesMax": 20,
         "builtIn": dict.fromkeys(names, TEXT),

@@ -139,27 +139,6 @@ class SendCode:
 
 
 @dataclass(frozen=True, slots=True)
-class VerificationView:
-    """A verification session as ``POST /api/verify/get`` shows it; times are UTC epoch ms."""
-
-    id: str
-    organization_id: str
-    mode: Mode
-    to: str
-    status: str
-    reason: str | None
-    attempts: int
-    """Wrong codes that were tried."""
-    attempts_max: int
-    """The number of wrong codes that ends it."""
-    expires_at: int
-    created_at: int
-    updated_at: int
-    message_id: str
-    """The message that carries the code; shown to the operator only."""
-
-
-@dataclass(frozen=True, slots=True)
 class MessageView:
     """A message as ``POST /api/sms/get`` and the operator see it (contract §3).
 

@@ -32,6 +32,15 @@ class Status(StrEnum):
     CANCELED = "canceled"
 
 
+class SessionState(StrEnum):
+    """States of a verification session."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    EXPIRED = "expired"
+    CANCELED = "canceled"
+
+
 class SegmentState(StrEnum):
     """States of a segment, which is one submit to a carrier."""
 

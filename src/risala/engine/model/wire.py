@@ -6,15 +6,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import (
-    LedgerEntry,
-    MessageView,
-    Organization,
-    TimelineEntry,
-    VerificationView,
-)
+from risala.engine.model.commands import LedgerEntry, MessageView, Organization, TimelineEntry
 from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
+from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso

@@ -7,9 +7,11 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.paging import Place
+from risala.engine.model.records.paging import Place, Steps
 from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
+PAGE_MAX: Final = 200
+PAGE_USUAL: Final = 50
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)
 _PLAIN: Final = re.compile(r"[~\w]{0,60}", re.ASCII)
 _FAULT: Final = ("invalid_cursor", "`{name}` must be what another page told.")
@@ -39,3 +41,8 @@ MaybeIdPlace = Annotated[Place | None, PlainValidator(maybe(_plain)), _KIND]
 def written(place: Place | None) -> str | None:
     """A place as the next request hands it back."""
     return None if place is None else ".".join(map(str, place))
+
+
+def steps_of(limit: int | None, before: Place | None, after: Place | None) -> Steps:
+    """The page that arguments name."""
+    return Steps(max(1, min(limit or PAGE_USUAL, PAGE_MAX)), before=before, after=after)

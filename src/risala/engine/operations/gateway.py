@@ -24,11 +24,11 @@ from risala.engine.model.commands import (
     SendCode,
     SendMessage,
     TimelineEntry,
-    VerificationView,
 )
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations import answer, perform
 from risala.engine.operations.faces.access import CompatAccess
 from risala.engine.operations.webhooks.endpoints import endpoint_faults

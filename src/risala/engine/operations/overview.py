@@ -87,25 +87,13 @@ def _network_wire(network: NetworkFigures) -> Json:
     return {**found, "medianMs": found.pop("median_ms")}
 
 
-def funnel_wire(funnel: Funnel) -> Json:
-    """What became of verification sessions, as JSON."""
-    return {
-        "sessions": funnel.sessions,
-        "tried": funnel.tried,
-        "approved": funnel.approved,
-        "expired": funnel.expired,
-        "pending": funnel.pending,
-        "latestOnly": funnel.is_cut,
-    }
-
-
 def _overview_wire(found: Overview) -> Json:
     return {
         "hours": [_hour_wire(each) for each in found.hours],
         "networks": [_network_wire(each) for each in found.networks],
         "medianMs": found.median_ms,
         "before": [_hour_wire(each) for each in found.before],
-        "verifications": funnel_wire(found.funnel),
+        "verifications": to_json(found.funnel),
         "spent": money(found.spent),
         "spentADay": money(found.spent_a_day),
         "feed": [feed_wire(each) for each in found.feed],

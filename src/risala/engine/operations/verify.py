@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from pydantic import ConfigDict, Field
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import Organization, Principal, SendCode, VerificationView
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.verify.sessions import (
+    CANCEL,
+    CHECK,
+    GET,
+    SEND,
+    CodeSent,
+    JudgedCode,
+    VerificationView,
+)
+from risala.engine.model.records.verify.settings import (
+    ANY_LANGUAGE,
+    CONFIG,
+    CodeConfiguration,
+    CodeSettings,
+    CodeSize,
+)
 from risala.engine.model.states import Mode
-from risala.engine.model.wire import verification_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Arguments,
@@ -27,7 +40,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.messages import unserved_warning, warning_wire
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE, TEMPLATE_MAX
 from risala.engine.rules.verify_settings import (
@@ -76,87 +89,11 @@ class CheckCode(OfVerification, OfOrganization):
     code: Text = Field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Length and segments of the code message in one language."""
-
-    segments: int
-    encoding: str
-    price: int
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """An organization's Verify settings, and what its code messages cost."""
-
-    organization: Organization
-    settings: VerifySettings
-    sizes: Mapping[str, Size]
-    """The sizes by language; under ``default``, that of the template without a language."""
-
-
-@dataclass(frozen=True, slots=True)
-class CodeSent:
-    """The session of a code that was sent; ``warning`` says where no carrier serves its number."""
-
-    verification_id: str
-    warning: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Whether a code was approved."""
-
-    approved: bool
-
-
-def _configuration_wire(found: Configuration) -> Json:
-    currency = found.organization.currency
-    return {
-        "organizationId": found.organization.id,
-        "settings": found.settings.model_dump(mode="json"),
-        "bounds": {name: {"low": low, "high": high} for name, (low, high) in BOUNDS.items()},
-        "templateMax": TEMPLATE_MAX,
-        "entriesMax": ENTRIES_MAX,
-        "builtIn": {"default": BUILT_IN[DEFAULT_LOCALE], **BUILT_IN},
-        "sizes": {
-            name: {
-                "segments": size.segments,
-                "encoding": size.encoding,
-                "price": money(size.price),
-            }
-            for name, size in found.sizes.items()
-        },
-        "warnings": [
-            f"The template for {name} makes {size.segments} segments:"
-            f" each code costs {money(size.price)} {currency}."
-            for name, size in found.sizes.items()
-            if size.segments > 1
-        ],
-    }
-
-
 def _sent_wire(sent: CodeSent) -> Json:
     return {"verificationId": sent.verification_id, **warning_wire(sent.warning)}
 
 
-def _judged_wire(judged: Judged) -> Json:
-    return {"status": "approved" if judged.approved else "denied"}
-
-
-def session_wire(view: VerificationView) -> Json:
-    """A session as JSON, with what only the organization's own members may see of it."""
-    return {
-        **verification_wire(view),
-        "organizationId": view.organization_id,
-        "mode": view.mode.value,
-        "reason": view.reason,
-        "attemptsMax": view.attempts_max,
-        "messageId": view.message_id,
-    }
-
-
-async def _config(call: Call[Configure]) -> Configuration:
+async def _config(call: Call[Configure]) -> CodeConfiguration:
     """Show an organization's Verify configuration, after changing what was given."""
     services, organization_id = call.services, call.given.organization_id
     services.accounts.fresh_organization(organization_id)
@@ -180,14 +117,28 @@ def _check_sender(services: Services, organization_id: str, settings: VerifySett
         raise Invalid("sender", "not_approved", text)
 
 
-def _shown(services: Services, organization_id: str, settings: VerifySettings) -> Configuration:
+def _shown(services: Services, organization_id: str, settings: VerifySettings) -> CodeConfiguration:
     organization = services.accounts.organization(organization_id)
     sizes, plain = {}, settings.model_copy(update={"language": None})
     for locale in (None, *BUILT_IN):
         size = plain.size(plain.text(locale, None, None))
         price = services.intake.prices.of(organization, size.segments)
-        sizes[locale or "default"] = Size(size.segments, size.alphabet.value, price)
-    return Configuration(organization, settings, sizes)
+        sizes[locale or ANY_LANGUAGE] = CodeSize(size.segments, size.alphabet.value, price)
+    return CodeConfiguration(
+        organization.id,
+        CodeSettings(**settings.model_dump()),
+        BOUNDS,
+        TEMPLATE_MAX,
+        ENTRIES_MAX,
+        {ANY_LANGUAGE: BUILT_IN[DEFAULT_LOCALE], **BUILT_IN},
+        sizes,
+        tuple(
+            f"The template for {name} makes {size.segments} segments:"
+            f" each code costs {money(size.price)} {organization.currency}."
+            for name, size in sizes.items()
+            if size.segments > 1
+        ),
+    )
 
 
 def _principal(call: Call[Any], organization_id: str, mode: Mode) -> Principal:
@@ -211,7 +162,7 @@ async def _send(call: Call[SendCodeTo]) -> CodeSent:
     return CodeSent(verification_id, unserved_warning(services, message_id))
 
 
-async def _check(call: Call[CheckCode]) -> Judged:
+async def _check(call: Call[CheckCode]) -> JudgedCode:
     given = call.given
     by = call.audit(AuditImage.VERIFICATION, given.verification_id)
     row = call.services.repositories.verifications.find(given.verification_id)
@@ -220,7 +171,7 @@ async def _check(call: Call[CheckCode]) -> Judged:
     approved = await call.services.sessions.ask(
         Judge(principal, given.verification_id, given.code, by)
     )
-    return Judged(approved)
+    return JudgedCode("approved" if approved else "denied")
 
 
 async def _get(call: Call[OfVerification]) -> VerificationView:
@@ -235,56 +186,20 @@ async def _cancel(call: Call[OfVerification]) -> VerificationView:
     return await _get(call)
 
 
+_CHANGE: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": VerificationView}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="verify.config",
-        arguments=Configure,
-        result=Configuration,
-        wire=_configuration_wire,
-        handler=_config,
+    operation(
+        CONFIG,
+        Configure,
+        _config,
         edits="organization_id",
         roles=VIEWERS,
         owner=owners.named,
         reserved=dict.fromkeys(VerifySettings.model_fields, DEVELOPERS),
-        changes=True,
+        changes=CodeConfiguration,
     ),
-    Operation(
-        name="verify.send",
-        arguments=SendCodeTo,
-        result=CodeSent,
-        wire=_sent_wire,
-        handler=_send,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="verify.check",
-        arguments=CheckCode,
-        result=Judged,
-        wire=_judged_wire,
-        handler=_check,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="verify.get",
-        arguments=OfVerification,
-        result=VerificationView,
-        wire=session_wire,
-        handler=_get,
-        roles=VIEWERS,
-        owner=owners.of_verification,
-    ),
-    Operation(
-        name="verify.cancel",
-        arguments=OfVerification,
-        result=VerificationView,
-        wire=session_wire,
-        handler=_cancel,
-        roles=DEVELOPERS,
-        owner=owners.of_verification,
-        changes=True,
-    ),
+    operation(SEND, SendCodeTo, _send, wire=_sent_wire, owner=owners.named, **_CHANGE),
+    operation(CHECK, CheckCode, _check, owner=owners.named, **_CHANGE),
+    operation(GET, OfVerification, _get, roles=VIEWERS, owner=owners.of_verification),
+    operation(CANCEL, OfVerification, _cancel, owner=owners.of_verification, **_CHANGE),
 )

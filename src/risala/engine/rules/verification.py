@@ -11,15 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from risala.engine.model.events import EventType
-
-
-class SessionState(StrEnum):
-    """States of a verification session."""
-
-    PENDING = "pending"
-    APPROVED = "approved"
-    EXPIRED = "expired"
-    CANCELED = "canceled"
+from risala.engine.model.states import SessionState
 
 
 class Trigger(StrEnum):

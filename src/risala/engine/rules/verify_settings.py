@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import ErrorDetails
 
 from risala.engine.model.errors import FieldFault, Invalid
+from risala.engine.model.records.verify.settings import Bounds
 from risala.engine.rules.template import (
     BUILT_IN,
     DEFAULT_LOCALE,
@@ -21,22 +22,21 @@ from risala.engine.rules.template import (
 from risala.sms.segment import SegmentCount, count
 
 LOCALES = tuple(BUILT_IN)
-BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
-    "code_length": (4, 8),
-    "expiry_minutes": (1, 60),
-    "attempts_max": (1, 100),
-    "per_phone_per_hour": (1, 10_000),
-    "per_organization_per_hour": (1, 1_000_000),
+BOUNDS: Final[Mapping[str, Bounds]] = {
+    "code_length": Bounds(4, 8),
+    "expiry_minutes": Bounds(1, 60),
+    "attempts_max": Bounds(1, 100),
+    "per_phone_per_hour": Bounds(1, 10_000),
+    "per_organization_per_hour": Bounds(1, 1_000_000),
 }
-"""The numeric settings: the lowest and highest value of each, which pages show too."""
+"""Of the numeric settings; pages show them too."""
 ENTRIES_MAX: Final = 20
 """Hashes, and hosts, of one organization: every send looks through them."""
 _Hashes = Annotated[tuple[str, ...], Field(max_length=ENTRIES_MAX)]
 
 
 def _within(name: str) -> Any:  # noqa: ANN401 -- what pydantic's Field is
-    low, high = BOUNDS[name]
-    return Field(ge=low, le=high)
+    return Field(ge=BOUNDS[name].low, le=BOUNDS[name].high)
 
 
 def _checked(template: str) -> str:

@@ -19,9 +19,8 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.states import Mode
+from risala.engine.model.states import Mode, SessionState
 from risala.engine.payments.sources import CodeStatus
-from risala.engine.rules.verification import SessionState
 from risala.engine.verify.sessions import Judge, Open, SessionsMessage
 
 _KEY: Final = "payments"

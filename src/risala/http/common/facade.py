@@ -16,9 +16,9 @@ from risala.engine.model.commands import (
     Readiness,
     SendCode,
     SendMessage,
-    VerificationView,
 )
 from risala.engine.model.errors import FieldFault, Refusal
+from risala.engine.model.records.verify.sessions import VerificationView
 
 
 class GatewayFacade(Protocol):

@@ -9,6 +9,7 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.following import What
+from risala.engine.model.records.verify.settings import CONFIG
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
 from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
@@ -28,7 +29,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(
         "start/show.html",
         await _values(visit),
-        offers_language=offers_language(visit, await visit.perform_here("verify.config")),
+        offers_language=offers_language(visit, (await visit.ask_here(CONFIG)).settings),
         live_at=visit.at("start/live"),
         number=number,
         key_begins="sk_test_" if is_test else "sk_live_",

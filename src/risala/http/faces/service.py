@@ -17,9 +17,9 @@ from risala.engine.model.commands import (
     Principal,
     SendCode,
     SendMessage,
-    VerificationView,
 )
 from risala.engine.model.money import money
+from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.messages import BODY_MAX, KEY_LENGTH, VALIDITY_S
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address

@@ -4,6 +4,8 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records.figures import Funnel
+from risala.engine.model.records.record import to_json
 from web_verify import SESSION_ID, session
 
 LIST = "/app/org_1/verify"
@@ -64,9 +66,7 @@ async def test_an_id_leads_to_its_session(owner):
 async def test_the_first_list_says_what_it_is_for(owner, gateway):
     nothing = {"sessions": [], "newer": None, "older": None, "lookedTo": None}
     gateway.answers["verify.list"] = nothing
-    gateway.answers["verify.figures"] = dict.fromkeys(
-        ("sessions", "tried", "approved", "expired", "pending", "latestOnly"), 0
-    )
+    gateway.answers["verify.figures"] = to_json(Funnel(0, 0, 0, 0, 0, is_cut=False))
     page = await owner.get(LIST)
     assert "No code yet" in page.text
     assert 'class="filters"' not in page.text

@@ -9,6 +9,17 @@ import click
 from risala.cli.commands.accounts.organizations import optional_org, org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.engine.model.money import money
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.verify import sessions
+from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.records.verify.settings import (
+    ANY_LANGUAGE,
+    CONFIG,
+    CodeConfiguration,
+    CodeSettings,
+)
+from risala.engine.model.states import SessionState
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
@@ -17,9 +28,7 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
-STATUSES: Final = ("pending", "approved", "expired", "canceled")
-"""Of :class:`risala.engine.rules.verification.SessionState`, repeated here for the same reason as
-the languages."""
+STATUSES: Final = [each.value for each in SessionState]
 LANGUAGES: Final = ("fr", "ar", "en")
 """The languages of :data:`risala.engine.rules.template.BUILT_IN`, repeated here so that ``--help``
 imports no engine."""
@@ -60,9 +69,9 @@ def verify_send(
     """
     number = _number(to, "TO")
 
-    async def work(session: GatewaySession) -> tuple[Json, bool]:
-        sent = await session.perform(
-            "verify.send",
+    async def work(session: GatewaySession) -> tuple[Reply[sessions.CodeSent], bool]:
+        sent = await session.ask(
+            sessions.SEND,
             organization_id=await organization_id(session, org),
             to=number,
             locale=locale,
@@ -71,14 +80,15 @@ def verify_send(
         )
         return sent, session.running
 
-    sent, running = options.run(work)
-    if output.show(options.json, sent):
+    reply, running = options.run(work)
+    if output.show(options.json, reply.json):
         return
-    if "warning" in sent:
-        output.said(f"A code for {number} was accepted: {sent['verificationId']}")
-        output.warned(sent["warning"])
+    sent = reply.value
+    if sent.warning is not None:
+        output.said(f"A code for {number} was accepted: {sent.verification_id}")
+        output.warned(sent.warning)
         return
-    output.said(f"A code is on its way to {number}: {sent['verificationId']}")
+    output.said(f"A code is on its way to {number}: {sent.verification_id}")
     if not running:
         output.warned("The service is not running; the code goes out if it starts in time.")
 
@@ -94,18 +104,18 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
     Example: risala verify check ver_… 493817
     """
 
-    async def work(session: GatewaySession) -> Json:
-        found = await session.perform("verify.get", verification_id=verification_id)
-        return await session.perform(
-            "verify.check",
-            organization_id=found["organizationId"],
+    async def work(session: GatewaySession) -> Reply[sessions.JudgedCode]:
+        found = await session.ask(sessions.GET, verification_id=verification_id)
+        return await session.ask(
+            sessions.CHECK,
+            organization_id=found.value.organization_id,
             verification_id=verification_id,
             code=code,
         )
 
     judged = options.run(work)
-    if not output.show(options.json, judged):
-        click.echo(judged["status"])
+    if not output.show(options.json, judged.json):
+        click.echo(judged.value.status)
 
 
 @verify.command("get")
@@ -117,29 +127,34 @@ def verify_get(options: Options, verification_id: str) -> None:
     \b
     Example: risala verify get ver_…
     """
-    found = _of_one(options, "verify.get", verification_id)
-    if output.show(options.json, found):
+    found = _of_one(options, sessions.GET, verification_id)
+    if found is None:
         return
-    status = found["status"] + (f" ({found['reason']})" if found["reason"] else "")
     output.fields(
         {
-            "id": found["id"],
-            "organization": found["organizationId"],
-            "to": found["to"],
-            "status": status,
-            "failed attempts": found["attempts"],
-            "expires": output.moment(found["expiresAt"]),
-            "created": output.moment(found["createdAt"]),
-            "updated": output.moment(found["updatedAt"]),
-            "message": found["messageId"],
+            "id": found.id,
+            "organization": found.organization_id,
+            "to": found.to,
+            "status": _status(found),
+            "failed attempts": found.attempts,
+            "expires": output.at(found.expires_at),
+            "created": output.at(found.created_at),
+            "updated": output.at(found.updated_at),
+            "message": found.message_id,
         }
     )
+
+
+def _status(each: VerificationView) -> str:
+    return each.status + (f" ({each.reason})" if each.reason else "")
 
 
 @verify.command("list")
 @org_option
 @click.option("--test", is_flag=True, help="Those of test keys.")
-@click.option("--status", type=click.Choice(STATUSES), help="How they stand.")
+@click.option(
+    "--status", type=click.Choice([each.value for each in SessionState]), help="How they stand."
+)
 @click.option("--to", metavar="NUMBER", help="To this number.")
 @click.option(
     "--since",
@@ -170,27 +185,27 @@ def verify_list(
     given["mode"] = "test" if test else "live"
     given["to"] = None if to is None else _number(to, "--to")
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[sessions.SessionPage]:
         found = await organization_id(session, org)
-        return await session.perform("verify.list", organization_id=found, **given)
+        return await session.ask(sessions.LIST, organization_id=found, **given)
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    reply = options.run(work)
+    if output.show(options.json, reply.json):
         return
+    found = reply.value
     output.table(
         ("Created (UTC)", "Id", "To", "Status", "Wrong tries"),
         (
             (
-                *(output.moment(each["createdAt"]), each["id"], each["to"]),
-                each["status"] + (f" ({each['reason']})" if each["reason"] else ""),
-                f"{each['attempts']} of {each['attemptsMax']}",
+                *(output.at(each.created_at), each.id, each.to, _status(each)),
+                f"{each.attempts} of {each.attempts_max}",
             )
-            for each in found["sessions"]
+            for each in found.sessions
         ),
         empty="There is no such one." if given["before"] is None else "There is no older one.",
     )
-    if found["older"] is not None:
-        output.warned(f"There are older ones: --before {found['older']}.")
+    if found.older is not None:
+        output.warned(f"There are older ones: --before {found.older}.")
 
 
 def _number(text: str, hint: str) -> str:
@@ -214,16 +229,21 @@ def verify_cancel(options: Options, verification_id: str) -> None:
     \b
     Example: risala verify cancel ver_…
     """
-    found = _of_one(options, "verify.cancel", verification_id)
-    if not output.show(options.json, found):
-        output.said(f"The verification {found['id']} is {found['status']}.")
+    found = _of_one(options, sessions.CANCEL, verification_id)
+    if found is not None:
+        output.said(f"The verification {found.id} is {found.status}.")
 
 
-def _of_one(options: Options, operation: str, verification_id: str) -> Json:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(operation, verification_id=verification_id)
+def _of_one(
+    options: Options, ask: Ask[VerificationView], verification_id: str
+) -> VerificationView | None:
+    """The session; None: it was shown as JSON."""
 
-    return options.run(work)
+    async def work(session: GatewaySession) -> Reply[VerificationView]:
+        return await session.ask(ask, verification_id=verification_id)
+
+    found = options.run(work)
+    return None if output.show(options.json, found.json) else found.value
 
 
 _CONFIG_OPTIONS: Final = (
@@ -276,28 +296,28 @@ def verify_config(
       risala verify config "My shop" --length 6 --expiry-minutes 10
     """
 
-    async def work(session: GatewaySession) -> tuple[Json, str]:
+    async def work(session: GatewaySession) -> tuple[Reply[CodeConfiguration], str]:
         found = {"organization_id": await organization_id(session, organization)}
         currency: str = (await session.perform_exactly("org.show", found))["currency"]
-        shown = await session.perform_exactly("verify.config", found)
-        changes = _changes(shown["settings"], given, reset=reset)
+        shown = await session.ask_exactly(CONFIG, found)
+        changes = _changes(shown.value.settings, given, reset=reset)
         if changes:
-            shown = await session.perform_exactly("verify.config", {**found, **changes})
+            shown = await session.ask_exactly(CONFIG, {**found, **changes})
         return shown, currency
 
-    shown, currency = options.run(work)
-    if not output.show(options.json, shown):
-        _show_config(shown, currency)
+    reply, currency = options.run(work)
+    if not output.show(options.json, reply.json):
+        _show_config(reply.value, currency)
 
 
-def _changes(current: Json, given: Json, *, reset: bool) -> Json:
+def _changes(current: CodeSettings, given: Json, *, reset: bool) -> Json:
     """The settings to change: an empty text or list removes the own value."""
     changes: Json = {}
     if reset:
         from risala.engine.rules.verify_settings import VerifySettings
 
         changes = VerifySettings().model_dump(mode="json")
-    templates = {} if reset else dict(current["templates"])
+    templates = {} if reset else dict(current.templates)
     for name, value in given.items():
         _, is_template, locale = name.partition("template_")
         if value is None or value == ():
@@ -312,40 +332,36 @@ def _changes(current: Json, given: Json, *, reset: bool) -> Json:
     return changes
 
 
-def _show_config(shown: Json, currency: str) -> None:
-    from risala.engine.rules.template import BUILT_IN, DEFAULT_LOCALE
-
-    settings = shown["settings"]
+def _show_config(shown: CodeConfiguration, currency: str) -> None:
+    settings = shown.settings
     output.fields(
         {
-            "organization": shown["organizationId"],
-            "digits in a code": settings["code_length"],
-            "valid for": output.counted(settings["expiry_minutes"], "minute"),
-            "wrong codes allowed": settings["attempts_max"],
-            "codes an hour to a number": settings["per_phone_per_hour"],
-            "codes an hour to all": settings["per_organization_per_hour"],
-            "language": settings["language"] or "as the default text",
-            "sender": settings["sender"] or "the default sender",
-            "app hashes": ", ".join(settings["app_hashes"]) or None,
-            "origins": ", ".join(settings["origins"]) or None,
+            "organization": shown.organization_id,
+            "digits in a code": settings.code_length,
+            "valid for": output.counted(settings.expiry_minutes, "minute"),
+            "wrong codes allowed": settings.attempts_max,
+            "codes an hour to a number": settings.per_phone_per_hour,
+            "codes an hour to all": settings.per_organization_per_hour,
+            "language": settings.language or "as the default text",
+            "sender": settings.sender or "the default sender",
+            "app hashes": ", ".join(settings.app_hashes) or None,
+            "origins": ", ".join(settings.origins) or None,
         }
     )
     click.echo()
-    texts = {**BUILT_IN, **settings["templates"]}
-    texts = {"default": settings["template"] or BUILT_IN[DEFAULT_LOCALE], **texts}
+    texts = {**shown.built_in, **settings.templates}
+    if settings.template:
+        texts[ANY_LANGUAGE] = settings.template
     output.table(
         ("Locale", "Segments", "Encoding", "Price", "Text"),
         (
             (
-                name,
-                size["segments"],
-                size["encoding"],
-                output.money(size["price"], currency),
-                texts[name],
+                *(name, size.segments, size.encoding),
+                *(output.money(money(size.price), currency), texts[name]),
             )
-            for name, size in shown["sizes"].items()
+            for name, size in shown.sizes.items()
         ),
         empty="There is no text.",
     )
-    for warning in shown["warnings"]:
+    for warning in shown.warnings:
         output.warned(warning)

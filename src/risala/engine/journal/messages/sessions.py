@@ -8,7 +8,8 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.records.messages import Stamp
-from risala.engine.rules.verification import TABLE, SessionState, Trigger, VerificationRow
+from risala.engine.model.states import SessionState
+from risala.engine.rules.verification import TABLE, Trigger, VerificationRow
 
 SESSIONS: Final = Rows(VerificationRow, status=SessionState)
 _FIND: Final = f"SELECT {SESSIONS.columns} FROM verifications WHERE id = ?"  # noqa: S608 -- a constant

@@ -15,7 +15,8 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.model.records.messages import Acceptance, Change, NewVerification, Stamp
-from risala.engine.rules.verification import SessionState, Trigger, VerificationRow
+from risala.engine.model.states import SessionState
+from risala.engine.rules.verification import Trigger, VerificationRow
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."

@@ -8,7 +8,8 @@ from risala.engine.journal.messages.sessions import SESSIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
-from risala.engine.rules.verification import SessionState, VerificationRow
+from risala.engine.model.states import SessionState
+from risala.engine.rules.verification import VerificationRow
 
 
 def _hit(wanted: SessionFilter) -> tuple[str, tuple[object, ...]]:

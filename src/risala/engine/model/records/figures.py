@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
+from risala.engine.model.records.fields import JsonName
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.message_lists import Listed
 
@@ -50,7 +51,7 @@ class Funnel:
     approved: int
     expired: int
     pending: int
-    is_cut: bool
+    is_cut: Annotated[bool, JsonName("latestOnly")]
     """There were more than :data:`SESSIONS_MAX`: these are the latest."""
 
 

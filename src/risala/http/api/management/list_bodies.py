@@ -8,9 +8,8 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from risala.engine.model.numbers import ENTRY_KINDS
-from risala.engine.model.states import Status
+from risala.engine.model.states import SessionState, Status
 from risala.engine.operations.webhooks.deliveries import STATES
-from risala.engine.rules.verification import SessionState
 from risala.http.api import fields
 from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader
 from risala.http.common.validation import RequestBody

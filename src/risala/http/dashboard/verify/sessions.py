@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.following import OutboxEvent, What
+from risala.engine.model.records.verify import sessions
+from risala.engine.model.records.verify.sessions import VerificationView
+from risala.engine.model.states import SessionState
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
@@ -60,75 +65,72 @@ async def live_all(visit: PageRequest) -> TrioResponse:
 async def _page(visit: PageRequest) -> dict[str, Any]:
     query = {name: text for name in FIELDS if (text := visit.form.text(name))}
     asked = _asked(visit, query)
+    since, until = _time(visit, asked)
     mode = visit.mode.value
-    page = await visit.perform_here("verify.list", mode=mode, limit=PAGE, **asked)
-    time = _time(visit, asked)
-    figures = await visit.perform_here("verify.figures", mode=mode, **time)
+    page = await visit.ask_here(sessions.LIST, mode=mode, limit=PAGE, **asked)
+    figures = await visit.ask_here(sessions.FIGURES, mode=mode, since=since, until=until)
     shown = {**query, "mode": "test"} if mode == "test" else query
     path = f"/app/{visit.organization_id}/verify"
     return {
         "query": query,
         "states_shown": [(each, visit.words.among("state", STATES[each])) for each in STATES],
         "chips": _chips(visit, query, asked),
-        "sessions": [_view(visit, each) for each in page["sessions"]],
+        "sessions": page.sessions,
         "page": page,
+        "why": partial(_why, visit),
         "figures": figures,
-        "first": time["since"],
-        "last": ms_of(time["until"]) - 1,
-        "pager": pager_of(path, shown, newer=page["newer"], older=page["older"]),
+        "first": since,
+        "last": ms_of(until) - 1,
+        "pager": pager_of(path, shown, newer=page.newer, older=page.older),
         "live_at": visit.at("verify/live", **query),
     }
 
 
-def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:
+def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, str]:
     """The arguments of the operation; invalid filters are left out."""
-    asked: dict[str, object] = {}
-    if "q" in query:
+    asked = {name: query[name] for name in ("before", "after") if name in query}
+    if number := query.get("q"):
         try:
-            asked["to"] = normalise_number(query["q"])
+            asked["to"] = normalise_number(number)
         except ValueError:
             raise Invalid("q", "invalid_phone_number", "`q` is no number.") from None
-    if query.get("status") in STATES:
-        asked["status"] = query["status"]
+    if (status := query.get("status")) in STATES:
+        asked["status"] = status
     for name, later in (("since", 0), ("until", 1)):
         if (at := visit.formats.midnight(query.get(name, ""), later)) is not None:
             asked[name] = at
-    return asked | {name: query[name] for name in ("before", "after") if name in query}
+    return asked
 
 
-def _time(visit: PageRequest, asked: Mapping[str, Any]) -> dict[str, str]:
+def _time(visit: PageRequest, asked: Mapping[str, str]) -> tuple[str, str]:
     """The period of the figures: the requested one, else the last days."""
-    today = visit.formats.today
-    first = visit.formats.midnight(f"{today}", 1 - _USUAL_DAYS)
-    last = visit.formats.midnight(f"{today}", 1)
-    return {"since": asked.get("since", first), "until": asked.get("until", last)}
+    today = f"{visit.formats.today}"
+    first = visit.formats.midnight(today, 1 - _USUAL_DAYS)
+    last = visit.formats.midnight(today, 1)
+    assert first is not None
+    assert last is not None
+    return asked.get("since", first), asked.get("until", last)
 
 
-def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any]) -> list[Chip]:
+def _chips(visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, str]) -> list[Chip]:
     words, formats = visit.words, visit.formats
     labels = {}
-    if "to" in asked:
-        labels["q"] = words("To {number}", number=formats.tel(asked["to"]))
-    if "status" in asked:
-        word = STATES[asked["status"]]
-        labels["status"] = words.among("state", word)
-    if "since" in asked:
-        labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
-    if "until" in asked:
-        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
+    if to := asked.get("to"):
+        labels["q"] = words("To {number}", number=formats.tel(to))
+    if status := asked.get("status"):
+        labels["status"] = words.among("state", STATES[status])
+    if since := asked.get("since"):
+        labels["since"] = words("Since {date}", date=formats.date_text(since))
+    if until := asked.get("until"):
+        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(until) - 1))
     kept = {name: value for name, value in query.items() if name not in ("before", "after")}
     return chips(labels, kept, visit.at, "verify")
 
 
-def _view(visit: PageRequest, session: Mapping[str, Any]) -> dict[str, Any]:
-    """A session as its reader sees it."""
-    reason = REASONS.get(session["reason"] or "")
-    today = visit.formats.date_text(visit.formats.now_ms)
-    return {
-        **session,
-        "note": None if reason is None else visit.words(reason),
-        "is_today": visit.formats.date_text(session["createdAt"]) == today,
-    }
+def _why(visit: PageRequest, session: VerificationView) -> Markup | None:
+    """Why a session ended without being approved, in the reader's words."""
+    reason = REASONS.get(session.reason or "")
+    return None if reason is None else visit.words(reason)
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -137,7 +139,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def live(visit: PageRequest) -> TrioResponse:
     """Its state and its SMS, whenever either changes."""
-    first = await _session(visit)
+    first = await session_of(visit, visit.arguments["verification_id"])
 
     async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
         if changes is not None and not any(_is_of(first, each) for each in changes):
@@ -147,27 +149,29 @@ async def live(visit: PageRequest) -> TrioResponse:
     return visit.live(draw, What.LIFE | What.EVENTS)
 
 
-def _is_of(session: Mapping[str, Any], change: LifeEvent | OutboxEvent) -> bool:
+def _is_of(session: VerificationView, change: LifeEvent | OutboxEvent) -> bool:
     if isinstance(change, LifeEvent):
-        return bool(change.message_id == session["messageId"])
-    return session["id"] in change.body
+        return bool(change.message_id == session.message_id)
+    return session.id in change.body
 
 
-async def _session(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.perform("verify.get", verification_id=visit.arguments["verification_id"])
-    if found["mode"] != visit.mode.value:
+async def session_of(visit: PageRequest, verification_id: str) -> VerificationView:
+    """A session of the page's mode. Raises ``NotFound``."""
+    found = await visit.ask(sessions.GET, verification_id=verification_id)
+    if found.mode is not visit.mode:
         raise NotFound("There is no such session in this mode.")
     return found
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
-    session = await _session(visit)
-    story = await visit.perform("message.show", message_id=session["messageId"])
+    session = await session_of(visit, visit.arguments["verification_id"])
+    story = await visit.perform("message.show", message_id=session.message_id)
     return {
-        "session": _view(visit, session),
+        "session": session,
+        "why": partial(_why, visit),
         "message": story["message"],
-        "may_cancel": session["status"] == "pending",
-        "live_at": visit.at(f"verify/{session['id']}/live"),
+        "may_cancel": session.status is SessionState.PENDING,
+        "live_at": visit.at(f"verify/{session.id}/live"),
     }
 
 
@@ -177,9 +181,9 @@ async def ask_cancel(visit: PageRequest) -> TrioResponse:
 
 
 async def cancel(visit: PageRequest) -> TrioResponse:
-    session = await _session(visit)
-    await visit.perform("verify.cancel", verification_id=session["id"])
-    return visit.go(visit.at(f"verify/{session['id']}"), CANCELED)
+    session = await session_of(visit, visit.arguments["verification_id"])
+    await visit.ask(sessions.CANCEL, verification_id=session.id)
+    return visit.go(visit.at(f"verify/{session.id}"), CANCELED)
 
 
 _LIST: Final = "/app/<org>/verify"

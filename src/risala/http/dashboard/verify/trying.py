@@ -10,11 +10,14 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.errors import Refusal
+from risala.engine.model.records.verify import sessions
+from risala.engine.model.records.verify.settings import CONFIG
 from risala.http.dashboard.snippets import marked
+from risala.http.dashboard.verify.sessions import session_of
+from risala.http.dashboard.verify.settings import own_names
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import SentForm
-from risala.http.web.languages import OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
@@ -35,18 +38,17 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def _choices(visit: PageRequest) -> dict[str, Any]:
     """The choices of the form, and the cost of each."""
-    found = await visit.perform_here("verify.config")
-    settings, sizes = found["settings"], found["sizes"]
+    found = await visit.ask_here(CONFIG)
+    settings, names = found.settings, own_names(found)
     return {
-        "languages": [(name, OWN_NAMES[name]) for name in sizes if name != "default"],
+        "languages": [*names.items()],
         "prices": [
-            (None if name == "default" else OWN_NAMES[name], size["segments"], size["price"])
-            for name, size in sizes.items()
+            (names.get(name), size.segments, size.price) for name, size in found.sizes.items()
         ],
-        "app_hashes": [(each, each) for each in settings["app_hashes"]],
-        "origins": [(each, each) for each in settings["origins"]],
-        "zeros": "0" * settings["code_length"],
-        "sender": settings["sender"],
+        "app_hashes": [(each, each) for each in settings.app_hashes],
+        "origins": [(each, each) for each in settings.origins],
+        "zeros": "0" * settings.code_length,
+        "sender": settings.sender,
     }
 
 
@@ -54,12 +56,12 @@ async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
     wishes = {name: text for name in _WISHES if (text := form.text(name))}
     try:
-        sent = await visit.perform_here(
-            "verify.send", to=_number(form.text("to")), mode=visit.mode.value, **wishes
+        sent = await visit.ask_here(
+            sessions.SEND, to=_number(form.text("to")), mode=visit.mode.value, **wishes
         )
     except Refusal as error:
         return await visit.again(_ASK, error, await _choices(visit), form=form)
-    return visit.go(visit.at("verify/try", id=sent["verificationId"], **wishes))
+    return visit.go(visit.at("verify/try", id=sent.verification_id, **wishes))
 
 
 def _number(typed: str) -> str:
@@ -72,40 +74,33 @@ def _number(typed: str) -> str:
 
 async def judge(visit: PageRequest) -> TrioResponse:
     form, verification_id = visit.form, visit.form.text("id")
-    await _session(visit, verification_id)
+    await session_of(visit, verification_id)
     try:
-        judged = await visit.perform_here(
-            "verify.check", verification_id=verification_id, code="".join(form.text("code").split())
+        judged = await visit.ask_here(
+            sessions.CHECK, verification_id=verification_id, code="".join(form.text("code").split())
         )
     except Refusal as error:
         return await visit.again(_JUDGE, error, await _session_status(visit, verification_id))
     wishes = {name: text for name in _WISHES if (text := form.text(name))}
-    address = visit.at("verify/try", id=verification_id, answer=judged["status"], **wishes)
+    address = visit.at("verify/try", id=verification_id, answer=judged.status, **wishes)
     return visit.go(address)
-
-
-async def _session(visit: PageRequest, verification_id: str) -> dict[str, Any]:
-    found = await visit.perform("verify.get", verification_id=verification_id)
-    if found["mode"] != visit.mode.value:
-        raise NotFound("There is no such session in this mode.")
-    return found
 
 
 async def _session_status(visit: PageRequest, verification_id: str) -> dict[str, Any]:
     """The state of the session, and how a program would have done the same."""
-    session = await _session(visit, verification_id)
+    session = await session_of(visit, verification_id)
     form = visit.form
     wishes = {_WISHES[name]: text for name in _WISHES if (text := form.text(name))}
     answer = form.text("answer") if visit.request.method == "GET" else ""
     answer = answer if answer in _ANSWERS else ""
-    settings = (await visit.perform_here("verify.config"))["settings"]
+    settings = (await visit.ask_here(CONFIG)).settings
     return {
         "session": session,
-        "left": session["attemptsMax"] - session["attempts"],
+        "left": session.attempts_max - session.attempts,
         "kept": {name: text for name in _WISHES if (text := form.text(name))},
         "answer": answer,
-        "zeros": "0" * settings["code_length"],
-        "sending": _request(visit, "send", {"to": session["to"], **wishes}),
+        "zeros": "0" * settings.code_length,
+        "sending": _request(visit, "send", {"to": session.to, **wishes}),
         "sent": _answer({"verificationId": verification_id}),
         "checking": _request(visit, "check", {"verificationId": verification_id, "code": "…"}),
         "checked": _answer({"status": answer}) if answer else None,

@@ -61,7 +61,10 @@ def as_seen(form: SentForm) -> dict[str, int]:
 
 
 def edit(
-    error: EngineError | None, form: SentForm | None, version: int, now: Mapping[str, StoredField]
+    error: EngineError | None,
+    form: SentForm | None,
+    version: int | None,
+    now: Mapping[str, StoredField],
 ) -> dict[str, object]:
     """The ``version`` of an edit's form, and the stored values (``stands``) that changed meanwhile.
 

@@ -1,0 +1,68 @@
+"""Verification sessions: the answers of their operations, and the asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+from risala.engine.model.records.figures import Funnel
+from risala.engine.model.states import Mode, SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationView:
+    """A verification session, as an organization's own members see it."""
+
+    id: Annotated[str, UNAUDITED]
+    to: Annotated[str, UNAUDITED]
+    status: Annotated[SessionState, AUDITED]
+    attempts: Annotated[int, AUDITED]
+    """Wrong codes that were tried."""
+    expires_at: Annotated[Moment, UNAUDITED]
+    created_at: Annotated[Moment, UNAUDITED]
+    updated_at: Annotated[Moment, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    mode: Annotated[Mode, UNAUDITED]
+    reason: Annotated[str | None, UNAUDITED]
+    """Why it ended without being approved."""
+    attempts_max: Annotated[int, UNAUDITED]
+    """The number of wrong codes that ends it."""
+    message_id: Annotated[str, UNAUDITED]
+    """The message that carries the code."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPage:
+    """Sessions, the newest first, and where the next pages begin."""
+
+    sessions: tuple[VerificationView, ...]
+    newer: str | None
+    older: str | None
+    looked_to: Moment | None
+    """So far the search came; None: as far as there are any."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSent:
+    """The session of a sent code."""
+
+    verification_id: str
+    warning: str | None = None
+    """No carrier serves its number."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCode:
+    """The judgement of a code: ``approved`` or ``denied``."""
+
+    status: str
+
+
+LIST: Final = Ask("verify.list", SessionPage)
+FIGURES: Final = Ask("verify.figures", Funnel)
+SEND: Final = Ask("verify.send", CodeSent)
+CHECK: Final = Ask("verify.check", JudgedCode)
+GET: Final = Ask("verify.get", VerificationView)
+CANCEL: Final = Ask("verify.cancel", VerificationView)

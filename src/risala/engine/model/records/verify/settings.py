@@ -1,0 +1,66 @@
+"""Verify settings of an organization: the answer of their operation, and the ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Money
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The lowest and the highest value of a setting."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSettings:
+    """The fields of :class:`risala.engine.rules.verify_settings.VerifySettings`, which says what
+    they are."""
+
+    code_length: Annotated[int, JsonName("code_length")]
+    expiry_minutes: Annotated[int, JsonName("expiry_minutes")]
+    attempts_max: Annotated[int, JsonName("attempts_max")]
+    per_phone_per_hour: Annotated[int, JsonName("per_phone_per_hour")]
+    per_organization_per_hour: Annotated[int, JsonName("per_organization_per_hour")]
+    language: str | None
+    template: str | None
+    templates: Mapping[str, str]
+    sender: str | None
+    app_hashes: Annotated[tuple[str, ...], JsonName("app_hashes")]
+    origins: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSize:
+    """Length and price of the code message in one language."""
+
+    segments: int
+    encoding: str
+    price: Money
+
+
+@dataclass(frozen=True, slots=True)
+class CodeConfiguration:
+    """An organization's Verify settings, and what its code messages cost. By language, the text
+    without one is :data:`ANY_LANGUAGE`."""
+
+    organization_id: Annotated[str, UNAUDITED]
+    settings: Annotated[CodeSettings, AUDITED]
+    bounds: Annotated[Mapping[str, Bounds], UNAUDITED]
+    """Of the numeric settings, by name."""
+    template_max: Annotated[int, UNAUDITED]
+    entries_max: Annotated[int, UNAUDITED]
+    built_in: Annotated[Mapping[str, str], UNAUDITED]
+    """The built-in texts by language."""
+    sizes: Annotated[Mapping[str, CodeSize], UNAUDITED]
+    warnings: Annotated[tuple[str, ...], UNAUDITED]
+
+
+ANY_LANGUAGE: Final = "default"
+CONFIG: Final = Ask("verify.config", CodeConfiguration)
