@@ -261,7 +261,11 @@ def test_a_message_is_shown_with_its_timeline_and_cannot_drive_the_terminal(aske
         (NotFound("There is no message sms_9."), "There is no message sms_9.", "NOT_FOUND"),
         (InsufficientBalance("Top up first."), "Top up first.", "PAYMENT_REQUIRED"),
         (Invalid("body", "too_long", "It is too long."), "It is too long.", "BAD_REQUEST"),
-        (StorageFailed(), "The service cannot store messages right now.", "SERVICE_UNAVAILABLE"),
+        (
+            StorageFailed(),
+            "The service cannot store messages right now. Try again in a moment.",
+            "SERVICE_UNAVAILABLE",
+        ),
     ],
 )
 def test_a_refusal_is_exit_code_1_and_one_sentence(asked, operator, refusal, sentence, code):

@@ -46,12 +46,12 @@ def test_what_waits_is_confirmed_once(run):
     done = run("payment", "confirm", "pay_1", "--amount", "450", "--reference", "BK-12J")
     assert "Credited 450.00 MRU to Shop: the balance is 450.00 MRU." in done.stdout
     assert "Credited         450.00 MRU" in run("payment", "show", "pay_1").stdout
-    assert "credited already: 450.00" in run("payment", "confirm", "pay_2", ends=1).stderr
+    assert "already credited: 450.00" in run("payment", "confirm", "pay_2", ends=1).stderr
     assert "is refused" in run("payment", "refuse", "pay_2", "It is the other one's").stdout
     assert "other one's" in run("payment", "show", "pay_2").stdout
     assert "No payment waits." in run("payment", "list").stdout
     assert "refused" in run("payment", "list", "--all").stdout
-    assert "credited already" in run("topup", "Shop", "5", "--reference", "bk12j", ends=1).stderr
+    assert "already credited" in run("topup", "Shop", "5", "--reference", "bk12j", ends=1).stderr
     run("audit")
 
 

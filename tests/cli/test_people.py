@@ -27,7 +27,7 @@ def run(tmp_path: Path):
 
 def test_users_and_members(run):
     assert "Made the operator a@example.com: usr_" in run("user", "create", A, "--operator").stdout
-    assert "There is a user" in run("user", "create", A.upper(), ends=1).stderr
+    assert "There is already a user" in run("user", "create", A.upper(), ends=1).stderr
     assert "e-mail address" in run("user", "create", "nobody", ends=1).stderr
     assert (
         "b@example.com is an owner now."

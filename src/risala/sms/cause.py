@@ -42,7 +42,7 @@ class Cause(StrEnum):
     CONTENT_REFUSED = "CONTENT_REFUSED"
     """The carrier does not allow the content of the message, or takes it for unwanted."""
     DUPLICATE = "DUPLICATE"
-    """The carrier took it for a message that it has already."""
+    """The carrier treated it as a duplicate of a message that it already has."""
     NOT_ALLOWED = "NOT_ALLOWED"
     """Our account or SIM may not do this."""
     NO_CREDIT = "NO_CREDIT"
@@ -56,7 +56,7 @@ class Cause(StrEnum):
 
     # -- us
     VALIDITY_OVER = "VALIDITY_OVER"
-    """Its validity ended before a carrier accepted it."""
+    """It expired before a carrier accepted it."""
     RETRIES_EXHAUSTED = "RETRIES_EXHAUSTED"
     """It was temporarily refused as often as the settings allow."""
     UNCERTAIN = "UNCERTAIN"
@@ -70,7 +70,7 @@ class Cause(StrEnum):
     THROTTLED = "THROTTLED"
     """The carrier asks to slow down."""
     CARRIER_FAULT = "CARRIER_FAULT"
-    """The carrier has a fault of its own."""
+    """The carrier has a technical fault."""
     NO_SERVICE = "NO_SERVICE"
     """The line has no network."""
     DEVICE_FAULT = "DEVICE_FAULT"

@@ -152,7 +152,7 @@ async def test_a_carrier_without_transceiver_is_told_by_name_with_what_to_set(is
 
 @pytest.mark.parametrize(
     ("command_status", "said"),
-    [(0x0D, "is on its list"), (0x05, "closes it in time"), (0x08, "fault of its own")],
+    [(0x0D, "is on its list"), (0x05, "closes it in time"), (0x08, "technical fault")],
 )
 async def test_a_refused_bind_that_may_pass_is_tried_again_by_the_ordinary_back_off(
     command_status, said

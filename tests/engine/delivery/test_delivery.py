@@ -75,7 +75,7 @@ async def test_refused_for_good_fails_and_refunds_in_full(open_house, quick):
         (event,) = await house.events()
         assert (event["type"], event["status"]) == ("sms.failed", "failed")
         told = [event[name] for name in ("errorCode", "errorText", "carrierCode")]
-        assert told == ["UNKNOWN_NUMBER", "Nobody has this number.", "ESME_RINVDSTADR"]
+        assert told == ["UNKNOWN_NUMBER", "This number is not in use.", "ESME_RINVDSTADR"]
         assert (await house.gateway.perform("audit", {}))["clean"]
 
 
@@ -179,11 +179,12 @@ async def test_a_line_without_reports_says_so(open_house, quick, by):
         await house.wait_status(message_id, "sent")
         _, timeline = house.gateway.show_message(message_id)
         assert sentence(timeline[-1]) == (
-            "Accepted by fake. This line gives no reports: whether it arrives will not be known."
+            "Accepted by fake. This line gives no delivery reports, so it will not be known "
+            "whether it arrives."
         )
         (lane,) = (await house.gateway.perform("carriers", {}))["carriers"]
         assert lane["receipts"] is False
-        assert "gives no reports" in lane["text"]
+        assert "gives no delivery reports" in lane["text"]
 
 
 async def test_an_accepted_message_without_an_id_says_that_no_receipt_can_match_it(
@@ -194,7 +195,7 @@ async def test_an_accepted_message_without_an_id_says_that_no_receipt_can_match_
         message_id = await house.send(ARABIC_200)
         await house.wait_status(message_id, "sent")
         _, timeline = house.gateway.show_message(message_id)
-        assert sentence(timeline[-1]).endswith("It gave no id: no receipt can match it.")
+        assert sentence(timeline[-1]).endswith("It gave no id, so no receipt can be matched to it.")
 
 
 async def test_nothing_left_means_no_refusal_and_no_loss(open_house, quick):
@@ -357,7 +358,7 @@ async def test_validity_ends_while_no_carrier_is_up(open_house, quick):
     [
         (
             Refused(Scope.NOW, "ESME_RSYSERR", cause=Cause.CARRIER_FAULT),
-            "The carrier has a fault of its own.",
+            "The carrier has a technical fault.",
             "ESME_RSYSERR",
         ),
         (
@@ -378,7 +379,7 @@ async def test_what_the_carrier_said_last_outlives_the_validity(
         await house.wait_status(message_id, "failed")
         view, timeline = house.gateway.show_message(message_id)
         assert (view.error_code, view.carrier_code) == ("VALIDITY_OVER", code)
-        ended = f"{said} Its validity ended before a carrier accepted it. Refunded."
+        ended = f"{said} It expired before a carrier accepted it. Refunded."
         assert (sentence(timeline[-1]), timeline[-1].raw) == (ended, code)
 
 
@@ -591,7 +592,7 @@ async def test_a_crash_leaves_uncertain_what_was_under_way(open_house, quick):
     async with open_house() as house:
         assert house.status(message_id) == "processing"
         _, timeline = house.gateway.show_message(message_id)
-        assert "stopped while it waited" in sentence(timeline[-1])
+        assert "stopped while waiting" in sentence(timeline[-1])
         await house.wait_status(message_id, "failed")
         assert house.gateway.show_message(message_id)[0].error_code == "UNCERTAIN"
         assert house.status(waiting) == "failed"

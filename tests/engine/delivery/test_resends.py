@@ -296,4 +296,4 @@ async def test_its_timeline_says_so(open_house, quick, carrier):
         await house.wait_status(message, "sent")
         told = [sentence(entry) for entry in house.gateway.show_message(message)[1]]
         again = [text for text in told if "may arrive twice" in text]
-        assert ["no other beside it" in text for text in again] == [False, True]
+        assert ["sent on its own" in text for text in again] == [False, True]

@@ -74,7 +74,7 @@ async def test_its_time(open_house, quick):
         at = house.gateway.services.recorder.clock.now_ms() + 3_600_000
         message_id = await house.send(send_at=at)
         (only,) = said(house, message_id)
-        assert only.startswith("Accepted. It waits for its time,")
+        assert only.startswith("Accepted. It is scheduled for")
 
 
 async def test_its_next_attempt(open_house, quick):
@@ -93,7 +93,7 @@ async def test_a_carrier_that_failed_too_often(open_house, quick):
         await house.send()
         await trio.sleep(1)
         message_id = await house.send()
-        assert "fake failed too often and is left alone until" in said(house, message_id)[-1]
+        assert "fake failed too often and gets no messages until" in said(house, message_id)[-1]
 
 
 async def test_a_carrier_that_throttles(open_house, quick):
@@ -101,7 +101,7 @@ async def test_a_carrier_that_throttles(open_house, quick):
     async with open_house(drivers={"fake": FakeDriver(answers=[slow])}) as house:
         message_id = await house.send()
         await trio.sleep(1)
-        assert said(house, message_id)[-1] == "It waits: fake sends no faster."
+        assert said(house, message_id)[-1] == "It waits: fake is sending at its highest speed."
 
 
 class Choosy(FakeDriver):

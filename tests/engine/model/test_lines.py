@@ -67,7 +67,7 @@ def test_every_kind_is_a_sentence_with_and_without_a_cause(kind, cause):
 @pytest.mark.parametrize("wait", Wait)
 def test_every_wait_is_a_sentence(wait):
     bare = sentence(Told(Line(Kind.WAITS, values={"wait": wait, "until": NOON})))
-    assert re.fullmatch(r"It (waits|is held).*\.", bare), bare
+    assert re.fullmatch(r"It (waits|is held|is scheduled).*\.", bare), bare
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_every_wait_is_a_sentence(wait):
         ),
         (
             Line(Kind.ACCEPTED, values={"wait": "scheduled", "until": NOON + 86_400_000}),
-            "Accepted. It waits for its time, 2026-11-22 12:00 UTC.",
+            "Accepted. It is scheduled for 2026-11-22 12:00 UTC.",
         ),
         (
             Line(Kind.REFUSED_FOR_NOW, Cause.CARRIER_FAULT, {"wait_ms": 5000}),
-            "The carrier has a fault of its own. It will be tried again in 5 s.",
+            "The carrier has a technical fault. It will be tried again in 5 s.",
         ),
         (
             Line(Kind.HELD_BACK, Cause.DEVICE_FAULT, {"note": "The SIM wants its PIN."}),
@@ -91,26 +91,27 @@ def test_every_wait_is_a_sentence(wait):
         ),
         (
             Line(Kind.FAILED, Cause.RETRIES_EXHAUSTED, {"refusals": 12, "last": "CARRIER_FAULT"}),
-            "The carrier refused it 12 times; the last time: the carrier has a fault of its own.",
+            "The carrier refused it 12 times; the last time: the carrier has a technical fault.",
         ),
         (
             Line(Kind.FAILED, Cause.UNCERTAIN, {"last": "NOT_ACKNOWLEDGED", "refunded": 50}),
-            "The message left, and the network did not acknowledge it in time. Whether the "
-            "carrier took it could not be found out: it may have been delivered. Refunded.",
+            "The message was submitted, but the network did not acknowledge it in time. It is not "
+            "known whether the carrier accepted it: it may have been delivered. Refunded.",
         ),
         (
             Line(Kind.UNCERTAIN, Cause.LINK_LOST),
-            "Uncertain: the message left, and the link was lost before the answer came.",
+            "Uncertain: the message was submitted, but the link was lost before the answer came.",
         ),
         (
             Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {"until": NOON + 120_000, "then": "fail"}),
-            "Uncertain: the message left, but no answer came back. "
-            "Without an answer or receipt by 12:02:00 UTC it counts as failed.",
+            "Uncertain: the message was submitted, but no answer came back. "
+            "If no answer or receipt comes by 12:02:00 UTC, it counts as failed.",
         ),
         (
             Line(Kind.UNCERTAIN, Cause.NO_ANSWER, {"until": NOON + 15_000, "then": "resend"}),
-            "Uncertain: the message left, but no answer came back. Without an answer or receipt by "
-            "12:00:15 UTC it is sent again, or fails where it was sent too often or too late.",
+            "Uncertain: the message was submitted, but no answer came back. If no answer or "
+            "receipt comes by 12:00:15 UTC, it is sent again, or fails if it was sent too often "
+            "or is too late.",
         ),
     ],
 )

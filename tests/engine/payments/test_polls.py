@@ -127,7 +127,7 @@ async def test_the_operator_asks_at_once(open_shop, quick, till):
         till.polled = [PAID]
         done = await shop.operate("payment.poll", payment_id=payment["id"])
         assert done["state"] == "confirmed"
-        with pytest.raises(Conflict, match="nobody to ask"):
+        with pytest.raises(Conflict, match="cannot be asked"):
             await shop.operate("payment.poll", payment_id=payment["id"])
 
 

@@ -41,7 +41,7 @@ async def test_by_hand_however_it_is_written(open_shop, quick, first, again):
         given = {"amount": "5", "reference": first, "organization_id": shop.organization_id}
         await shop.operate("topup", **given)
         mine = {**given, "organization_id": other.organization_id, "reference": again}
-        with pytest.raises(Conflict, match="credited already"):
+        with pytest.raises(Conflict, match="already credited"):
             await other.operate("topup", **mine)
         payment = await other.begin()
         with pytest.raises(Invalid) as used:
@@ -49,7 +49,7 @@ async def test_by_hand_however_it_is_written(open_shop, quick, first, again):
         assert used.value.code == "reference_used"
         for method in ("bankily", "masrvi"):  # nobody said whose it was
             payment = await other.begin(method)
-            with pytest.raises(Conflict, match="credited already"):
+            with pytest.raises(Conflict, match="already credited"):
                 await other.operate("payment.confirm", payment_id=payment["id"], reference=again)
         assert await other.balance() == "0.00"
         assert_books_agree(house)
@@ -71,7 +71,7 @@ async def test_it_outlives_its_organization(open_shop, quick):
             await other.claim(again, "bk7710342")
         assert used.value.code == "reference_used"
         given = {"organization_id": other.organization_id, "amount": "5"}
-        with pytest.raises(Conflict, match="credited already"):
+        with pytest.raises(Conflict, match="already credited"):
             await other.operate("topup", **given, reference="BK 7710342")
         assert_books_agree(house)
 

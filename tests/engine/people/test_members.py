@@ -278,9 +278,9 @@ async def test_an_edit_of_what_somebody_changed_meanwhile_is_refused(town, autoj
     user_id = other.session.user.id
     await town.do("member.set_role", organization_id=shop, user_id=user_id, role="developer")
     stale = {"user_id": user_id, "version": seen["version"]}
-    with pytest.raises(Conflict, match="Changed meanwhile by risala"):
+    with pytest.raises(Conflict, match="changed in the meantime by risala"):
         await town.as_member("member.set_role", owner, shop, role="owner", **stale)
-    with pytest.raises(Conflict, match="Changed meanwhile"):
+    with pytest.raises(Conflict, match="changed in the meantime"):
         await town.as_member("member.remove", owner, shop, **stale)
     assert (await roles_in(town, shop))[B] == "developer"
     seen = await member_of(town, shop, B)

@@ -137,12 +137,12 @@ async def test_parts_follow_each_other_without_a_gap(world, monkeypatch, autojum
 
 async def test_one_at_a_time_and_not_too_many(world, autojump_clock):
     first = await world.do("export.ask", **world.mine)
-    with pytest.raises(Conflict, match="being written already"):
+    with pytest.raises(Conflict, match="already being written"):
         await world.do("export.ask", **world.mine)
     await until_true(lambda: world.find(first["id"]).state is ExportState.READY)
     for _ in range(STANDING_MAX - 1):
         await world.write()
-    with pytest.raises(Conflict, match="delete one first"):
+    with pytest.raises(Conflict, match="Delete one first"):
         await world.do("export.ask", **world.mine)
     await world.do("export.delete", export_id=first["id"])
     await until_true(lambda: len([*world.folder.iterdir()]) == STANDING_MAX - 1)

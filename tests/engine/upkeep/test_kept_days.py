@@ -156,7 +156,7 @@ async def test_a_choice_is_shown_checked_versioned_and_taken_back(house, autojum
     assert [each.path for each in refused.value.faults] == ["texts_days", "events_days"]
     told = await perform("kept.set", {**mine, "texts_days": 7, "version": before["version"]})
     assert [each["days"] for each in told["kept"]] == [7, 90, 90]
-    with pytest.raises(Conflict, match="Changed meanwhile"):
+    with pytest.raises(Conflict, match="changed in the meantime"):
         await perform("kept.set", {**mine, "version": before["version"]})
     told = await perform("kept.set", {**mine, "version": told["version"]})
     assert [each["chosen"] for each in told["kept"]] == [None] * 3

@@ -22,7 +22,7 @@ POINTS = (
     "after Ctrl-Z, before +CMGS",
     "after +CMGS, before OK",
 )
-AGAIN = "No answer came: it is sent again, and may arrive twice."
+AGAIN = "No answer came, so it is sent again and may arrive twice."
 
 
 @dataclass(frozen=True)

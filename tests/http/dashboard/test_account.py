@@ -65,14 +65,16 @@ async def test_what_somebody_else_changed_meanwhile(owner, gateway, monkeypatch)
 
     async def refuse(name, arguments, caller):
         if name == "account.set":
-            raise Conflict("Changed meanwhile by <b>: look again, then change it.")
+            raise Conflict(
+                "This was changed in the meantime by <b>. Reload it, then make your change again."
+            )
         return await perform(name, arguments, caller)
 
     monkeypatch.setattr(gateway, "perform", refuse)
     owner.cookies["risala-language"] = "fr"
     page = await owner.submit(form, "/account", {"name": "Sidi", "language": "en"})
     assert page.status == 422
-    assert "Modifié entre-temps par <bdi>&lt;b&gt;</bdi>" in page.text
+    assert "<bdi>&lt;b&gt;</bdi> a fait une modification entre-temps" in page.text
 
 
 async def test_devices_are_signed_out(owner, gateway, devices):
@@ -109,16 +111,16 @@ async def test_the_address_that_one_has(owner, gateway, monkeypatch):
     monkeypatch.setattr(gateway, "perform", refuse)
     page = await owner.submit(form, "/account/email", {"email": "aicha@baraka.example"})
     assert page.status == 422
-    assert "This is the address that you have." in page.text
+    assert "This is already your address." in page.text
 
 
 async def test_an_organization_is_left(owner, gateway):
     page = await owner.get("/app/org_1/leave")
     assert "Only an owner can let you in again." in page.text
-    gateway.refuse = Conflict("An organization needs an owner: make somebody else one first.")
+    gateway.refuse = Conflict("An organization needs an owner. Make somebody else an owner first.")
     page = await owner.submit(page, "/app/org_1/leave")
     assert page.status == 422
-    assert "make somebody else one first" in page.text
+    assert "Make somebody else an owner first" in page.text
     gateway.refuse = None
     page = await owner.submit(page, "/app/org_1/leave")
     assert page.location == "/app"

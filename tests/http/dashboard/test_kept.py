@@ -120,13 +120,13 @@ async def test_an_account_is_deleted_by_its_typed_address(owner, gateway):
 
     async def perform(name, arguments, caller):
         if name == "account.delete":
-            raise Conflict("An organization needs an owner: make somebody else one first.")
+            raise Conflict("An organization needs an owner. Make somebody else an owner first.")
         return await stock(name, arguments, caller)
 
     gateway.perform = perform
     alone = await owner.submit(wrong, "/account/delete", typed)
     assert alone.status == 422
-    assert "make somebody else one first" in alone.text
+    assert "Make somebody else an owner first" in alone.text
     gateway.perform = stock
     page = await owner.submit(alone, "/account/delete", typed)
     assert page.location == "/sign-in"
@@ -166,13 +166,13 @@ async def test_why_there_is_no_file_is_said(owner, gateway):
 
     async def perform(name, arguments, caller):
         if name == "export.ask":
-            raise Conflict("There are 3 files already: delete one first.")
+            raise Conflict("There are already 3 files. Delete one first.")
         return await stock(name, arguments, caller)
 
     gateway.perform = perform
     page = await owner.submit(page, f"{SETTINGS}/exports")
     assert page.status == 422
-    assert "delete one first" in page.text
+    assert "Delete one first" in page.text
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.DEVELOPER])

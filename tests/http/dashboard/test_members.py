@@ -62,7 +62,7 @@ async def test_what_came_between_is_told(owner, gateway, monkeypatch):
 
     async def refused(name, arguments, caller):
         if name == "member.set_role":
-            raise Conflict("An organization needs an owner: make somebody else one first.")
+            raise Conflict("An organization needs an owner. Make somebody else an owner first.")
         return await perform(name, arguments, caller)
 
     monkeypatch.setattr(gateway, "perform", refused)

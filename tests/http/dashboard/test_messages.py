@@ -19,7 +19,7 @@ def asked(gateway: FakeWebGateway, name: str):
 async def test_the_list_shows_states_texts_and_causes(owner):
     page = await owner.get(LIST)
     assert page.status == 200
-    for word in ("Delivered", "Uncertain", "Undelivered", "Canceled", "Nobody has this number."):
+    for word in ("Delivered", "Uncertain", "Undelivered", "Canceled", "This number is not in use."):
         assert word in page.text
     assert web_messages.ARABIC in page.text
     assert 'href="/app/org_1/messages?before=7"' in page.text

@@ -51,7 +51,7 @@ async def test_a_refused_payment_keeps_what_was_typed(owner, gateway):
     fields = {"method": "sandbox", "amount": "9999999"}
     page = await owner.submit(page, f"{BILLING}/payments", fields)
     assert page.status == 422
-    assert "than can be paid at once" in page.text
+    assert "what can be paid at once" in page.text
     assert 'value="9999999"' in page.text
     assert 'value="sandbox" checked' in page.text
 
@@ -78,7 +78,7 @@ async def test_a_used_reference_is_told_at_its_field(owner, gateway):
     gateway.perform = refusing
     page = await owner.submit(page, PAYMENT, {"reference": "<BK>"})
     assert page.status == 422
-    assert "was credited already" in page.text
+    assert "was already credited" in page.text
     assert 'value="&lt;BK&gt;"' in page.text
     assert 'id="reference-fault"' in page.text
 
@@ -198,7 +198,7 @@ async def test_another_code_is_sent_to_another_number(owner, gateway, state, lab
 async def test_codes_are_few_and_a_viewer_types_none(owner, gateway, reader_as):
     gateway.payments.given["pay_1"] = owed("unsent", 0)
     page = await owner.get(PAYMENT)
-    assert "we check it by hand" in page.text
+    assert "We check it by hand" in page.text
     assert f'action="{PAYMENT}/payer"' not in page.text
     gateway.payments.given["pay_1"] = owed()
     assert f'action="{PAYMENT}/code"' not in (await reader_as(Role.VIEWER).get(PAYMENT)).text

@@ -448,7 +448,7 @@ async def test_an_organization_and_then_its_owner_are_deleted(town, reader_of):
     alone = await owner.submit(
         await owner.get("/account/delete"), "/account/delete", {"email": "owner@baraka.example"}
     )
-    assert "make somebody else one first" in alone.text
+    assert "Make somebody else an owner first" in alone.text
     page = await owner.get(f"/app/{own}/settings/delete")
     assert (await owner.submit(page, f"/app/{own}/settings/delete", {"name": "o"})).status == 422
     done = await owner.submit(page, f"/app/{own}/settings/delete", {"name": "Own"})

@@ -143,4 +143,4 @@ async def test_nobody_is_asked_about_money_that_an_operator_looks_for(bank):
     assert "Ask its provider now" not in page.text
     asked = await bank.reader.submit(page, f"{at}/poll", drawn=False)
     assert asked.status == 422
-    assert "There is nobody to ask about this payment." in asked.text
+    assert "The provider cannot be asked about this payment." in asked.text

@@ -173,7 +173,7 @@ async def test_what_somebody_else_set_meanwhile_is_shown_first(post, operator, o
     fields = {"price_per_segment": "0.90"}
     refused = await operator.submit(page, f"{one}/limits", fields)
     assert refused.status == 422
-    assert "Changed meanwhile by" in refused.text
+    assert "changed in the meantime by" in refused.text
     assert "This stands now:" in refused.text
     await operator.submit(refused, f"{one}/limits", fields)
     found = await post.do("org.show", organization_id=post.organization_id)
@@ -205,7 +205,7 @@ async def test_a_reference_is_not_credited_to_a_second(post, operator, one):
     fields = {"amount": "5", "reference": "r-17"}
     refused = await operator.submit(asked, f"{one}/topup", fields)
     assert refused.status == 422
-    assert "was credited already" in refused.text
+    assert "was already credited" in refused.text
     assert other in refused.text
     whose = {"organization_id": post.organization_id}
     assert (await post.do("org.show", **whose))["balance"] == "0.00"
@@ -247,7 +247,7 @@ async def test_a_balance_is_not_taken_below_nothing(post, operator, one):
     with_key = {**fields, "once": asked.field("once")}
     refused = await operator.submit(page, f"{one}/adjust", with_key, drawn=False)
     assert refused.status == 422
-    assert "the adjustment would make it negative." in refused.text
+    assert "this adjustment would make it negative." in refused.text
     assert (
         "Fill this in."
         in (await typed_and_checked(operator, f"{one}/adjust", {"amount": "3"})).text

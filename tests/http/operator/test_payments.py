@@ -73,9 +73,9 @@ async def test_a_reference_that_was_credited_is_refused_in_words(post, claim, op
     await post.do("payment.confirm", payment_id=first)
     refused = await operator.submit(page, f"{at}/confirm", {"amount": "500"})
     assert refused.status == 422
-    assert "was credited already: <bdi>500.00</bdi> to" in refused.text
+    assert "was already credited: <bdi>500.00</bdi> to" in refused.text
     page = await operator.get(at)
-    assert "This reference was credited already." in page.text
+    assert "This reference was already credited." in page.text
     assert f'href="/operator/payments/{first}"' in page.text
     assert await balance(post) == "500.00"
 

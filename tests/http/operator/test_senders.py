@@ -114,7 +114,7 @@ async def test_who_was_quicker_is_told_in_words(post, asked, operator):
     await post.do("sender.deny", sender_id=asked["BARAKA"], reason="ownership")
     late = await operator.submit(page, f"{at}/clear")
     assert late.status == 422
-    assert "was denied; it must be requested again." in late.text
+    assert "was denied. It must be requested again." in late.text
 
 
 async def test_a_name_that_another_organization_has_is_not_cleared(post, asked, operator):

@@ -30,7 +30,7 @@ from risala.lab.smsc.scenario_behaviour import scenario_simulator
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorEvent, SmscSimulator
 
 FINAL = ("delivered", "undelivered", "failed", "canceled")
-TWICE = "it is sent again, and may arrive twice"
+TWICE = "it is sent again and may arrive twice"
 
 QUICK_DRIVER = {
     "host": "127.0.0.1",

@@ -22,7 +22,7 @@ _CONGESTED_PERCENT: Final = 90
 _RELIEVED_PERCENT: Final = 80
 """An SMSC's ``congestion_state`` below which it is reported as relieved. From 90 on it nears
 congestion, and 80 to 89 is its best (SMPP 5.0 §4.8.4.18)."""
-_UNANSWERED: Final = "The message left, but no answer came back."
+_UNANSWERED: Final = "The message was submitted, but no answer came back."
 _NO_IDS: Final = (
     "The carrier accepts messages without giving an id: receipts find them only by recipient and"
     " user_message_reference."

@@ -46,8 +46,8 @@ log = structlog.get_logger(__name__)
 
 
 _SAY_AGAIN: Final = (
-    "The disk failed while this was stored; whether it is, is not known. "
-    "Send it again with the key in `data`: the answer is the truth."
+    "The disk failed while this was being stored, so it may or may not be stored. Send it again "
+    "with the key in `data`: the answer shows the result."
 )
 
 

@@ -55,7 +55,7 @@ class AddressNotAllowed(Forbidden):
     """The key may not be used from the client's address."""
 
     def __init__(self, address: str | None) -> None:
-        where = "an address that is not known" if address is None else f"the address {address}"
+        where = "an unknown address" if address is None else f"the address {address}"
         super().__init__(f"This API key must not be used from {where}.")
 
 
@@ -109,7 +109,9 @@ class RecipientOptedOut(Refusal):
     """The recipient wants no messages of this organization."""
 
     def __init__(self) -> None:
-        super().__init__("The recipient wants no messages of yours; they can reply START.")
+        super().__init__(
+            "The recipient has opted out of your messages. They can opt in again by replying START."
+        )
 
 
 class PolicyRefused(Refusal):
@@ -139,8 +141,8 @@ class SpendCapReached(Refusal):
 
     def __init__(self) -> None:
         super().__init__(
-            "Your organization may not spend more today: its spend cap is reached. "
-            "Raise the cap, or send after midnight."
+            "Your organization has reached its spend cap for today. Raise the cap, or send "
+            "after midnight."
         )
 
 
@@ -166,7 +168,9 @@ class EditConflict(Conflict):
     """The object was changed after the editor had read it."""
 
     def __init__(self, who: str) -> None:
-        super().__init__(f"Changed meanwhile by {who}: look again, then change it.")
+        super().__init__(
+            f"This was changed in the meantime by {who}. Reload it, then make your change again."
+        )
 
 
 class Unavailable(EngineError):
@@ -207,7 +211,9 @@ class StorageFailed(Unavailable):
 
     retry_after_s = 10
 
-    def __init__(self, message: str = "The service cannot store messages right now.") -> None:
+    def __init__(
+        self, message: str = "The service cannot store messages right now. Try again in a moment."
+    ) -> None:
         super().__init__(message)
 
 
@@ -220,8 +226,8 @@ class OutcomeUnknown(StorageFailed):
 
     def __init__(
         self,
-        message: str = "The disk failed while this was stored; whether it is, is not known. "
-        "Look before you do it again.",
+        message: str = "The disk failed while this was being stored, so it may or may not be "
+        "stored. Check before you do it again.",
         keys: tuple[str | None, ...] = (),
         *,
         of_batch: bool = False,

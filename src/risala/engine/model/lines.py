@@ -100,7 +100,7 @@ class Kind(IntEnum):
     """It was restored from a backup, and goes on: the old database was stopped in order, and shows
     that it had not left."""
     REACHABLE = 31
-    """The carrier reports that the recipient's phone can be reached again. It changes nothing."""
+    """The carrier reports that the recipient's phone can be reached again. Nothing changes."""
 
 
 class Wait(StrEnum):

@@ -31,7 +31,7 @@ def parse_origins(values: Iterable[object]) -> tuple[str, ...]:
     """
     origins = tuple(dict.fromkeys(_parse(value) for value in values))
     if len(origins) > ORIGINS_MAX:
-        text = f"A key has at most {ORIGINS_MAX} allowed origins."
+        text = f"A key can have at most {ORIGINS_MAX} allowed origins."
         raise Invalid("allowed_origins", "too_many", text)
     return origins
 
@@ -60,7 +60,7 @@ def parse_addresses(values: Iterable[object]) -> tuple[str, ...]:
     """
     addresses = tuple(dict.fromkeys(_address(value) for value in values))
     if len(addresses) > ADDRESSES_MAX:
-        text = f"A key has at most {ADDRESSES_MAX} allowed addresses."
+        text = f"A key can have at most {ADDRESSES_MAX} allowed addresses."
         raise Invalid("allowed_addresses", "too_many", text)
     return addresses
 

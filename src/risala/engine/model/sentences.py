@@ -69,7 +69,7 @@ def _waits(told: DatedLine) -> str:
     since = f" since {_moment(int(values['since']), told.at)}" if "since" in values else ""
     match values.get("wait"):
         case Wait.SCHEDULED:
-            return f"It waits for its time,{until.removeprefix(' until')}."
+            return f"It is scheduled for{until.removeprefix(' until')}."
         case Wait.RETRY:
             return f"It waits{until} for its next attempt."
         case Wait.UNSERVED:
@@ -86,11 +86,13 @@ def _waits(told: DatedLine) -> str:
             why = _run_on(str(values.get("note", "its quota is used up.")))
             return f"It waits{until} for {carrier}: {why}"
         case Wait.THROTTLED:
-            return f"It waits: {carrier} sends no faster."
+            return f"It waits: {carrier} is sending at its highest speed."
         case Wait.FAULTS:
-            return f"It waits: {carrier} failed too often and is left alone{until}."
+            return f"It waits: {carrier} failed too often and gets no messages{until}."
         case Wait.RESTORED:
-            return "It is held: the database was restored, and the operator decides."
+            return (
+                "It is held: the database was restored from a backup, and the operator must decide."
+            )
         case Wait.STOPPING:
             return "It waits: the service is not running."
         case _:
@@ -108,9 +110,12 @@ def _attempt(told: DatedLine) -> str:
 def _sent(told: DatedLine) -> str:
     text, values = f"Accepted by {told.carrier}.", _values(told)
     if "no_receipts" in values:
-        return f"{text} This line gives no reports: whether it arrives will not be known."
+        return (
+            f"{text} This line gives no delivery reports, so it will not be known whether it "
+            "arrives."
+        )
     if "no_id" in values:
-        return f"{text} It gave no id: no receipt can match it."
+        return f"{text} It gave no id, so no receipt can be matched to it."
     return text
 
 
@@ -118,11 +123,11 @@ def _uncertain(told: DatedLine) -> str:
     values, text = _values(told), f"Uncertain: {_run_on(_why(told.line))}"
     if "until" not in values:
         return text
-    then = "it is sent again, or fails where it was sent too often or too late"
+    then = "it is sent again, or fails if it was sent too often or is too late"
     if values.get("then") != "resend":
         then = "it counts as failed"
     until = _moment(int(values["until"]), told.at, seconds=True)
-    return f"{text} Without an answer or receipt by {until} {then}."
+    return f"{text} If no answer or receipt comes by {until}, {then}."
 
 
 def _ended(told: DatedLine) -> str:
@@ -196,32 +201,32 @@ def _receipt(told: DatedLine) -> str:
 def _contradiction(told: DatedLine) -> str:
     if "failed" in _values(told):
         return (
-            "A receipt contradicts the end of the message: it was delivered after all. "
-            "It stays failed."
+            "A later receipt says that the message was delivered after all. Its status stays "
+            "failed."
         )
     said = "delivered" if told.line.cause is None else "not delivered"
     before = "not delivered" if told.line.cause is None else "delivered"
     return (
-        f"A receipt contradicts the one before it: that said {before}, this one says {said}. "
-        "It changes nothing."
+        f"A receipt contradicts the one before it: that one said {before}, this one says "
+        f"{said}. Nothing changes."
     )
 
 
 def _late_receipt(told: DatedLine) -> str:
     said = _said(told.line).removesuffix(".")
-    return f"A receipt that came too late to change anything: {said}."
+    return f"A receipt came too late to change anything: {said}."
 
 
 def _late_answer(told: DatedLine) -> str:
     said = _run_on(_why(told.line))
-    return f"A late answer from {told.carrier}: {said} It changes nothing any more."
+    return f"A late answer from {told.carrier}: {said} Nothing changes."
 
 
 def _resent(told: DatedLine) -> str:
-    text = "No answer came: it is sent again, and may arrive twice."
+    text = "No answer came, so it is sent again and may arrive twice."
     if not (told.line.values or {}).get("alone"):
         return text
-    return f"{text} The link was lost each time: it goes out with no other beside it."
+    return f"{text} The link was lost each time, so it is now sent on its own."
 
 
 _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
@@ -241,24 +246,28 @@ _WRITERS: Final[Mapping[Kind, Callable[[DatedLine], str]]] = {
     Kind.PARTS_WAIT: _parts_wait,
     Kind.PARTS_FOLLOW: lambda _: "The remaining parts follow.",
     Kind.PART_ACCEPTED: lambda told: f"Accepted by {told.carrier}{_part(told)}.",
-    Kind.TAKEN_BY_RECEIPT: lambda _: "No answer came, but a receipt: the carrier accepted it.",
+    Kind.TAKEN_BY_RECEIPT: lambda _: "No answer came, but a receipt did: the carrier accepted it.",
     Kind.RECEIPT: _receipt,
-    Kind.STILL_TRYING: lambda _: "A report that is not final: the carrier may still deliver it.",
-    Kind.RECEIPT_AGAIN: lambda _: "Another receipt that says the same; it changes nothing.",
+    Kind.STILL_TRYING: lambda _: (
+        "A report came that is not final: the carrier may still deliver it."
+    ),
+    Kind.RECEIPT_AGAIN: lambda _: "Another receipt says the same; nothing changes.",
     Kind.RECEIPT_LATE: _late_receipt,
     Kind.RECEIPT_CONTRADICTS: _contradiction,
     Kind.ANSWER_LATE: _late_answer,
     Kind.RESTORED_SENDS: lambda _: "Restored from a backup: it is sent now, and may arrive twice.",
-    Kind.RESTORED_WAITS: lambda _: "Restored from a backup: it is sent when it was scheduled.",
+    Kind.RESTORED_WAITS: lambda _: "Restored from a backup: it is sent at its scheduled time.",
     Kind.RESTORED_HELD: lambda _: (
-        "Restored from a backup: it is held until the operator lets it go or ends it."
+        "Restored from a backup: it is held until the operator releases it or ends it."
     ),
-    Kind.RESTORED_GOES_ON: lambda _: "Restored from a backup: it had not left, and goes on.",
+    Kind.RESTORED_GOES_ON: lambda _: (
+        "Restored from a backup: it had not been sent yet, and continues."
+    ),
     Kind.RESTORED_UNCERTAIN: lambda _: (
-        "Restored from a backup: what became of it at the carrier is not known."
+        "Restored from a backup: it is not known what the carrier did with it."
     ),
     Kind.WAITS: _waits,
-    Kind.CODE_ENTERED: lambda _: "Its code was entered: the message has arrived.",
+    Kind.CODE_ENTERED: lambda _: "Its code was entered, so the message has arrived.",
     Kind.REACHABLE: lambda _: "The carrier says that the phone can be reached again.",
     Kind.SERVED: lambda _: "A carrier serves this number now; waiting for its turn.",
 }

@@ -93,7 +93,7 @@ class Payers:
             found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_codes >= CODES_MAX:
-                raise Conflict("No more codes are sent for this payment: we check it by hand.")
+                raise Conflict("No further codes are sent for this payment. We check it by hand.")
             wanted = found.payer_number if number is None else payer_number("number", number)
             assert wanted is not None, "what is asked for has a number"
             return await self._send(found, wanted, by)
@@ -124,7 +124,7 @@ class Payers:
             found = self._have.payments.payment(payment_id)
             self._refuse_over(found)
             if found.payer_session is None:
-                raise Conflict("No code was sent for this payment: ask for one.")
+                raise Conflict("No code was sent for this payment. Request one.")
             approved = await self._have.codes.judge(found.payer_session, code)
             if not approved and not self._was_approved(found.payer_session):
                 raise Invalid("code", "wrong_code", "This is not the code.")
@@ -139,4 +139,4 @@ class Payers:
 
     def _refuse_over(self, found: StoredPayment) -> None:
         if not found.is_open or not self.is_owed(found):
-            raise Conflict("Nothing is asked of this payment any more.")
+            raise Conflict("This payment no longer needs anything from you.")

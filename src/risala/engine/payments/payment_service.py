@@ -39,8 +39,8 @@ BEGUN_AT_ONCE: Final = 100
 OPERATOR: Final = "operator"
 """The cause of a refusal by an operator."""
 UNCHECKED: Final = (
-    "The customer has not shown that the payer's number is theirs. Where you know whose money it"
-    " is, confirm it as unchecked."
+    "The customer has not proven that the payer's number is theirs. If you know whose money it "
+    "is, confirm the payment as unchecked."
 )
 
 
@@ -162,7 +162,7 @@ class PaymentService:
         async with self._cashier.turn(payment_id):
             found, now_ms = self.payment(payment_id), self._have.now_ms()
             if found.state_at(now_ms) is not PaymentState.WAITING or not found.asks:
-                raise Conflict("Nothing is asked of this payment any more.")
+                raise Conflict("This payment no longer needs anything from you.")
             method = self._cashier.method(found)
             given = entered_of(found.asks, entered)
             asked, reference = reference_of(found.asks, given)
@@ -186,11 +186,11 @@ class PaymentService:
     def _refuse_used(self, found: StoredPayment, asked: str, key: str) -> None:
         stored, path = self._have.payments, f"entered.{asked}"
         if stored.is_credited(found.method, key):
-            text = "This reference was credited already."
+            text = "This reference was already credited."
             raise Invalid(path, "reference_used", text)
         for each in stored.matching(found.method, key):
             if each.id != found.id and each.organization_id == found.organization_id:
-                text = "This reference waits for confirmation already."
+                text = "This reference is already waiting for confirmation."
                 raise Invalid(path, "reference_waits", text)
 
     # -- decisions

@@ -69,7 +69,7 @@ class Polls:
             found = self._have.payments.payment(payment_id)
             method = self._cashier.method(found)
             if not found.is_open or not isinstance(method, Polled):
-                raise Conflict("There is nobody to ask about this payment.")
+                raise Conflict("The provider cannot be asked about this payment.")
             await self._have.payments.note_asked(payment_id, by=by)
             return await self._cashier.step(found, method.poll, polls=found.polls)
 

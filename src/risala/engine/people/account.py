@@ -104,7 +104,7 @@ class OwnAccount:
         have, address, now_ms = self._have, address_of(email), self._have.now_ms()
         user = self.user(user_id)
         if address == user.email:
-            raise Invalid("email", "same_email", "This is the address that you have.")
+            raise Invalid("email", "same_email", "This is already your address.")
         uses = (
             # A separate pool: signed-in users are not blocked by visitors of the sign-in page.
             (PeopleUse.CODE_ADDRESS, ("change", address)),

@@ -33,7 +33,7 @@ WHYS: Final = {
     "repeated": N_("An earlier text told of the same reference."),
     "no_balance": N_("Nobody has said yet what the account has, or the text does not tell."),
     "balance": N_("Its balance does not go on from the last: one was lost, or this is false."),
-    "credited_before": N_("Its reference was credited already."),
+    "credited_before": N_("Its reference was already credited."),
     "by_operator": N_("Nothing is credited by itself here: you confirm each."),
     "unclaimed": N_("No customer has claimed it yet."),
     "several": N_("Several payments fit: confirm the right one."),

@@ -22,34 +22,36 @@ TOP: Final = ""
 
 FAULTS: Final[Mapping[str, str]] = {
     "missing": N_("Fill this in."),
-    "invalid_length": N_("This is too long, or empty."),
-    "invalid_characters": N_("There is a character in it that cannot be kept."),
+    "invalid_length": N_("This is empty or too long."),
+    "invalid_characters": N_("This contains a character that cannot be stored."),
     "invalid_amount": N_("Write an amount in digits, like 100 or 99.50."),
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
     "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     "too_few_digits": N_("Type at least four digits of the number."),
     "too_many_numbers": N_(
-        "Too many numbers have these digits. Type more of them, or choose what it is."
+        "Too many numbers have these digits. Type more digits, or choose what they are."
     ),
     "invalid_origin": N_("An origin looks like https://shop.example, without a path."),
     "invalid_ip_address": N_("An address looks like 203.0.113.7, a network like 203.0.113.0/24."),
-    "invalid_time_zone": N_("This is no time zone that we know. One looks like Africa/Nouakchott"),
-    "invalid_time": N_("This is not a time that we understand."),
+    "invalid_time_zone": N_("This time zone is unknown. Write one like Africa/Nouakchott"),
+    "invalid_time": N_("This is not a valid time."),
     "invalid_url": N_("Write an address that begins with https://"),
     "invalid_address": N_("This is not an e-mail address. It looks like name@example.mr"),
-    "not_a_list": N_("Write one a line."),
-    "same_email": N_("This is the address that you have."),
+    "not_a_list": N_("Write one per line."),
+    "same_email": N_("This is already your address."),
     "other_name": N_("This is not the name of this organization."),
-    "invalid_days": N_("Choose one of the days that are offered."),
-    "amount_out_of_range": N_("This is less, or more, than can be paid at once."),
+    "invalid_days": N_("Choose one of the offered numbers of days."),
+    "amount_out_of_range": N_("This amount is below or above what can be paid at once."),
     "unknown_method": N_("Choose one of the ways to pay."),
-    "invalid_reference": N_("A reference has letters and digits: copy it from the receipt."),
-    "reference_used": N_("This reference was credited already. Each works once."),
-    "reference_waits": N_("This reference waits for confirmation already."),
+    "invalid_reference": N_("A reference has only letters and digits. Copy it from the receipt."),
+    "reference_used": N_("This reference was already credited. Each reference works once."),
+    "reference_waits": N_("This reference is already waiting for confirmation."),
     "wrong_code": N_("This is not the code."),
-    "invalid_name": N_("This is too long, or empty."),
-    "unsafe_name": N_("A name has no link, no e-mail address and no invisible characters."),
-    "invalid_username": N_("A user name has letters, digits, and . _ @ - after the first."),
+    "invalid_name": N_("This is empty or too long."),
+    "unsafe_name": N_("A name must not contain a link, an e-mail address or invisible characters."),
+    "invalid_username": N_(
+        "A user name has letters and digits. The characters . _ @ - may follow the first one."
+    ),
     "invalid_rate": N_("Write a number above 0."),
     "invalid_reason": N_("Choose one of the reasons."),
 }
@@ -58,11 +60,14 @@ FAULTS: Final[Mapping[str, str]] = {
 KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.InsufficientBalance: N_("The balance does not cover the price. Top up, then try again."),
     errors.SpendCapReached: N_(
-        "The most that may be spent today is spent. Raise the limit, or go on after midnight."
+        "The spending limit for today is reached. Raise the limit, or continue after midnight."
     ),
-    errors.RecipientOptedOut: N_("The recipient wants no messages; they can reply START."),
+    errors.RecipientOptedOut: N_(
+        "The recipient has opted out of your messages. They can opt in again by replying START."
+    ),
     errors.OutcomeUnknown: N_(
-        "The disk failed in the middle of it: nobody knows yet whether it was done. Look first."
+        "The disk failed, and it is not yet known whether this was done. Check before you try "
+        "again."
     ),
     errors.Unavailable: N_("The service cannot do this right now. Try again in a moment."),
     errors.NotFound: N_("There is no such thing in this organization."),
@@ -72,48 +77,48 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
 
 
 SPOKEN: Final = (
-    N_("Changed meanwhile by {who}: look again, then change it."),
+    N_("This was changed in the meantime by {who}. Reload it, then make your change again."),
     N_("A message is sent within {count} days."),
-    N_("A user owns at most {count} organizations."),
-    N_("They are a member already."),
-    N_("An organization has at most {count} members."),
-    N_("An organization has at most {count} members and invitations."),
-    N_("A user is in at most {count} organizations."),
-    N_("An organization needs an owner: make somebody else one first."),
-    N_("There is a user {address} already."),
+    N_("A user can own at most {count} organizations."),
+    N_("They are already a member."),
+    N_("An organization can have at most {count} members."),
+    N_("An organization can have at most {count} members and invitations."),
+    N_("A user can be in at most {count} organizations."),
+    N_("An organization needs an owner. Make somebody else an owner first."),
+    N_("There is already a user {address}."),
     N_("The organization is deleted."),
-    N_("A key has at most {count} allowed addresses."),
-    N_("A key has at most {count} allowed origins."),
-    N_("At most {count} deletions are under way at a time."),
-    N_("A file is being written already."),
-    N_("There are {count} files already: delete one first."),
-    N_("The service is not running, which writes files."),
-    N_("These codes are over; ask for the change again."),
-    N_("At most {count} payments of an organization are under way at once."),
-    N_("Nothing is asked of this payment any more."),
-    N_("No more codes are sent for this payment: we check it by hand."),
-    N_("No code was sent for this payment: ask for one."),
-    N_("There is nobody to ask about this payment."),
-    N_("The text is credited already."),
+    N_("A key can have at most {count} allowed addresses."),
+    N_("A key can have at most {count} allowed origins."),
+    N_("At most {count} deletions can run at a time. Wait until one has ended."),
+    N_("A file is already being written. Wait until it is ready."),
+    N_("There are already {count} files. Delete one first."),
+    N_("The file cannot be written because the service is not running. Start the service first."),
+    N_("These codes are no longer valid. Request the change again."),
+    N_("An organization can have at most {count} open payments at once. Finish one first."),
+    N_("This payment no longer needs anything from you."),
+    N_("No further codes are sent for this payment. We check it by hand."),
+    N_("No code was sent for this payment. Request one."),
+    N_("The provider cannot be asked about this payment."),
+    N_("The text is already credited."),
     N_(
-        "The customer has not shown that the payer's number is theirs. Where you know whose money"
-        " it is, confirm it as unchecked."
+        "The customer has not proven that the payer's number is theirs. If you know whose money "
+        "it is, confirm the payment as unchecked."
     ),
     N_(
-        "The customer has not shown that the payer's number is theirs. Where you know whose money"
-        " it is, confirm it as unchecked."
+        "The customer has not proven that the payer's number is theirs. If you know whose money "
+        "it is, confirm the payment as unchecked."
     ),
-    N_("The reference {reference} was credited already: {sum} to {organization}, at {time}."),
-    N_("The balance is {sum}: the adjustment would make it negative."),
-    N_("The sender {name} was denied; it must be requested again."),
+    N_("The reference {reference} was already credited: {sum} to {organization}, at {time}."),
+    N_("The balance is {sum}, and this adjustment would make it negative."),
+    N_("The sender {name} was denied. It must be requested again."),
     N_("The name {name} is used by the organization {organization}."),
-    N_("The payment is confirmed and credited; correct it by an adjustment."),
-    N_("The text is credited already."),
+    N_("The payment is confirmed and credited. Correct it with an adjustment."),
+    N_("The text is already credited."),
     N_(
-        "The customer has not shown that the payer's number is theirs. Where you know whose money"
-        " it is, confirm it as unchecked."
+        "The customer has not proven that the payer's number is theirs. If you know whose money "
+        "it is, confirm the payment as unchecked."
     ),
-    N_("There is nobody to ask about this payment."),
+    N_("The provider cannot be asked about this payment."),
 )
 """Refusals in the engine's own words, with placeholders for the values. A new refusal that a page
 may meet needs its sentence here."""

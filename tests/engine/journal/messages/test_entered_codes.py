@@ -14,7 +14,7 @@ from risala.engine.rules.verification import Trigger
 from risala.sms.cause import Cause
 from risala.sms.receipt import Receipt, ReceiptState
 
-PROOF = "Its code was entered: the message has arrived."
+PROOF = "Its code was entered, so the message has arrived."
 ACCEPTED = Decision(
     Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "ESME_ROK", carrier_id="1a"
 )

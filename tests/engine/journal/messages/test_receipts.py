@@ -116,7 +116,7 @@ def test_a_receipt_on_the_way_is_noted_and_moves_nothing(desk, state):
     assert desk.receipt("1a", state) == ()
     assert desk.book.status(message_id) == "sent"
     assert desk.book.texts(message_id)[-1] == (
-        "A report that is not final: the carrier may still deliver it."
+        "A report came that is not final: the carrier may still deliver it."
     )
     assert desk.receipt("unknown", state) == ()
     assert desk.held == 0
@@ -197,7 +197,7 @@ def test_a_second_receipt_changes_nothing(desk, first, later):
     assert desk.receipt("1a", later) == ()
     assert desk.book.status(message_id) == before
     assert desk.book.one("SELECT count(*) FROM events") == events
-    assert "changes nothing" in desk.book.texts(message_id)[-1]
+    assert "othing changes" in desk.book.texts(message_id)[-1]
 
 
 def test_parts_are_delivered_when_the_last_one_is(desk):
@@ -256,7 +256,7 @@ def test_a_receipt_for_a_message_that_has_failed_is_only_noted(desk):
     desk.book.unit(lambda conn: fail(conn, load(conn, message_id), Cause.REJECTED, stamp))
     assert desk.receipt("p1") == ()
     assert desk.book.status(message_id) == "failed"
-    late = "A receipt that came too late to change anything: delivered."
+    late = "A receipt came too late to change anything: delivered."
     assert desk.book.texts(message_id)[-1] == late
 
 
@@ -285,7 +285,7 @@ def test_a_receipt_tells_of_a_submit_without_an_answer(desk, state, status):
     desk.receipt_with(submit_reference(message_id, 1, 1), state=state)
     assert desk.book.status(message_id) == status
     assert desk.book.one("SELECT provider_message_id FROM messages") == "7"
-    told = "No answer came, but a receipt: the carrier accepted it."
+    told = "No answer came, but a receipt did: the carrier accepted it."
     assert told in desk.book.texts(message_id)
     assert desk.resolve() == ()
 
@@ -506,7 +506,7 @@ def test_one_that_contradicts_a_final_state_says_so(desk, first, later, said):
     message_id = desk.sent()
     desk.receipt("1a", first)
     desk.receipt("1a", later)
-    assert f"that {said}" in desk.book.texts(message_id)[-1]
+    assert f"that one {said}" in desk.book.texts(message_id)[-1]
     assert lines(desk, message_id)[-1][2] == f"stat:{later}"
 
 
@@ -528,7 +528,7 @@ def test_one_that_proves_a_failed_message_delivered_says_so(desk, by):
     assert desk.book.status(message_id) == "failed"
     assert desk.book.one("SELECT count(*) FROM ledger WHERE kind = 'refund'") == refunds
     assert desk.held == 0
-    text = "A receipt contradicts the end of the message: it was delivered after all."
+    text = "A later receipt says that the message was delivered after all."
     assert desk.book.texts(message_id)[-1].startswith(text)
 
 

@@ -299,7 +299,7 @@ class TestRestore:
             for name in ("processing", "pending"):
                 view, timeline = house.gateway.show_message(ids[name])
                 assert (view.status, view.error_code) == ("failed", "RESTORED")
-                assert "may have been sent since" in sentence(timeline[-1])
+                assert "may already have been sent" in sentence(timeline[-1])
                 assert sentence(timeline[-1]).endswith("Refunded.")
             events = await house.events()
             assert [e["status"] for e in events if e["messageId"] == ids["pending"]] == ["failed"]
@@ -350,7 +350,7 @@ class TestRestore:
         async with open_house(drivers={"fake": driver}) as house:
             await house.wait_status(ids["waits"], "delivered")
             texts = [sentence(entry) for entry in house.gateway.show_message(ids["waits"])[1]]
-            assert "Restored from a backup: it is sent when it was scheduled." in texts
+            assert "Restored from a backup: it is sent at its scheduled time." in texts
             assert house.gateway.show_message(ids["sent"])[0].error_code == "RESTORED"
             assert house.status(ids["canceled"]) == "canceled"
             assert [segment.text for segment in driver.submitted] == ["waits"]

@@ -181,7 +181,7 @@ async def test_after_an_orderly_stop_what_was_due_goes_on(open_house, tmp_path, 
         await house.gateway.perform("carriers.resume", {"carrier": "fake"})
         await house.wait_status(ids["due"], "delivered")
         told = [sentence(entry) for entry in house.gateway.show_message(ids["due"])[1]]
-        assert "Restored from a backup: it had not left, and goes on." in told
+        assert "Restored from a backup: it had not been sent yet, and continues." in told
         assert (await house.gateway.perform("audit", {}))["clean"]
 
 

@@ -78,4 +78,4 @@ def with_no_reports(text: str) -> str:
     said = text.lower()
     if "no report" in said or "no receipt" in said:
         return text
-    return f"{text} It gives no reports: what it sends stays sent."
+    return f"{text} It gives no delivery reports, so its messages stay sent."

@@ -117,8 +117,8 @@ def top_up(
 def credited(first: LedgerEntry) -> str:
     """The error for an operator that a reference was already credited."""
     return (
-        f"The reference {first.reference} was credited already: {money(first.amount)} to"
-        f" {first.organization_id}, at {iso(first.at)}."
+        f"The reference {first.reference} was already credited: {money(first.amount)} to "
+        f"{first.organization_id}, at {iso(first.at)}."
     )
 
 
@@ -162,7 +162,7 @@ def adjust(
     balance = _balance(conn, organization_id)
     after = balance + amount
     if after < 0:
-        text = f"The balance is {money(balance)}: the adjustment would make it negative."
+        text = f"The balance is {money(balance)}, and this adjustment would make it negative."
         raise Conflict(text)
     new = LedgerEntry(0, organization_id, "adjustment", amount, after, reference, at, note)
     return _enter_by_hand(conn, new)

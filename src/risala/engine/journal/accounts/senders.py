@@ -117,7 +117,7 @@ def clear(conn: sqlite3.Connection, sender_id: str, *, waive: bool, stamp: Stamp
     """
     old = sender(conn, sender_id)
     if old.status == "denied":
-        raise Conflict(f"The sender {old.name!r} was denied; it must be requested again.")
+        raise Conflict(f"The sender {old.name!r} was denied. It must be requested again.")
     _refuse_used_name(conn, old)
     if old.status == "pending":
         since = stamp.now_ms if old.cleared_at is None else old.cleared_at

@@ -74,7 +74,9 @@ def add(conn: sqlite3.Connection, new: StoredPayment, open_max: int) -> StoredPa
     given = (new.organization_id, new.begun_at)
     under_way = table(conn, _TABLE).count_where(waiting, given)
     if under_way >= open_max:
-        raise Conflict(f"At most {open_max} payments of an organization are under way at once.")
+        raise Conflict(
+            f"An organization can have at most {open_max} open payments at once. Finish one first."
+        )
     values = {each: getattr(new, each) for each in StoredPayment.__dataclass_fields__}
     writable(conn, _TABLE).insert(_row(values))
     return new
@@ -240,7 +242,7 @@ def refuse(
     """
     found = payment(conn, payment_id)
     if found.state is PaymentState.CONFIRMED:
-        raise Conflict("The payment is confirmed and credited; correct it by an adjustment.")
+        raise Conflict("The payment is confirmed and credited. Correct it with an adjustment.")
     values = {
         "state": PaymentState.REFUSED.value,
         "cause": cause,

@@ -120,7 +120,7 @@ def dismiss(conn: sqlite3.Connection, text_id: str, by: str, at: int) -> BankTex
         Conflict: it is credited.
     """
     if texts.text(conn, text_id).state is TextState.CREDITED:
-        raise Conflict("The text is credited already.")
+        raise Conflict("The text is already credited.")
     values = {"state": TextState.DISMISSED.value, "decided_by": by, "decided_at": at}
     return texts.change(conn, text_id, values)
 

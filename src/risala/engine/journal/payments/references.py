@@ -61,7 +61,7 @@ def refuse_credited(conn: sqlite3.Connection, provider: str, reference: str) -> 
     for row in table(conn, _TABLE).rows_where(where, given, limit=1):
         first = ledger.entry(conn, row["entry"])
         raise Conflict(
-            f"The reference {reference} was credited already: {_where_credited(conn, first)}."
+            f"The reference {reference} was already credited: {_where_credited(conn, first)}."
         )
 
 

@@ -73,7 +73,7 @@ def confirm(
     """
     found, user = pending(conn, user_id, now_ms), users.user(conn, user_id)
     if found is None:
-        return Conflict("These codes are over; ask for the change again.")
+        return Conflict("These codes are no longer valid. Request the change again.")
     found = judge(found)
     if not (found.old_confirmed and found.new_confirmed):
         values = {

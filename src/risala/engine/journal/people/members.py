@@ -99,11 +99,11 @@ def add(conn: sqlite3.Connection, new: Membership) -> Membership:
         Conflict: they are one already, or there are too many.
     """
     if find(conn, new.organization_id, new.user_id) is not None:
-        raise Conflict("They are a member already.")
+        raise Conflict("They are already a member.")
     if len(of_organization(conn, new.organization_id)) >= MEMBERS_MAX:
-        raise Conflict(f"An organization has at most {MEMBERS_MAX} members.")
+        raise Conflict(f"An organization can have at most {MEMBERS_MAX} members.")
     if len(of_user(conn, new.user_id)) >= PLACES_MAX:
-        raise Conflict(f"A user is in at most {PLACES_MAX} organizations.")
+        raise Conflict(f"A user can be in at most {PLACES_MAX} organizations.")
     writable(conn, "members").insert(
         {
             "organization_id": new.organization_id,
@@ -149,7 +149,7 @@ def remove(conn: sqlite3.Connection, organization_id: str, user_id: str) -> Memb
 
 def _refuse_without_owner(conn: sqlite3.Connection, leaving: Membership) -> None:
     if leaving.role is Role.OWNER and len(owners(conn, leaving.organization_id)) == 1:
-        raise Conflict("An organization needs an owner: make somebody else one first.")
+        raise Conflict("An organization needs an owner. Make somebody else an owner first.")
 
 
 # -- invitations
@@ -199,14 +199,14 @@ def invite(conn: sqlite3.Connection, new: Invitation) -> Invitation:
     """
     known = users.by_email(conn, new.email)
     if known is not None and find(conn, new.organization_id, known.id) is not None:
-        raise Conflict("They are a member already.")
+        raise Conflict("They are already a member.")
     given = (new.organization_id, new.email)
     stored = writable(conn, "invitations")
     over = "organization_id = ? AND (email = ? OR expires_at <= ?)"
     stored.delete_where(over, (*given, new.created_at))
     waiting = len(invitations_of(conn, new.organization_id, new.created_at))
     if waiting + len(of_organization(conn, new.organization_id)) >= MEMBERS_MAX:
-        raise Conflict(f"An organization has at most {MEMBERS_MAX} members and invitations.")
+        raise Conflict(f"An organization can have at most {MEMBERS_MAX} members and invitations.")
     stored.insert(
         {
             "id": new.id,

@@ -54,7 +54,7 @@ def add(conn: sqlite3.Connection, new: User) -> User:
         Conflict: another user has the address.
     """
     if by_email(conn, new.email) is not None:
-        raise Conflict(f"There is a user {new.email} already.")
+        raise Conflict(f"There is already a user {new.email}.")
     writable(conn, _TABLE).insert(
         {
             "id": new.id,
@@ -81,7 +81,7 @@ def change(conn: sqlite3.Connection, user_id: str, values: UserFields, now_ms: i
     if "email" in values:
         holder = by_email(conn, values["email"])
         if holder is not None and holder.id != user_id:
-            raise Conflict(f"There is a user {holder.email} already.")
+            raise Conflict(f"There is already a user {holder.email}.")
         sign_in_failures.move(conn, old.email, values["email"])
     writable(conn, _TABLE).update(user_id, {**values, "updated_at": now_ms})
     return user(conn, user_id)

@@ -67,7 +67,9 @@ def begin(
         if each.number == number:
             return each
     if len(mine) >= UNDER_WAY_MAX:
-        raise Conflict(f"At most {UNDER_WAY_MAX} deletions are under way at a time.")
+        raise Conflict(
+            f"At most {UNDER_WAY_MAX} deletions can run at a time. Wait until one has ended."
+        )
     writable(conn, _TABLE).insert(
         {
             "id": erasure_id,

@@ -56,9 +56,9 @@ def begin(
     """
     mine = [each for each in current(conn) if each.organization_id == organization_id]
     if any(each.state is ExportState.WRITING for each in mine):
-        raise Conflict("A file is being written already.")
+        raise Conflict("A file is already being written. Wait until it is ready.")
     if len(mine) >= STANDING_MAX:
-        raise Conflict(f"There are {STANDING_MAX} files already: delete one first.")
+        raise Conflict(f"There are already {STANDING_MAX} files. Delete one first.")
     writable(conn, _TABLE).insert(
         {
             "id": export_id,

@@ -31,7 +31,10 @@ async def _ask(call: Call[OfOrganization]) -> Export:
     organization_id, services, now_ms = call.given.organization_id, call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     if not services.delivery.running:
-        raise Conflict("The service is not running, which writes files.")
+        raise Conflict(
+            "The file cannot be written because the service is not running. Start the service "
+            "first."
+        )
     export_id, who = services.ids.new("exp"), call.caller.who
     by = call.audit(organization_id=organization_id)
     export = await services.repositories.exports.begin(

@@ -49,7 +49,7 @@ LINKS: Final = (
         "If it goes on, ask it whether the account is enabled and this machine's address is on its"
         " list."
     ),
-    N_("The carrier has a fault of its own."),
+    N_("The carrier has a technical fault."),
     N_("The carrier says that the password is wrong. Correct it in this carrier's settings."),
     N_("The carrier does not know this system_id. Correct it in this carrier's settings."),
     N_("The carrier does not know {request}. Set bind = {bind} in this carrier's settings."),

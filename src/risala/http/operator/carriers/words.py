@@ -16,7 +16,9 @@ Told = Mapping[str, Any]
 
 _PLAIN: Final = {
     "up": N_("It is connected."),
-    "up_without_receipts": N_("It is connected, and gives no reports: what it sends stays “sent”."),
+    "up_without_receipts": N_(
+        "It is connected but gives no delivery reports, so its messages stay “sent”."
+    ),
     "paused": N_("Paused: nothing goes this way until it is resumed."),
     "driver_fault": N_("Its driver failed; it is started again."),
     "sim_denied": N_("The network refuses the SIM."),

@@ -21,48 +21,50 @@ Entry = Mapping[str, Any]
 _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
     "PARTS_FOLLOW": N_("The remaining parts follow."),
-    "TAKEN_BY_RECEIPT": N_("No answer came, but a receipt: the carrier accepted it."),
-    "STILL_TRYING": N_("A report that is not final: the carrier may still deliver it."),
-    "RECEIPT_AGAIN": N_("Another receipt that says the same; it changes nothing."),
+    "TAKEN_BY_RECEIPT": N_("No answer came, but a receipt did: the carrier accepted it."),
+    "STILL_TRYING": N_("A report came that is not final: the carrier may still deliver it."),
+    "RECEIPT_AGAIN": N_("Another receipt says the same; nothing changes."),
     "RESTORED_SENDS": N_("Restored from a backup: it is sent now, and may arrive twice."),
-    "RESTORED_WAITS": N_("Restored from a backup: it is sent when it was scheduled."),
+    "RESTORED_WAITS": N_("Restored from a backup: it is sent at its scheduled time."),
     "RESTORED_HELD": N_(
-        "Restored from a backup: it is held until the operator lets it go or ends it."
+        "Restored from a backup: it is held until the operator releases it or ends it."
     ),
-    "RESTORED_GOES_ON": N_("Restored from a backup: it had not left, and goes on."),
+    "RESTORED_GOES_ON": N_("Restored from a backup: it had not been sent yet, and continues."),
     "RESTORED_UNCERTAIN": N_(
-        "Restored from a backup: what became of it at the carrier is not known."
+        "Restored from a backup: it is not known what the carrier did with it."
     ),
-    "CODE_ENTERED": N_("Its code was entered: the message has arrived."),
+    "CODE_ENTERED": N_("Its code was entered, so the message has arrived."),
     "REACHABLE": N_("The carrier says that the phone can be reached again."),
     "SERVED": N_("A carrier serves this number now; waiting for its turn."),
 }
 _WAITS: Final = {
     "unserved": N_("It waits: no enabled carrier serves this number."),
     "suspended": N_("It is held: the organization is suspended."),
-    "restored": N_("It is held: the database was restored, and the operator decides."),
+    "restored": N_(
+        "It is held: the database was restored from a backup, and the operator must decide."
+    ),
     "paused": N_("It waits: {carrier} is paused."),
-    "throttled": N_("It waits: {carrier} sends no faster."),
+    "throttled": N_("It waits: {carrier} is sending at its highest speed."),
     "stopping": N_("It waits: the service is not running."),
-    "operator": N_("It waits: {carrier} needs a hand on our side."),
+    "operator": N_("It waits: {carrier} needs our attention."),
     "link_down": N_("It waits: the link of {carrier} is down."),
     "quota": N_("It waits: the quota of {carrier} is used up."),
-    "faults": N_("It waits: {carrier} failed too often and is left alone for a while."),
-    "scheduled": N_("It waits for its time."),
+    "faults": N_("It waits: {carrier} failed too often and gets no messages for a while."),
+    "scheduled": N_("It waits for its scheduled time."),
     "retry": N_("It waits for its next attempt."),
 }
 _WAITS_UNTIL: Final = {
     "quota": N_("It waits until {time} for {carrier}, whose quota is used up."),
-    "faults": N_("It waits: {carrier} failed too often and is left alone until {time}."),
-    "scheduled": N_("It waits for its time, {time}."),
+    "faults": N_("It waits: {carrier} failed too often and gets no messages until {time}."),
+    "scheduled": N_("It is scheduled for {time}."),
     "retry": N_("It waits until {time} for its next attempt."),
 }
 
 _UNDECIDED: Final = {
-    "fail": N_("Without an answer or receipt by {time} it counts as failed."),
+    "fail": N_("If no answer or receipt comes by {time}, it counts as failed."),
     "resend": N_(
-        "Without an answer or receipt by {time} it is sent again, or fails where it was sent too"
-        " often or too late."
+        "If no answer or receipt comes by {time}, it is sent again, or fails if it was sent too "
+        "often or is too late."
     ),
 }
 """How an uncertain message is decided, by its policy."""
@@ -127,7 +129,7 @@ def _accepted(formats: Formats, entry: Entry) -> Markup:
     who = Markup("<bdi>{}</bdi>").format(policies)
     by = formats.words("Rewritten by the policy {name}.", name=who) if policies else None
     door = Markup("<bdi>{}</bdi>").format(face)
-    way = formats.words("It came in by the face {face}.", face=door) if face else None
+    way = formats.words("It came in through the face {face}.", face=door) if face else None
     return _and(formats.words("Accepted and stored."), way, by, _waits(formats, entry))
 
 
@@ -144,9 +146,11 @@ def _attempt(formats: Formats, entry: Entry) -> Markup:
 def _sent(formats: Formats, entry: Entry) -> Markup:
     values, more = entry["values"], None
     if "no_receipts" in values:
-        more = formats.words("This line gives no reports: whether it arrives will not be known.")
+        more = formats.words(
+            "This line gives no delivery reports, so it will not be known whether it arrives."
+        )
     elif "no_id" in values:
-        more = formats.words("It gave no id: no receipt can match it.")
+        more = formats.words("It gave no id, so no receipt can be matched to it.")
     return _and(formats.words("{carrier} accepted it.", carrier=_carrier(entry)), more)
 
 
@@ -156,8 +160,8 @@ def _ended(formats: Formats, entry: Entry) -> Markup:
     if entry["cause"] == Cause.RETRIES_EXHAUSTED and values.get("refusals"):
         times = int(values["refusals"])
         text = formats.words.counted(
-            "Refused for the moment {n} time, which is as often as it may be.",
-            "Refused for the moment {n} times, which is as often as it may be.",
+            "Refused temporarily {n} time, which is the limit.",
+            "Refused temporarily {n} times, which is the limit.",
             times,
             n=formats.num(times),
         )
@@ -194,10 +198,10 @@ def _rerouted(formats: Formats, entry: Entry) -> Markup:
 
 
 def _resent(formats: Formats, entry: Entry) -> Markup:
-    text = formats.words("No answer came: it is sent again, and may arrive twice.")
+    text = formats.words("No answer came, so it is sent again and may arrive twice.")
     alone = None
     if entry["values"].get("alone"):
-        alone = formats.words("The link was lost each time: it goes out with no other beside it.")
+        alone = formats.words("The link was lost each time, so it is now sent on its own.")
     return _and(text, alone)
 
 
@@ -237,26 +241,27 @@ def _receipt(formats: Formats, entry: Entry) -> Markup:
 
 
 def _late(formats: Formats, entry: Entry) -> Markup:
-    late = formats.words("A receipt that came too late to change anything.")
+    late = formats.words("A receipt came too late to change anything.")
     return _and(late, _said(formats, entry))
 
 
 def _contradiction(formats: Formats, entry: Entry) -> Markup:
     if "failed" in entry["values"]:
         return formats.words(
-            "A receipt says that it was delivered after all. It stays failed, and refunded."
+            "A later receipt says that it was delivered after all. It stays failed, and the refund "
+            "stays too."
         )
     said = _said(formats, entry)
     return _and(
         formats.words("A receipt contradicts the one before it."),
         said,
-        formats.words("It changes nothing."),
+        formats.words("Nothing changes."),
     )
 
 
 def _late_answer(formats: Formats, entry: Entry) -> Markup:
     text = formats.words("A late answer from {carrier}.", carrier=_carrier(entry))
-    return _and(text, _why(formats, entry), formats.words("It changes nothing."))
+    return _and(text, _why(formats, entry), formats.words("Nothing changes."))
 
 
 _WRITERS: Final[Mapping[str, Callable[[Formats, Entry], Markup]]] = {

@@ -85,7 +85,7 @@ class MembershipRepository:
         def unit(conn: sqlite3.Connection) -> Organization:
             owned = [each for each in members.of_user(conn, user_id) if each.role is Role.OWNER]
             if len(owned) >= OWNED_MAX:
-                raise Conflict(f"A user owns at most {OWNED_MAX} organizations.")
+                raise Conflict(f"A user can own at most {OWNED_MAX} organizations.")
             made = accounts.add_organization(conn, drafted)
             members.add(conn, Membership(made.id, user_id, Role.OWNER, now_ms, now_ms))
             return made

@@ -150,7 +150,7 @@ class UserRepository:
         def unit(conn: sqlite3.Connection) -> None:
             user = users.user(conn, user_id)
             if members.owned_alone(conn, user_id):
-                raise Conflict("An organization needs an owner: make somebody else one first.")
+                raise Conflict("An organization needs an owner. Make somebody else an owner first.")
             ended_users.forget(conn, user)
             opt_outs.forget_user(conn, user.email)
             overrides.forget_user(conn, user.email)
