@@ -63,6 +63,10 @@ steady: $(VENV)/.stamp-dev ## its last part: nothing grows under a steady load; 
 guards: $(VENV)/.stamp-dev ## takes each guard of the source away, and shows which test misses it
 	PYTHONPATH=. nice $(BIN)/python -m proofs.guards $(ARGS)
 
+.PHONY: durations
+durations: $(VENV)/.stamp-dev ## how long `make test` takes, by folder; writes tests/DURATIONS.md
+	PYTHONPATH=. $(BIN)/python -m proofs.durations $(ARGS)
+
 coverage: $(VENV)/.stamp-dev ## which branches of engine and sms the tests take, and which they do not
 	PYTHONPATH=. $(BIN)/python -m proofs.reach $(ARGS)
 
