@@ -8,6 +8,7 @@ import click
 import pytest
 
 from risala.cli.main import cli
+from sweep import sweep
 
 EXAMPLE = re.compile(r"^ *(?:Example: |  )(?:eval \"\$\()?(risala(?: [^)\n]*)?)\)?\"?$", re.M)
 HARMLESS = {
@@ -54,7 +55,7 @@ def understood(arguments: list[str]) -> str:
     return " ".join(path)
 
 
-@pytest.mark.parametrize("path", [path for path, _ in pages()])
+@sweep("path", [path for path, _ in pages()])
 def test_each_page_has_an_example_that_is_understood(path):
     command = dict(pages())[path]
     found = examples(path, command)

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import pytest
 
 from risala.cli.main import cli
+from sweep import sweep
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference"
 PAGE = (REFERENCE / "cli.md").read_text(encoding="utf-8")
@@ -27,7 +27,7 @@ def leaves(command: click.Command, path: str = "") -> Iterator[tuple[str, click.
 COMMANDS = dict(leaves(cli))
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@sweep("name", COMMANDS)
 def test_every_command_with_its_options(name):
     rows = [line for line in PAGE.splitlines() if re.search(rf"^\|.*`{name}[ `]", line)]
     assert rows, f"docs/reference/cli.md has no row on `{name}`"

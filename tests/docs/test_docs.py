@@ -17,6 +17,7 @@ import pytest
 from doc_blocks import PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
 from risala.engine.operations import document as operations
+from sweep import sweep
 
 INDEX = ROOT / "docs/index.md"
 LISTED = re.compile(r"^(?:-|\d+\.) \[[^]]+\]\(([^)#\s]+)\)", re.M)
@@ -47,7 +48,7 @@ def broken_links(page: Path) -> Iterator[str]:
             yield link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@sweep("page", PAGES, named=name_of)
 def test_every_link_leads_somewhere(page):
     assert list(broken_links(page)) == []
 
@@ -60,7 +61,7 @@ def test_a_broken_link_is_noticed(tmp_path):
     assert list(broken_links(page)) == ["gone.md", "#no"]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page != INDEX], ids=name_of)
+@sweep("page", [page for page in PAGES if page != INDEX], named=name_of)
 def test_every_page_is_in_the_tree(page):
     listed = {(INDEX.parent / link).resolve() for link in LISTED.findall(prose(INDEX))}
     path = os.path.relpath(page, INDEX.parent)
@@ -115,9 +116,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("page", "line", "words"), COMMANDS, ids=[f"{name_of(c[0])}: {c[2]}" for c in COMMANDS]
-)
+@sweep(("page", "line", "words"), COMMANDS, named=lambda c: f"{name_of(c[0])}: {c[2]}")
 def test_every_command_is_there(page, line, words):
     assert fault_of(words) is None, f"{name_of(page)}: {line}"
 

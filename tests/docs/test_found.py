@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/discussion/what-third-parties-found.md").read_text()
@@ -17,7 +17,7 @@ def test_every_finding_has_a_row():
     assert sorted({int(number) for number, _ in ROWS}) == list(range(1, 28))
 
 
-@pytest.mark.parametrize(("number", "row"), ROWS)
+@sweep(("number", "row"), ROWS)
 def test_a_finding_is_held_by_tests_that_exist(number, row):
     named = _NAMED.findall(row)
     assert named

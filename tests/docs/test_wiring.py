@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
+from sweep import sweep
 
 SOURCE = Path(__file__).parents[2] / "src/risala"
 FILES = sorted(SOURCE.glob("**/*.py"))
@@ -62,7 +62,7 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+@sweep("path", FILES, named=lambda path: str(path.relative_to(SOURCE)))
 def test_nothing_is_a_lambda_unless_told_otherwise(path):
     """A name says what happens where nobody was named; a traceback shows it."""
     assert [*lambdas(parsed(path))] == []

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
 from proofs.guards import GUARDS
 from proofs.guards.__main__ import _show
 from proofs.guards.guard import Guard
 from proofs.guards.trial import Found
 from rich.console import Console
+
+from sweep import sweep
 
 ROOT = Path(__file__).parents[2]
 SECRETS = {
@@ -25,7 +26,7 @@ SECRETS = {
 """Functions that compare what a stranger says with a secret."""
 
 
-@pytest.mark.parametrize("file", SECRETS)
+@sweep("file", SECRETS)
 def test_secrets_are_compared_in_a_time_that_tells_nothing(file):
     tree = ast.parse((ROOT / "src/risala" / file).read_text("utf-8"))
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,7 +38,7 @@ def test_secrets_are_compared_in_a_time_that_tells_nothing(file):
     assert "hmac.compare_digest(" in ast.unparse(function)
 
 
-@pytest.mark.parametrize("guard", GUARDS, ids=lambda each: each.promise)
+@sweep("guard", GUARDS, named=lambda each: each.promise)
 def test_a_guard_can_be_taken_away(guard: Guard):
     without = guard.take_away(guard.source)
     ast.parse(without)

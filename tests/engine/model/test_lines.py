@@ -17,6 +17,7 @@ from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence
 from risala.sms.cause import Cause
+from sweep import sweep
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
 NOON = 1_795_262_400_000
@@ -57,14 +58,14 @@ def test_the_numbers_in_the_database_keep_their_meaning():
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", Kind)
-@pytest.mark.parametrize("cause", [None, Cause.ABSENT])
+@sweep("kind", Kind)
+@sweep("cause", [None, Cause.ABSENT])
 def test_every_kind_is_a_sentence_with_and_without_a_cause(kind, cause):
     text = sentence(Told(Line(kind, cause, {"text": "An old one."})))
     assert re.fullmatch(r"[A-Z].*\.", text), text
 
 
-@pytest.mark.parametrize("wait", Wait)
+@sweep("wait", Wait)
 def test_every_wait_is_a_sentence(wait):
     bare = sentence(Told(Line(Kind.WAITS, values={"wait": wait, "until": NOON})))
     assert re.fullmatch(r"It (waits|is held|is scheduled).*\.", bare), bare

@@ -35,6 +35,7 @@ from risala.plugins.contract import DriverCommand, Inbound
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver
+from sweep import sweep
 
 TO = "+22236123456"
 INVITED = "invited@example.com"
@@ -705,7 +706,7 @@ def test_all_faults_of_arguments_are_named_at_once():
     ]
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@sweep("name", OPERATIONS)
 def test_what_comes_of_an_operation_is_frozen(name):
     result = OPERATIONS[name].result
     assert is_dataclass(result)

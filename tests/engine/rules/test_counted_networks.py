@@ -1,12 +1,12 @@
 """Which network a number is counted with."""
 
-import pytest
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
 from risala.engine.rules.networks import UNKNOWN, network
+from sweep import sweep
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("recipient", "name"),
     [
         ("+22236123456", "mattel"),
@@ -29,6 +29,6 @@ def test_a_number_is_counted_with_its_network_or_its_country(recipient, name):
     assert network(recipient) == name
 
 
-@pytest.mark.parametrize("code", sorted(COUNTRY_CODE_TO_REGION_CODE))
+@sweep("code", sorted(COUNTRY_CODE_TO_REGION_CODE))
 def test_every_country_code_is_known_by_its_length(code):
     assert network(f"+{code}0000000") == f"+{code}"

@@ -8,6 +8,7 @@ from risala.engine.model.callers import Role
 from risala.http.dashboard.app import ROUTES
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import POLICY
+from sweep import sweep
 from web_browser import assert_nothing_inline
 
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]
@@ -30,7 +31,7 @@ def path_of(route, organization_id: str = "org_1") -> str:
     return re.sub("<.*?>", "x", path)
 
 
-@pytest.mark.parametrize("route", GUARDED, ids=named)
+@sweep("route", GUARDED, named)
 async def test_who_is_not_signed_in_is_sent_to_sign_in(route, stranger, gateway):
     page = await stranger.ask(route.method, path_of(route), **FORM)
     assert page.status == 303
@@ -38,7 +39,7 @@ async def test_who_is_not_signed_in_is_sent_to_sign_in(route, stranger, gateway)
     assert gateway.done == []
 
 
-@pytest.mark.parametrize("route", OF_ORGANIZATION, ids=named)
+@sweep("route", OF_ORGANIZATION, named)
 async def test_another_organizations_member_finds_nothing(route, owner, gateway):
     page = await owner.ask(route.method, path_of(route, "org_2"), **FORM)
     assert page.status == 404
@@ -47,7 +48,7 @@ async def test_another_organizations_member_finds_nothing(route, owner, gateway)
     assert gateway.done == []
 
 
-@pytest.mark.parametrize("route", [r for r in ROUTES if r.access in TOO_LOW], ids=named)
+@sweep("route", [r for r in ROUTES if r.access in TOO_LOW], named)
 async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
     page = await reader_as(TOO_LOW[route.access]).ask(route.method, path_of(route), **FORM)
     assert page.status == 403
@@ -55,10 +56,8 @@ async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
     assert gateway.done == []
 
 
-@pytest.mark.parametrize("route", POSTS, ids=named)
-@pytest.mark.parametrize(
-    "fields", [{}, {"form_token": "wrong"}, {"form_token": ""}], ids=["none", "wrong", "empty"]
-)
+@sweep("route", POSTS, named)
+@sweep("fields", [{}, {"form_token": "wrong"}, {"form_token": ""}])
 async def test_a_form_without_its_mark_is_refused(route, fields, owner, gateway):
     page = await owner.post(path_of(route), fields)
     assert page.status == 403
@@ -67,7 +66,7 @@ async def test_a_form_without_its_mark_is_refused(route, fields, owner, gateway)
     assert gateway.people.browsers == []
 
 
-@pytest.mark.parametrize("route", POSTS, ids=named)
+@sweep("route", POSTS, named)
 async def test_a_form_of_another_session_or_another_site_is_refused(
     route, reader_as, stranger, gateway
 ):
@@ -80,7 +79,7 @@ async def test_a_form_of_another_session_or_another_site_is_refused(
     assert gateway.done == []
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if route.once], ids=named)
+@sweep("route", [route for route in ROUTES if route.once], named)
 async def test_what_is_done_once_needs_its_key(route, owner, gateway):
     mark = (await owner.get("/app/org_1/keys/new")).field("form_token")
     page = await owner.post(path_of(route), {"form_token": mark, "name": "x"})
@@ -88,7 +87,7 @@ async def test_what_is_done_once_needs_its_key(route, owner, gateway):
     assert gateway.done == []
 
 
-@pytest.mark.parametrize("route", GETS, ids=named)
+@sweep("route", GETS, named)
 @pytest.mark.parametrize("role", [None, *(Role.OWNER, Role.DEVELOPER, Role.VIEWER)])
 async def test_nothing_stands_inline_and_every_header_is_there(route, role, reader_as):
     page = await reader_as(role).get(path_of(route))
@@ -109,7 +108,7 @@ def test_pages_are_in_nobodys_frame_and_bring_nothing_from_elsewhere():
     }
 
 
-@pytest.mark.parametrize("route", GETS, ids=named)
+@sweep("route", GETS, named)
 async def test_a_strangers_pages_too(route, stranger):
     assert_nothing_inline(await stranger.get(path_of(route)))
 
@@ -123,7 +122,7 @@ def takes(method: str, address: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("route", GETS, ids=named)
+@sweep("route", GETS, named)
 async def test_every_form_has_somewhere_to_go(route, owner):
     """A form that leads nowhere is noticed by its reader alone."""
     page = await owner.get(path_of(route))

@@ -3,9 +3,8 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from risala.http.server.parser import RequestParser
+from sweep import sweep
 
 PAGE = Path(__file__).parents[3] / "docs/reference/http-parsing.md"
 READ_BYTES = 16 * 1024
@@ -107,14 +106,14 @@ def test_the_reference_has_every_trick():
     assert set(rows()) - {"What comes", "---"} == set(TRICKS)
 
 
-@pytest.mark.parametrize("name", TRICKS)
+@sweep("name", TRICKS)
 def test_a_trick_meets_what_the_reference_says(name):
     data = TRICKS[name]
     pieces = [data[at : at + READ_BYTES] for at in range(0, len(data), READ_BYTES)]
     assert verdict(pieces) == rows()[name]
 
 
-@pytest.mark.parametrize("name", sorted(set(TRICKS) - WHOLE_ONLY))
+@sweep("name", sorted(set(TRICKS) - WHOLE_ONLY))
 def test_it_is_the_same_byte_by_byte(name):
     assert verdict(bytes([byte]) for byte in TRICKS[name]) == rows()[name]
 

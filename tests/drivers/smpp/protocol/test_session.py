@@ -46,6 +46,7 @@ from risala.drivers.smpp.protocol.session import (
 )
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.testing.wire import WirePair, same_however_cut
+from sweep import sweep
 
 _BINDS = {
     BindTransmitter: BindState.BOUND_TX,
@@ -171,9 +172,9 @@ def _in_state(state: BindState) -> Pair:
     return Pair() if state is BindState.OPEN else bound(kinds[state])
 
 
-@pytest.mark.parametrize("state", _ESME_MAY)
-@pytest.mark.parametrize("kind", sorted(_REQUESTS, key=lambda kind: kind.__name__))
-@pytest.mark.parametrize("role", SmppRole)
+@sweep("state", _ESME_MAY)
+@sweep("kind", sorted(_REQUESTS, key=lambda kind: kind.__name__))
+@sweep("role", SmppRole)
 def test_who_may_say_what_in_which_state(role, kind, state):
     pair = _in_state(state)
     speaker, listener = (pair.esme, pair.smsc) if role is SmppRole.ESME else (pair.smsc, pair.esme)

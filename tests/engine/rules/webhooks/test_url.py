@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
+from sweep import sweep
 
 STRICT = AddressRules()
 LOOSE = AddressRules(allow_insecure=True)
@@ -26,12 +27,12 @@ HOSTILE_ADDRESSES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HOSTILE_ADDRESSES)
+@sweep("text", HOSTILE_ADDRESSES)
 def test_no_such_address_is_called(text):
     assert address_fault(ip_address(text), STRICT)
 
 
-@pytest.mark.parametrize(
+@sweep(
     "text",
     ["1.1.1.1", "41.223.100.10", "2a00:1450:4006::200e", "64:ff9b::101:101", "::ffff:1.1.1.1",
      "2606:4700:4700::1111"],
@@ -40,13 +41,13 @@ def test_the_internet_is_called(text):
     assert address_fault(ip_address(text), STRICT) is None
 
 
-@pytest.mark.parametrize("text", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
+@sweep("text", ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
 def test_this_machine_only_when_insecure(text):
     assert address_fault(ip_address(text), STRICT)
     assert address_fault(ip_address(text), LOOSE) is None
 
 
-@pytest.mark.parametrize("text", ["10.0.0.1", "169.254.169.254", "0.0.0.0", "fe80::1", "::"])
+@sweep("text", ["10.0.0.1", "169.254.169.254", "0.0.0.0", "fe80::1", "::"])
 def test_insecure_is_no_way_into_other_networks(text):
     assert address_fault(ip_address(text), LOOSE)
 
@@ -94,7 +95,7 @@ HOSTILE_URLS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("url", HOSTILE_URLS)
+@sweep("url", HOSTILE_URLS)
 def test_no_such_url_is_taken(url):
     with pytest.raises(UrlRefused) as refused:
         parse_target(url, STRICT)
@@ -105,7 +106,7 @@ def test_there_are_enough_of_them():
     assert len(HOSTILE_URLS) >= 40
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("url", "host", "port", "path", "authority"),
     [
         ("https://example.com", "example.com", 443, "/", "example.com"),

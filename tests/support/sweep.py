@@ -1,0 +1,68 @@
+"""A table of cases as one test, whose fixtures are made once for all of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+Test = Callable[..., Any]
+
+
+def sweep(
+    names: str | tuple[str, ...], cases: Iterable[Any], named: Callable[[Any], str] = str
+) -> Callable[[Test], Test]:
+    """Run a test for each case, as its argument ``names`` or, for tuples, as several. All cases are
+    tried: those that fail are raised together, each with its name.
+
+    ``parametrize`` makes the fixtures of each case: take that where a case leaves something behind
+    that another one would see.
+    """
+    rows = [*cases]
+    assert rows, "a sweep over nothing proves nothing"
+
+    def given(row: Any) -> dict[str, Any]:
+        return {names: row} if isinstance(names, str) else dict(zip(names, row, strict=True))
+
+    def swept(test: Test) -> Test:
+        asked = inspect.signature(test)
+
+        @wraps(test)
+        def run(**fixtures: Any) -> None:
+            with _failures() as case_of:
+                for row in rows:
+                    with case_of(named(row)):
+                        test(**given(row), **fixtures)
+
+        @wraps(test)
+        async def run_async(**fixtures: Any) -> None:
+            with _failures() as case_of:
+                for row in rows:
+                    with case_of(named(row)):
+                        await test(**given(row), **fixtures)
+
+        made: Any = run_async if inspect.iscoroutinefunction(test) else run
+        others = [each for each in asked.parameters.values() if each.name not in given(rows[0])]
+        made.__signature__ = asked.replace(parameters=others)
+        return made
+
+    return swept
+
+
+@contextmanager
+def _failures() -> Iterator[Callable[[str], Any]]:
+    failed: list[Exception] = []
+
+    @contextmanager
+    def case_of(row: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 -- raised with the others
+            error.add_note(f"case: {row}")
+            failed.append(error)
+
+    yield case_of
+    if failed:
+        raise ExceptionGroup(f"{len(failed)} cases failed", failed)
