@@ -16,11 +16,12 @@ serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a pho
 
 # Tests wait for processes half of their time: two workers would leave two cores idle as long.
 WORKERS ?= 4
+QUICK := --hypothesis-profile=quick
 
 test: $(VENV)/.stamp-dev ## set up and prove every promise; what takes minutes is left out; CHANGED=1: what was changed
 	@chosen="$(if $(CHANGED),$$(PYTHONPATH=. $(BIN)/python -m proofs.changed))"; \
 	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test imports what was changed."; exit 0; fi; \
-	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(ARGS) $$chosen
+	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(QUICK) $(ARGS) $$chosen
 
 test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)

@@ -32,7 +32,13 @@ def main() -> int:
     """The tests' own status."""
     _REPORT.parent.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "pytest", "-n", f"{WORKERS}", "--dist", "worksteal"]
-    command += ["-m", "not long", f"--junitxml={_REPORT}", *sys.argv[1:]]
+    command += [
+        "-m",
+        "not long",
+        "--hypothesis-profile=quick",
+        f"--junitxml={_REPORT}",
+        *sys.argv[1:],
+    ]
     began_s = time.monotonic()
     status = subprocess.run(command, cwd=ROOT).returncode
     took_s = time.monotonic() - began_s

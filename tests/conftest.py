@@ -29,6 +29,8 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.differing_executors],
 )
+# `make test`: a quarter of the examples; `make test-all` tries them all.
+settings.register_profile("quick", settings.get_profile("tests"), max_examples=25)
 settings.load_profile("tests")
 
 RAM_DISK = Path("/dev/shm")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings
@@ -265,7 +266,7 @@ keys = st.sampled_from(
 )
 
 
-@profile(max_examples=50, deadline=None)
+@profile(max_examples=examples(50), deadline=None)
 @given(
     st.dictionaries(
         st.lists(keys, min_size=1, max_size=4).map(lambda names: "RISALA_" + "__".join(names)),

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
+from examples import examples
 from risala.drivers.smpp.parts import SmppParts
 from risala.drivers.smpp.protocol.pdu import DeliverSm
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
@@ -151,7 +152,7 @@ def test_a_crash_at_each_step_loses_and_doubles_nothing(dies_at, after, together
     assert kinds[1:] == ["part"] * (len(kinds) - 1), "parts that came again, to be forgotten"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     order=st.permutations([1, 2, 3, 1, 3]),
     dies_at=st.integers(1, 8),
@@ -248,7 +249,7 @@ def test_parts_that_all_come_again_strike_nothing_of_what_is_not_stored_yet(dies
     trio.run(main, clock=MockClock(autojump_threshold=0))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     order=st.permutations([1, 2, 3, 1, 3]),
     refused=st.frozensets(st.integers(1, 12), max_size=8),

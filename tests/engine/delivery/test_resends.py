@@ -9,6 +9,7 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.config.model import DeliverySection, OnUncertain, RetrySection
 from risala.engine.journal.messages import deadlines
 from risala.engine.model.commands import SendCode
@@ -95,7 +96,7 @@ OUTCOMES = st.sampled_from(
 
 @pytest.mark.slow
 @settings(
-    max_examples=80,
+    max_examples=examples(80),
     deadline=None,
     # Each example opens a journal of its own.
     suppress_health_check=[HealthCheck.function_scoped_fixture],

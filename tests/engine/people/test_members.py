@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
+from examples import examples
 from risala.engine.journal.people import members, users
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, CallerKind, Role
@@ -457,7 +458,9 @@ class Clubs(RuleBasedStateMachine):
 @pytest.mark.slow
 def test_whatever_members_do_there_is_an_owner(open_book):
     Machine = type("Machine", (Clubs,), {"open_book": staticmethod(open_book)})
-    Machine.TestCase.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+    Machine.TestCase.settings = settings(
+        max_examples=examples(25), stateful_step_count=25, deadline=None
+    )
     Machine.TestCase("runTest").runTest()
 
 

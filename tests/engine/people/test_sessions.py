@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
+from examples import examples
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.people import sign_in_tokens, users, web_sessions
 from risala.engine.model.errors import Conflict, Invalid
@@ -328,5 +329,7 @@ class Cookies(RuleBasedStateMachine):
 @pytest.mark.slow
 def test_whatever_is_done_to_sessions_a_token_holds_as_long_as_it_should(open_book):
     Machine = type("Machine", (Cookies,), {"open_book": staticmethod(open_book)})
-    Machine.TestCase.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+    Machine.TestCase.settings = settings(
+        max_examples=examples(30), stateful_step_count=20, deadline=None
+    )
     Machine.TestCase("runTest").runTest()

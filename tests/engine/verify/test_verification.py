@@ -11,6 +11,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock
@@ -132,7 +133,7 @@ async def play(steps: list[tuple[str, int]], directory: Path) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STEPS, max_size=25))
 def test_the_engine_never_disagrees_with_the_model(steps):
     with tempfile.TemporaryDirectory() as directory:

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX
 from risala.lab.modem.modem_state import OUTPUT_OCTETS_MAX
 from risala.lab.modem.quirks import SICK
@@ -23,7 +24,7 @@ typed = st.lists(st.one_of(st.sampled_from(WORDS), st.binary(max_size=40)), max_
 
 @pytest.mark.slow
 @given(name=st.sampled_from(sorted(PROFILES)), pieces=typed, reads=st.booleans())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_anything_may_be_typed(new_desk, name, pieces, reads):
     desk = new_desk(name, quirks=tuple(SICK.values()) if name == "sick" else ())
     modem = desk.modem
@@ -48,7 +49,7 @@ def test_anything_may_be_typed(new_desk, name, pieces, reads):
 
 @pytest.mark.slow
 @given(octets=st.binary(min_size=1, max_size=50))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 def test_endless_input_is_bounded(new_desk, octets):
     desk = new_desk(scan_s=1000)
     desk.modem.receive(b"AT+COPS=?\r")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.drivers.modem.at.engine import (
     LINE_MAX,
     ROWS_MAX,
@@ -630,7 +631,7 @@ def primed(command: str | None, late: bool, body: bool) -> AtEngine:
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(streams, st.sampled_from(COMMANDS), st.booleans(), st.booleans(), st.data())
 def test_cuts_make_no_difference(octets, command, late, body, data):
     whole = primed(command, late, body).receive(octets)
@@ -643,7 +644,7 @@ def test_cuts_make_no_difference(octets, command, late, body, data):
     assert found == whole
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=600), st.sampled_from(COMMANDS), st.booleans())
 def test_any_octets_are_survived(octets, command, late):
     engine = primed(command, late, True)
@@ -652,7 +653,7 @@ def test_any_octets_are_survived(octets, command, late):
     assert len(engine._line) <= LINE_MAX
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(
     st.lists(
         st.one_of(streams, st.sampled_from(["start", "give up", "forget", "body"])), max_size=30

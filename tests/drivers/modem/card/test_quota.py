@@ -5,6 +5,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.drivers.modem.card.quota import Quota
 from risala.drivers.modem.card.tally import QuotaTally
 from risala.plugins.contract import Accepted, HealthState, NotStoredError, Refused, Scope, Unsent
@@ -187,7 +188,7 @@ async def test_what_cannot_be_written_down_is_not_counted_and_put_right_later():
     assert (book.quota.segments, book.quota.recipients) == (2, 1)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=examples(50))
 @given(st.lists(st.sampled_from(["send", "back", "crash", "refuse", "day", "sim"]), max_size=40))
 def test_a_crash_never_forgets_a_segment_that_left(steps):
     """Whatever happens, the count is at least what left on this day by this SIM."""

@@ -9,6 +9,7 @@ import smspdudecoder.fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
 from risala.drivers.modem.tpdu.pdu import (
     Deliver,
@@ -432,7 +433,7 @@ def test_septets_identity(octets, fill):
     assert unpack(pack(septets, fill), len(septets), fill) == septets
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.binary(max_size=255), st.sampled_from(Direction))
 def test_rubbish_is_refused_or_read_and_read_the_same_again(octets, direction):
     """What is read at all can be written, and reads the same: nothing beyond the end counts."""

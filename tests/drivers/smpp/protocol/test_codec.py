@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.drivers.smpp.protocol.codec import (
     PDU_OCTETS_MAX,
     PduReader,
@@ -115,7 +116,7 @@ def test_splitting_and_joining_changes_nothing(sent, data):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.binary(max_size=200), max_size=5))
 def test_arbitrary_octets_are_pdus_or_faults(pieces):
     reader = PduReader()
@@ -126,7 +127,7 @@ def test_arbitrary_octets_are_pdus_or_faults(pieces):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(sorted(PDUS)), st.binary(max_size=120), st.integers(0, 2))
 def test_arbitrary_bodies_are_pdus_or_faults(command_id, body, command_status):
     octets = struct.pack(">IIII", 16 + len(body), command_id, command_status, 9) + body

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.engine.journal.messages.acceptance import SendRequest, accept_each, accept_group
 from risala.engine.journal.store.transaction import Done, Piece, run_batch
 from risala.engine.journal.upkeep.audit import audit
@@ -99,7 +100,9 @@ def dump(book):
 
 @pytest.mark.slow
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     organizations=st.lists(ORGANIZATION, min_size=3, max_size=3),

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from risala.engine.journal.messages import acceptance, delivery, reads, receipts, timeline
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.under_way import UnderWay
@@ -190,7 +191,7 @@ EACH_OPENS_ITS_OWN = [HealthCheck.function_scoped_fixture]
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=EACH_OPENS_ITS_OWN)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=EACH_OPENS_ITS_OWN)
 @given(steps=st.lists(STEP, max_size=12))
 def test_a_group_comes_to_the_same_as_its_messages_one_by_one(open_book, steps):
     together, one_by_one = (Lives(open_book(), alone=alone) for alone in (False, True))
@@ -251,7 +252,7 @@ def agree(lives, model):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=EACH_OPENS_ITS_OWN)
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=EACH_OPENS_ITS_OWN)
 @given(steps=st.lists(STEP, max_size=8), more=st.lists(STEP, max_size=6))
 def test_an_event_is_the_same_bytes_whatever_happens_afterwards(open_book, steps, more):
     lives = Lives(open_book(), alone=False)

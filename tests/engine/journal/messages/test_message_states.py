@@ -20,6 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from examples import examples
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.accounts.accounts import set_organization_status
 from risala.engine.journal.messages import deadlines, delivery, endings
@@ -363,7 +364,7 @@ def test_no_life_of_a_message_breaks_the_rules(open_book):
     run_state_machine_as_test(
         lambda: Lives(open_book),
         settings=settings(
-            max_examples=200,
+            max_examples=examples(200),
             stateful_step_count=60,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
+from examples import examples
 from risala.config.model import DeliverySection
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.held import UNMATCHED_MAX
@@ -393,7 +394,7 @@ TOLD = st.tuples(
 
 @pytest.mark.slow
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     # Each example opens a journal of its own.
     suppress_health_check=[HealthCheck.function_scoped_fixture],

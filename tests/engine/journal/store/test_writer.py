@@ -18,6 +18,7 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
+from examples import examples
 from patience import HANG_S
 from risala.engine.journal.store.transaction import Group, Piece
 from risala.engine.journal.store.writer import Journal, Unit
@@ -444,7 +445,7 @@ actions = st.lists(
 
 @pytest.mark.slow
 @settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
