@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from risala.cli.commands.messaging.webhook_log import replay_failed
+from risala.cli.reach.performer import GatewaySession
 
 
 @pytest.fixture
@@ -135,13 +136,15 @@ def test_a_replay_tells_how_far_it_has_come():
     ]
     asked, seen = [], []
 
-    async def perform(name, **arguments):
-        await trio.lowlevel.checkpoint()
-        asked.append(arguments["until"])
-        return steps[len(asked) - 1]
+    class Chunks:
+        async def perform(self, _, arguments):
+            await trio.lowlevel.checkpoint()
+            asked.append(arguments.get("until"))
+            return steps[len(asked) - 1]
 
-    done = trio.run(partial(replay_failed, perform, "whe_1", "t", lambda *at: seen.append(at)))
-    assert done == {"endpointId": "whe_1", "replayed": 450, "total": 450}
+    session = GatewaySession(Chunks(), running=True)
+    done = trio.run(partial(replay_failed, session, "whe_1", "t", lambda *at: seen.append(at)))
+    assert done == (450, 450)
     assert asked == [None, 7, 7]
     assert seen == [(200, 450), (400, 450), (450, 450)]
 

@@ -8,6 +8,7 @@ import pytest
 import trio
 
 from risala.cli.commands.messaging.webhook_log import replay_failed
+from risala.cli.reach.performer import GatewaySession
 from risala.engine.journal.webhooks.deliveries import ATTEMPTS_KEPT
 from risala.engine.model.errors import Conflict, Invalid, NotFound
 from risala.engine.model.times import iso
@@ -44,10 +45,11 @@ async def test_a_thousand_with_progress_and_a_total(open_house, quick):
         events = await fail(house, endpoint, 1000)
         before = await attempts_made(house, endpoint)
         steps: list[tuple[int, int]] = []
+        session = GatewaySession(house.gateway, running=True)
         done = await replay_failed(
-            house.perform, endpoint, since, lambda done, total: steps.append((done, total))
+            session, endpoint, since, lambda done, total: steps.append((done, total))
         )
-        assert done == {"endpointId": endpoint, "replayed": 1000, "total": 1000}
+        assert done == (1000, 1000)
         assert [total for _, total in steps] == [1000] * 6
         assert [at for at, _ in steps] == [200, 400, 600, 800, 1000, 1000]
         await house.outbound.wait_calls(1000)
@@ -67,8 +69,9 @@ async def test_two_replays_at_once_deliver_each_once(open_house, quick):
         replayed: list[int] = []
 
         async def replay() -> None:
-            done = await replay_failed(house.perform, endpoint, since, lambda *_: None)
-            replayed.append(done["replayed"])
+            session = GatewaySession(house.gateway, running=True)
+            done, _ = await replay_failed(session, endpoint, since, lambda *_: None)
+            replayed.append(done)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(replay)

@@ -348,6 +348,7 @@ class FakePayments:
 def endpoint(**changes: Any) -> dict[str, Any]:
     return {
         "id": "whe_1",
+        "organizationId": "org_1",
         "mode": "live",
         "url": "https://api.baraka.example/hooks/risala",
         "description": "Shop",
@@ -454,6 +455,8 @@ def webhooks_told(gateway: FakeWebGateway, name: str, arguments: dict[str, Any])
             }
             body = '{"id": "evt_1", "type": "sms.failed"}'
             return {"delivery": shown[0], "attempts": [attempt], "body": body}
+        case "webhook.test" | "webhook.replay":
+            return {"delivery": gateway.deliveries[0], "running": True}
         case "webhook.replay_failed":
             gateway.to_replay -= 200
             told = {"replayed": 200, "total": 2400, "until": AT_MS}

@@ -20,6 +20,7 @@ from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.money import money
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.message_lists import CutMessage
+from risala.engine.model.records.record import to_json
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
@@ -42,7 +43,6 @@ from risala.engine.operations.arguments import (
     whole,
 )
 from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.webhooks.wire import delivery_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
@@ -190,7 +190,7 @@ def _events_wire(found: EventsAbout) -> Json:
                 "eventId": each.id,
                 "type": each.type,
                 "createdAt": iso(each.at),
-                "deliveries": [delivery_wire(delivery) for delivery in each.deliveries],
+                "deliveries": [to_json(delivery) for delivery in each.deliveries],
             }
             for each in found.events
         ]

@@ -6,7 +6,7 @@ A protocol, so that a test can use a small real class instead of the gateway.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
@@ -18,7 +18,10 @@ from risala.engine.model.commands import (
     SendMessage,
 )
 from risala.engine.model.errors import FieldFault, Refusal
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.verify.sessions import VerificationView
+
+R = TypeVar("R")
 
 
 class GatewayFacade(Protocol):
@@ -66,6 +69,9 @@ class Operator(Protocol):
     ) -> dict[str, Any]:
         """Do one operation, JSON in and out. Raises ``Refusal``, also if the caller lacks
         permission."""
+
+    async def ask(self, ask: Ask[R], arguments: dict[str, Any], caller: Caller, /) -> Versioned[R]:
+        """:meth:`perform` with a typed answer. Raises the same."""
 
 
 class ApiGateway(GatewayFacade, Operator, Protocol):

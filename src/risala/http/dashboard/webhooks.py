@@ -10,10 +10,12 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.following import What
+from risala.engine.model.records import webhooks
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.webhooks import DeliveryStory, Endpoint, EndpointWithSecret
 from risala.http.dashboard.webhook_choice import CHOICES, USUAL
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.formats import ms_of
 from risala.http.web.forms import SentForm
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -36,12 +38,9 @@ _CHUNKS: Final = 5
 
 
 async def show_all(visit: PageRequest) -> TrioResponse:
-    return await visit.page("webhooks/list.html", endpoints=await _endpoints(visit))
-
-
-async def _endpoints(visit: PageRequest) -> list[dict[str, Any]]:
-    found = (await visit.perform_here("webhook.list"))["endpoints"]
-    return [each for each in found if each["mode"] == visit.mode.value]
+    found = (await visit.ask_here(webhooks.LIST)).endpoints
+    shown = [each for each in found if each.mode == visit.mode.value]
+    return await visit.page("webhooks/list.html", endpoints=shown)
 
 
 async def show_new(visit: PageRequest) -> TrioResponse:
@@ -53,7 +52,7 @@ async def create(visit: PageRequest) -> TrioResponse:
     given = {"form": form, "choices": CHOICES, "chosen": form.all("types")}
     try:
         wish = _wish(form)
-        made = await visit.perform_here("webhook.create", mode=visit.mode.value, **wish)
+        made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **wish)
     except Refusal as error:
         return await visit.wrong("webhooks/new.html", _faults(visit, error), given)
     return await _secret_shown(visit, made)
@@ -103,13 +102,8 @@ def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
     return found
 
 
-async def _secret_shown(visit: PageRequest, made: dict[str, Any]) -> TrioResponse:
-    return await visit.page(
-        "webhooks/secret.html",
-        is_secret=True,
-        endpoint=made["endpoint"],
-        secret=made["secret"],
-    )
+async def _secret_shown(visit: PageRequest, made: EndpointWithSecret) -> TrioResponse:
+    return await visit.page("webhooks/secret.html", shallow(made), is_secret=True)
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -118,7 +112,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def live(visit: PageRequest) -> TrioResponse:
     """The newest deliveries, drawn again: the reader sees a waiting one arrive."""
-    await visit.perform_here("webhook.show", endpoint_id=_id(visit))  # before the stream: or 404
+    await visit.ask_here(webhooks.SHOW, endpoint_id=_id(visit))  # before the stream: or 404
 
     async def draw(_: object) -> str:
         return await visit.drawn("webhooks/pieces.html", await _page_of(visit))
@@ -128,7 +122,9 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """Everything on the page of one endpoint."""
-    standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
+    found, version = await visit.ask_to_edit(
+        webhooks.SHOW, organization_id=visit.organization_id, endpoint_id=_id(visit)
+    )
     state = visit.form.text("state")
     state = state if state in STATES else ""
     asked: dict[str, object] = {"endpoint_id": _id(visit), "limit": _SHOWN}
@@ -137,48 +133,42 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
     asked |= {
         name: place for name in ("before", "after") if (place := _whole(visit.form.text(name)))
     }
-    page = await visit.perform_here("webhook.deliveries", **asked)
+    page = await visit.ask_here(webhooks.DELIVERIES, **asked)
     query = {name: value for name in ("mode", "state") if (value := visit.form.text(name))}
     path = f"/app/{visit.organization_id}/webhooks/{_id(visit)}"
-    newer, older = (
-        (None if page[each] is None else str(page[each])) for each in ("after", "before")
-    )
-    pager = pager_of(path, query, newer=newer, older=older)
+    newer, older = (None if each is None else str(each) for each in (page.after, page.before))
     event_id = visit.form.text("event") if visit.request.method == "GET" else ""
     return {
-        **standing,
+        **shallow(found),
         "state": state,
-        "deliveries": [{**each, "took": _took(each)} for each in page["deliveries"]],
-        "pager": pager,
+        "deliveries": page.deliveries,
+        "pager": pager_of(path, query, newer=newer, older=older),
         "live_at": None if newer else visit.at(f"webhooks/{_id(visit)}/live", state=state),
-        "share": _share(standing["lastDays"]),
         "opened": await _opened(visit, event_id) if event_id else None,
         "since": visit.form.text("since")[: len("2026-11-21T08:30")]
         or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
         "choices": CHOICES,
-        "chosen": standing["endpoint"]["types"],
+        "chosen": found.endpoint.types,
         "typed": None,
         **edit(
             error,
             None if error is None else visit.form,
-            standing["version"],
-            _stored(visit, standing["endpoint"]),
+            version or 0,
+            _stored(visit, found.endpoint),
         ),
     }
 
 
-def _stored(visit: PageRequest, endpoint: dict[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     """The editable values of an endpoint, as stored."""
-    words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint["types"]]
-    is_decoded = endpoint["signatureKey"] == "decoded"
+    words, types = visit.words, [each.type for each in CHOICES if each.type in endpoint.types]
+    is_decoded = endpoint.signature_key == "decoded"
     return {
-        "url": StoredField(words("Address"), endpoint["url"]),
-        "description": StoredField(words("What it is for"), endpoint["description"]),
-        "notify": StoredField(
-            words("Whom we tell when it is switched off"), endpoint["notify"] or ""
-        ),
+        "url": StoredField(words("Address"), endpoint.url),
+        "description": StoredField(words("What it is for"), endpoint.description),
+        "notify": StoredField(words("Whom we tell when it is switched off"), endpoint.notify or ""),
         "signature_header": StoredField(
-            words("Header of a second signature"), endpoint["signatureHeader"] or ""
+            words("Header of a second signature"), endpoint.signature_header or ""
         ),
         "signature_decoded": StoredField(
             words("Its key is the decoded secret, not its text"),
@@ -189,26 +179,8 @@ def _stored(visit: PageRequest, endpoint: dict[str, Any]) -> dict[str, StoredFie
     }
 
 
-def _took(delivery: dict[str, Any]) -> int | None:
-    """Milliseconds from the event to the answer that accepts it."""
-    if delivery["state"] != "delivered" or delivery["deliveredAt"] is None:
-        return None
-    return max(0, ms_of(delivery["deliveredAt"]) - ms_of(delivery["createdAt"]))
-
-
-def _share(last_days: dict[str, Any]) -> float | None:
-    """The delivered share of all finished ones; None if none finished."""
-    over = last_days["delivered"] + last_days["failed"]
-    return last_days["delivered"] / over if over else None
-
-
-async def _opened(visit: PageRequest, event_id: str) -> dict[str, Any]:
-    story = await visit.perform_here("webhook.delivery", endpoint_id=_id(visit), event_id=event_id)
-    for attempt in story["attempts"]:
-        over = attempt["endedAt"]
-        attempt["took"] = None if over is None else ms_of(over) - ms_of(attempt["startedAt"])
-        attempt["good"] = 200 <= (attempt["status"] or 0) < 300
-    return story
+async def _opened(visit: PageRequest, event_id: str) -> DeliveryStory:
+    return await visit.ask_here(webhooks.DELIVERY, endpoint_id=_id(visit), event_id=event_id)
 
 
 def _id(visit: PageRequest) -> str:
@@ -223,7 +195,7 @@ async def update(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         wish = {**_wish(form), **as_seen(form)}
-        await visit.perform_here("webhook.update", endpoint_id=_id(visit), **wish)
+        await visit.ask_here(webhooks.UPDATE, endpoint_id=_id(visit), **wish)
     except Refusal as error:
         given = {**await _page_of(visit, error), "chosen": form.all("types"), "typed": form}
         return await visit.wrong("webhooks/one.html", _faults(visit, error), given)
@@ -231,42 +203,42 @@ async def update(visit: PageRequest) -> TrioResponse:
 
 
 async def enable(visit: PageRequest) -> TrioResponse:
-    await visit.perform_here("webhook.enable", endpoint_id=_id(visit))
+    await visit.ask_here(webhooks.ENABLE, endpoint_id=_id(visit))
     return visit.go(_home(visit), ENABLED)
 
 
 async def disable(visit: PageRequest) -> TrioResponse:
-    await visit.perform_here("webhook.disable", endpoint_id=_id(visit))
+    await visit.ask_here(webhooks.DISABLE, endpoint_id=_id(visit))
     return visit.go(_home(visit), DISABLED)
 
 
 async def send_test(visit: PageRequest) -> TrioResponse:
-    await visit.perform_here("webhook.test", endpoint_id=_id(visit))
+    await visit.ask_here(webhooks.TEST, endpoint_id=_id(visit))
     return visit.go(_home(visit), TESTED)
 
 
 async def rotate(visit: PageRequest) -> TrioResponse:
     at_once = visit.form.ticked("at_once")
     try:
-        made = await visit.perform_here("webhook.rotate", endpoint_id=_id(visit), at_once=at_once)
+        made = await visit.ask_here(webhooks.ROTATE, endpoint_id=_id(visit), at_once=at_once)
     except Refusal as error:
         return await visit.again("webhooks/one.html", error, await _page_of(visit))
     return await _secret_shown(visit, made)
 
 
 async def ask_delete(visit: PageRequest) -> TrioResponse:
-    standing = await visit.perform_here("webhook.show", endpoint_id=_id(visit))
-    return await visit.page("webhooks/delete.html", standing)
+    found = await visit.ask_here(webhooks.SHOW, endpoint_id=_id(visit))
+    return await visit.page("webhooks/delete.html", shallow(found))
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
-    await visit.perform_here("webhook.delete", endpoint_id=_id(visit))
+    await visit.ask_here(webhooks.DELETE, endpoint_id=_id(visit))
     return visit.go(visit.at("webhooks"), DELETED)
 
 
 async def replay(visit: PageRequest) -> TrioResponse:
     event_id = visit.form.text("event")
-    await visit.perform_here("webhook.replay", endpoint_id=_id(visit), event_id=event_id)
+    await visit.ask_here(webhooks.REPLAY, endpoint_id=_id(visit), event_id=event_id)
     return visit.go(visit.at(f"webhooks/{quote(_id(visit))}", event=event_id), REPLAYED)
 
 
@@ -274,28 +246,24 @@ async def replay_failed(visit: PageRequest) -> TrioResponse:
     """Replay some chunks; then a page shows the progress, and its button continues."""
     form = visit.form
     since, until = form.text("since"), form.text("until")
-    asked: dict[str, object] = {"endpoint_id": _id(visit), "since": _with_zone(visit, since)}
+    since, end = visit.formats.with_zone(since), _whole(until) if until else None
     done, total = _whole(form.text("done")), _whole(form.text("total"))
-    if until:
-        asked["until"] = _whole(until)
     for _ in range(_CHUNKS):
+        asked: dict[str, object] = {"endpoint_id": _id(visit), "since": since}
+        if end is not None:
+            asked["until"] = end
         try:
-            told = await visit.perform_here("webhook.replay_failed", **asked)
+            told = await visit.ask_here(webhooks.REPLAY_FAILED, **asked)
         except Refusal as error:
             look = await _page_of(visit)
             return await visit.again("webhooks/one.html", error, look)
-        done += told["replayed"]
-        total = max(total if told["total"] is None else told["total"], done)
-        if told["done"]:
+        done += told.replayed
+        total = max(total if told.total is None else told.total, done)
+        if told.done:
             return visit.go(_home(visit), ALL_REPLAYED)
-        asked["until"] = told["until"]
-    values = {"since": asked["since"], "until": asked["until"], "done": done, "total": total}
+        end = told.until
+    values = {"since": since, "until": end, "done": done, "total": total}
     return await visit.page("webhooks/replaying.html", values, endpoint_id=_id(visit))
-
-
-def _with_zone(visit: PageRequest, since: str) -> str:
-    """A time from a field without a zone: the organization's zone is used."""
-    return visit.formats.with_zone(since)
 
 
 def _whole(text: str) -> int:

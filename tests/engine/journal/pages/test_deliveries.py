@@ -8,6 +8,7 @@ from risala.engine.journal.pages import deliveries
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.webhooks import DeliverySum
 
+DAY_MS = 86_400_000
 STATES = ("delivered", "failed", "delivered", "pending")
 
 
@@ -65,10 +66,11 @@ def test_few_of_many_are_looked_for_up_to_a_bound(book, shop):
 
 
 def test_what_came_to_an_end_is_summed(book, shop):
-    found = deliveries.summed(book.conn, "whe_1", 4000)
-    assert found == DeliverySum(4, 2, round((116 + 112 + 108 + 120) / 4), is_cut=False)
-    assert deliveries.summed(book.conn, "whe_1", 11_000) == DeliverySum(0, 0, None, is_cut=False)
-    assert deliveries.summed(book.conn, "whe_1", 0, summed_max=3).is_cut
+    found = deliveries.summed(book.conn, "whe_1", 1, DAY_MS + 4000)
+    assert found == DeliverySum(1, 4, 2, round((116 + 112 + 108 + 120) / 4), is_cut=False)
+    late = deliveries.summed(book.conn, "whe_1", 1, DAY_MS + 11_000)
+    assert late == DeliverySum(1, 0, 0, None, is_cut=False)
+    assert deliveries.summed(book.conn, "whe_1", 1, DAY_MS, summed_max=3).is_cut
 
 
 def test_both_go_by_the_index(book, shop):
@@ -76,7 +78,7 @@ def test_both_go_by_the_index(book, shop):
     book.conn.set_trace_callback(run.append)
     for steps in (Steps(2), Steps(2, before=(9,)), Steps(2, after=(9,))):
         deliveries.page(book.conn, "whe_1", "failed", steps)
-    deliveries.summed(book.conn, "whe_1", 0)
+    deliveries.summed(book.conn, "whe_1", 1, DAY_MS)
     book.conn.set_trace_callback(None)
     index = "SEARCH webhook_delivery USING (COVERING )?INDEX webhook_delivery_log "
     for sql in run:

@@ -11,6 +11,7 @@ from risala.cli.commands.messaging import forward
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records import webhooks
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -98,8 +99,7 @@ def trigger(
 
 def _url_of(options: Options, endpoint: str) -> str:
     async def work(session: GatewaySession) -> str:
-        found = await session.perform("webhook.show", endpoint_id=endpoint)
-        return str(found["endpoint"]["url"])
+        return (await session.ask(webhooks.SHOW, endpoint_id=endpoint)).value.endpoint.url
 
     return options.run(work)
 

@@ -17,6 +17,8 @@ from risala.cli.commands.messaging.webhook_log import webhook
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.record import from_json
+from risala.engine.model.records.webhooks import EventHead
 
 if TYPE_CHECKING:
     import trio
@@ -125,23 +127,26 @@ class _Listener:
         self._away = False
         if told.kind in ("lagged", "reset"):
             output.warned("Some events were missed: this reader was too slow.")
-        if told.kind != "event" or not self._is_wanted(told.data["type"]):
+        if told.kind != "event":
             return
-        handed = await forward.post_event(self._url, told.data["id"], told.text, self._secret)
+        event = from_json(EventHead, told.data)
+        if not self._is_wanted(event.type):
+            return
+        handed = await forward.post_event(self._url, event.id, told.text, self._secret)
         if self._json:
             _line(
                 {
                     "kind": "event",
-                    "id": told.data["id"],
-                    "type": told.data["type"],
+                    "id": event.id,
+                    "type": event.type,
                     "status": handed.status,
                     "error": handed.reason,
                     "tookMs": handed.took_ms,
                 }
             )
         else:
-            at = output.moment(told.data["createdAt"])
-            line = f"{at}  {told.data['type']}  {told.data['id']}  {output.clean(handed.words)}"
+            at = output.at(event.created_at)
+            line = f"{at}  {event.type}  {event.id}  {output.clean(handed.words)}"
             click.echo(click.style(line, fg=None if handed.accepted else "red"))
 
     def away(self) -> None:

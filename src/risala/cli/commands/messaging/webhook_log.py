@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from risala.cli.commands.messaging.webhooks import webhook
+from risala.cli.commands.messaging.webhooks import ask_webhook, webhook
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, when
+from risala.engine.model.records import webhooks
+from risala.engine.model.records.webhooks import DeliveryAttempt, DeliveryStory
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.asks import Reply
 
 __all__ = ["webhook"]
 
-Json = dict[str, Any]
 _TEST_WAIT_S: Final = 20.0
 """Seconds to wait for the answer to a test event; an endpoint has 15 to give one."""
 _LOOK_S: Final = 0.2
@@ -34,31 +36,29 @@ def webhook_test(options: Options, endpoint: str) -> None:
     Example: risala webhook test whe_…
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[DeliveryStory]:
         import trio
 
-        made = await session.perform("webhook.test", endpoint_id=endpoint)
-        event_id = made["delivery"]["eventId"]
-        if not made["running"]:
+        made = (await session.ask(webhooks.TEST, endpoint_id=endpoint)).value
+        event_id = made.delivery.event_id
+        if not made.running:
             raise CommandRefused(f"The service is not running; {event_id} is sent when it starts.")
         until = trio.current_time() + _TEST_WAIT_S
         while True:
-            found = await session.perform(
-                "webhook.delivery", endpoint_id=endpoint, event_id=event_id
-            )
-            ended = any(each["endedAt"] for each in found["attempts"])
+            found = await session.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event_id)
+            ended = any(each.ended_at for each in found.value.attempts)
             if ended or trio.current_time() >= until:
                 return found
             await trio.sleep(_LOOK_S)
 
     found = options.run(work, waits=True)
-    delivery = found["delivery"]
-    if not output.show(options.json, found):
-        answered = delivery["error"] or f"HTTP {delivery['status']}"
-        output.said(f"{delivery['eventId']}: {output.clean(answered)}")
-        if delivery["excerpt"]:
-            click.echo(output.clean(delivery["excerpt"]))
-    if delivery["state"] != "delivered":
+    delivery = found.value.delivery
+    if not output.show(options.json, found.json):
+        answered = delivery.error or f"HTTP {delivery.status}"
+        output.said(f"{delivery.event_id}: {output.clean(answered)}")
+        if delivery.excerpt:
+            click.echo(output.clean(delivery.excerpt))
+    if delivery.state != "delivered":
         raise CommandRefused("The endpoint did not accept it.")
 
 
@@ -88,64 +88,53 @@ def webhook_deliveries(
         _show_attempts(options, endpoint, event)
         return
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "webhook.deliveries", endpoint_id=endpoint, state=state, limit=limit, before=before
-        )
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    asked = {"endpoint_id": endpoint, "state": state, "limit": limit, "before": before}
+    found = ask_webhook(webhooks.DELIVERIES, options, **asked)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Event", "Type", "State", "Attempts", "Last answer", "Next attempt"),
         (
             (
-                *(each["eventId"], each["type"], each["state"], each["attempts"]),
-                each["error"] or each["status"],
-                output.moment(each["nextAttemptAt"]),
+                *(each.event_id, each.type, each.state, each.attempts),
+                each.error or each.status,
+                output.at(each.next_attempt_at),
             )
-            for each in found["deliveries"]
+            for each in found.value.deliveries
         ),
         empty="Nothing was delivered to it yet." if before is None else "There is no older one.",
     )
-    if found["before"] is not None:
-        output.warned(f"There are older ones: --before {found['before']}.")
+    if found.value.before is not None:
+        output.warned(f"There are older ones: --before {found.value.before}.")
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("webhook.delivery", endpoint_id=endpoint, event_id=event)
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = ask_webhook(webhooks.DELIVERY, options, endpoint_id=endpoint, event_id=event)
+    if output.show(options.json, found.json):
         return
-    delivery = found["delivery"]
+    delivery = found.value.delivery
     output.fields(
         {
-            "event": delivery["eventId"],
-            "type": delivery["type"],
-            "state": delivery["state"],
-            "next attempt": output.moment(delivery["nextAttemptAt"]),
+            "event": delivery.event_id,
+            "type": delivery.type,
+            "state": delivery.state,
+            "next attempt": output.at(delivery.next_attempt_at),
         }
     )
     output.table(
         ("Attempt", "At", "Answer", "Body"),
         (
-            (
-                *(each["number"], output.moment(each["startedAt"])),
-                _answer(each),
-                (each["excerpt"] or "")[:80],
-            )
-            for each in found["attempts"]
+            (each.number, output.at(each.started_at), _answer(each), (each.excerpt or "")[:80])
+            for each in found.value.attempts
         ),
         empty="It was not attempted yet.",
     )
 
 
-def _answer(attempt: Json) -> object:
-    if attempt["endedAt"] is None:
+def _answer(attempt: DeliveryAttempt) -> str:
+    if attempt.ended_at is None:
         return "under way, or cut short"
-    return attempt["error"] or f"HTTP {attempt['status']}"
+    return attempt.error or f"HTTP {attempt.status}"
 
 
 @webhook.command("replay")
@@ -169,41 +158,36 @@ def webhook_replay(options: Options, endpoint: str, event: str | None, since: st
         _replay_one(options, endpoint, event)
         return
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> tuple[int, int]:
         with _shown(quiet=options.json) as update:
-            return await replay_failed(session.perform, endpoint, str(since), update)
+            return await replay_failed(session, endpoint, str(since), update)
 
-    found = options.run(work)
-    if not output.show(options.json, found):
-        failed = output.counted(found["total"], "failed delivery", "failed deliveries")
-        output.said(f"Due again: {found['replayed']} of {failed}.")
+    replayed, total = options.run(work)
+    told = {"endpointId": endpoint, "replayed": replayed, "total": total}
+    if not output.show(options.json, told):
+        failed = output.counted(total, "failed delivery", "failed deliveries")
+        output.said(f"Due again: {replayed} of {failed}.")
 
 
 async def replay_failed(
-    perform: Callable[..., Awaitable[Json]],
-    endpoint: str,
-    since: str,
-    update: Callable[[int, int], None],
-) -> Json:
-    """Request one chunk after the other, and print the progress."""
+    session: GatewaySession, endpoint: str, since: str, update: Callable[[int, int], None]
+) -> tuple[int, int]:
+    """Request one chunk after the other, and print the progress; returns how many are due again,
+    of how many."""
     replayed, total, until = 0, 0, None
     while True:
-        step = await perform(
-            "webhook.replay_failed", endpoint_id=endpoint, since=since, until=until
-        )
-        replayed, until = replayed + step["replayed"], step["until"]
-        total = total if step["total"] is None else step["total"]
+        asked = {"endpoint_id": endpoint, "since": since, "until": until}
+        step = (await session.ask(webhooks.REPLAY_FAILED, **asked)).value
+        replayed, until = replayed + step.replayed, step.until
+        total = total if step.total is None else step.total
         update(replayed, total)
-        if step["done"]:
-            return {"endpointId": endpoint, "replayed": replayed, "total": total}
+        if step.done:
+            return replayed, total
 
 
 def _replay_one(options: Options, endpoint: str, event: str) -> None:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("webhook.replay", endpoint_id=endpoint, event_id=event)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
+    found = ask_webhook(webhooks.REPLAY, options, endpoint_id=endpoint, event_id=event)
+    if not output.show(options.json, found.json):
         output.said(f"{event} is due again.")
 
 

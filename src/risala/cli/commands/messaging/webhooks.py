@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from risala.cli.commands.accounts.organizations import on_organization, org_option, organization_id
+from risala.cli.commands.accounts.organizations import (
+    ask_organization,
+    org_option,
+    organization_id,
+)
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records import webhooks
+from risala.engine.model.records.webhooks import (
+    DeliverySum,
+    Endpoint,
+    EndpointWithSecret,
+    ShownEndpoint,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.asks import Ask, Reply
 
-Json = dict[str, Any]
+R = TypeVar("R")
 _WHY: Final = {
     "owner": "disabled",
     "gone": "disabled: it answered 410 Gone",
@@ -112,9 +124,9 @@ def webhook_create(
       risala webhook create https://shop.example/hook --type sms.delivered --notify me@example.com
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "webhook.create",
+    async def work(session: GatewaySession) -> Reply[EndpointWithSecret]:
+        return await session.ask(
+            webhooks.CREATE,
             organization_id=await organization_id(session, org),
             mode="test" if test else "live",
             url=url,
@@ -129,16 +141,16 @@ def webhook_create(
     _tell_secret(options, options.run(work))
 
 
-def _tell_secret(options: Options, made: Json) -> None:
-    if output.show(options.json, made):
+def _tell_secret(options: Options, made: Reply[EndpointWithSecret]) -> None:
+    if output.show(options.json, made.json):
         return
     # Only the secret goes to stdout, so that a script can take it; the rest is for people.
-    endpoint = made["endpoint"]
-    output.warned(f"The endpoint {endpoint['id']}. Keep its secret now: it is shown only once.")
-    output.warned(f"It gets {', '.join(endpoint['types'])}; --type asks for others.")
-    if endpoint["oldSecretUntil"] is not None:
-        output.warned(f"The old one signs too until {output.moment(endpoint['oldSecretUntil'])}.")
-    click.echo(made["secret"])
+    endpoint = made.value.endpoint
+    output.warned(f"The endpoint {endpoint.id}. Keep its secret now: it is shown only once.")
+    output.warned(f"It gets {', '.join(endpoint.types)}; --type asks for others.")
+    if endpoint.previous_until is not None:
+        output.warned(f"The old one signs too until {output.at(endpoint.previous_until)}.")
+    click.echo(made.value.secret)
 
 
 @webhook.command("list")
@@ -152,27 +164,27 @@ def webhook_list(options: Options, org: str | None) -> None:
       risala webhook list
       risala webhook list --org "My shop"
     """
-    found = on_organization("webhook.list", options, org)
-    if output.show(options.json, found):
+    found = ask_organization(webhooks.LIST, options, org)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Mode", "URL", "Types", "State", "Description"),
         (
             (
-                *(each["id"], each["mode"], each["url"], ", ".join(each["types"])),
-                *(_state(each), each["description"]),
+                *(each.id, each.mode, each.url, ", ".join(each.types)),
+                *(_state(each), each.description),
             )
-            for each in found["endpoints"]
+            for each in found.value.endpoints
         ),
         empty="No endpoint yet; make one with `risala webhook create URL`.",
     )
 
 
-def _state(endpoint: Json) -> str:
-    if not endpoint["enabled"]:
-        return _WHY.get(endpoint["disabledReason"], "disabled")
-    since = endpoint["failingSince"]
-    return "enabled" if since is None else f"failing since {output.moment(since)}"
+def _state(endpoint: Endpoint) -> str:
+    if not endpoint.enabled:
+        return _WHY.get(endpoint.disabled_reason or "", "disabled")
+    since = endpoint.failing_since
+    return "enabled" if since is None else f"failing since {output.at(since)}"
 
 
 @webhook.command("show")
@@ -184,47 +196,49 @@ def webhook_show(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook show whe_…
     """
-    found = _perform(options, "webhook.show", endpoint_id=endpoint)
-    if not output.show(options.json, found):
-        shown = found["endpoint"]
-        pairs = _fields(shown)
-        pairs |= {"pending": found["pending"], "failed": found["failed"]}
-        pairs[f"last {output.counted(found['lastDays']['days'], 'day')}"] = _last_days(
-            found["lastDays"]
+    found = ask_webhook(webhooks.SHOW, options, endpoint_id=endpoint)
+    if not output.show(options.json, found.json):
+        shown = found.value
+        days = output.counted(shown.last_days.days, "day")
+        output.fields(
+            {
+                **_fields(shown.endpoint),
+                "pending": shown.pending,
+                "failed": shown.failed,
+                f"last {days}": _last_days(shown.last_days),
+            }
         )
-        output.fields(pairs)
 
 
-def _last_days(sums: Json) -> str | None:
-    over = sums["delivered"] + sums["failed"]
-    if not over:
+def _last_days(sums: DeliverySum) -> str | None:
+    if sums.share is None:
         return None
-    told = f"{sums['delivered'] / over:.1%} of {over} arrived"
-    if sums["medianMs"] is None:
+    told = f"{sums.share:.1%} of {sums.over} arrived"
+    if sums.median_ms is None:
         return told
-    return f"{told}, half of them within {sums['medianMs'] / 1000:.1f} s"
+    return f"{told}, half of them within {sums.median_ms / 1000:.1f} s"
 
 
-def _fields(shown: Json) -> Json:
+def _fields(shown: Endpoint) -> dict[str, object]:
     return {
-        "id": shown["id"],
-        "organization": shown["organizationId"],
-        "mode": shown["mode"],
-        "url": shown["url"],
+        "id": shown.id,
+        "organization": shown.organization_id,
+        "mode": shown.mode,
+        "url": shown.url,
         "state": _state(shown),
-        "types": ", ".join(shown["types"]),
-        "headers": ", ".join(shown["headers"]) or None,
-        "description": shown["description"] or None,
-        "notify": shown["notify"],
-        "signature header": shown["signatureHeader"],
-        "signature key": shown["signatureKey"] if shown["signatureHeader"] else None,
-        "created": output.moment(shown["createdAt"]),
+        "types": ", ".join(shown.types),
+        "headers": ", ".join(shown.headers) or None,
+        "description": shown.description or None,
+        "notify": shown.notify,
+        "signature header": shown.signature_header,
+        "signature key": shown.signature_key if shown.signature_header else None,
+        "created": output.at(shown.created_at),
     }
 
 
-def _perform(options: Options, operation: str, **arguments: Any) -> Json:  # noqa: ANN401 -- JSON
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(operation, **arguments)
+def ask_webhook(ask: Ask[R], options: Options, **arguments: object) -> Reply[R]:
+    async def work(session: GatewaySession) -> Reply[R]:
+        return await session.ask(ask, **arguments)
 
     return options.run(work)
 
@@ -262,9 +276,9 @@ def webhook_update(
     if all(value is None for value in changes.values()):
         text = "Say what to change; `risala webhook update --help` has the options."
         raise click.UsageError(text)
-    found = _perform(options, "webhook.update", endpoint_id=endpoint, **changes)
-    if not output.show(options.json, found):
-        output.fields(_fields(found["endpoint"]))
+    found = ask_webhook(webhooks.UPDATE, options, endpoint_id=endpoint, **changes)
+    if not output.show(options.json, found.json):
+        output.fields(_fields(found.value.endpoint))
 
 
 @webhook.command("enable")
@@ -276,7 +290,7 @@ def webhook_enable(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook enable whe_…
     """
-    _switch(options, "webhook.enable", endpoint)
+    _switch(webhooks.ENABLE, options, endpoint)
 
 
 @webhook.command("disable")
@@ -288,7 +302,7 @@ def webhook_disable(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook disable whe_…
     """
-    _switch(options, "webhook.disable", endpoint)
+    _switch(webhooks.DISABLE, options, endpoint)
 
 
 @webhook.command("delete")
@@ -300,15 +314,15 @@ def webhook_delete(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook delete whe_…
     """
-    found = _perform(options, "webhook.delete", endpoint_id=endpoint)
-    if not output.show(options.json, found):
+    found = ask_webhook(webhooks.DELETE, options, endpoint_id=endpoint)
+    if not output.show(options.json, found.json):
         output.said(f"Deleted {endpoint}.")
 
 
-def _switch(options: Options, operation: str, endpoint: str) -> None:
-    found = _perform(options, operation, endpoint_id=endpoint)
-    if not output.show(options.json, found):
-        output.said(f"{endpoint} is {_state(found['endpoint'])}.")
+def _switch(ask: Ask[ShownEndpoint], options: Options, endpoint: str) -> None:
+    found = ask_webhook(ask, options, endpoint_id=endpoint)
+    if not output.show(options.json, found.json):
+        output.said(f"{endpoint} is {_state(found.value.endpoint)}.")
 
 
 @webhook.command("rotate")
@@ -323,6 +337,5 @@ def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
       risala webhook rotate whe_…
       risala webhook rotate whe_… --at-once
     """
-    _tell_secret(
-        options, _perform(options, "webhook.rotate", endpoint_id=endpoint, at_once=at_once)
-    )
+    found = ask_webhook(webhooks.ROTATE, options, endpoint_id=endpoint, at_once=at_once)
+    _tell_secret(options, found)

@@ -190,17 +190,9 @@ def endpoint(conn: sqlite3.Connection, endpoint_id: str) -> Seen | None:
         found = webhooks.endpoint(conn, endpoint_id)
     except NotFound:
         return None
-    values = {
-        "url": origin(found.url),
-        "mode": found.mode,
-        "types": list(found.types),
-        "headers": sorted(found.headers),
-        "signatureHeader": found.signature_header,
-        "signatureKey": found.signature_key,
-        "notify": found.notify,
-        "enabled": found.enabled,
-    }
-    return Seen(found.organization_id, values)
+    image = audit_image(found)
+    image |= {"url": origin(found.url), "headers": sorted(found.headers)}
+    return Seen(found.organization_id, image)
 
 
 def route(conn: sqlite3.Connection, route_id: str) -> Seen | None:

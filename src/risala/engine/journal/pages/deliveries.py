@@ -13,6 +13,7 @@ from risala.engine.model.records.webhooks import DeliverySum
 
 SUMMED_MAX: Final = 2000
 """Deliveries in one sum, the latest: a few milliseconds."""
+_DAY_MS: Final = 86_400_000
 
 
 def page(
@@ -36,16 +37,21 @@ def _place_of(row: DeliveryRow) -> Place:
 
 
 def summed(
-    conn: sqlite3.Connection, endpoint_id: str, since_ms: int, *, summed_max: int = SUMMED_MAX
+    conn: sqlite3.Connection,
+    endpoint_id: str,
+    days: int,
+    now_ms: int,
+    *,
+    summed_max: int = SUMMED_MAX,
 ) -> DeliverySum:
-    """The finished deliveries of events since then."""
+    """The finished deliveries of the last days' events."""
     delivered, failed, looked, took = 0, 0, 0, []
     for state, created_at, delivered_at in conn.execute(
         "SELECT state, created_at, delivered_at FROM webhook_delivery"
         " INDEXED BY webhook_delivery_log WHERE endpoint_id = ? ORDER BY seq DESC LIMIT ?",
         (endpoint_id, summed_max),
     ):
-        if created_at < since_ms:
+        if created_at < now_ms - days * _DAY_MS:
             break
         looked += 1
         failed += state == "failed"
@@ -53,4 +59,4 @@ def summed(
             delivered += 1
             took.append(max(0, (delivered_at or created_at) - created_at))
     middle = round(median(took)) if took else None
-    return DeliverySum(delivered, failed, middle, is_cut=looked == summed_max)
+    return DeliverySum(days, delivered, failed, middle, is_cut=looked == summed_max)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
@@ -19,6 +18,7 @@ from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.webhooks import (
     Behind,
+    DeliveryAttempt,
     DeliverySum,
     DisabledNotice,
     DueDelivery,
@@ -185,9 +185,13 @@ class DeliveryRepository:
         """
         return history.delivery(self._store.reader, endpoint_id, event_id)
 
-    def attempts(self, seq: int) -> Sequence[Sequence[Any]]:
-        """The log of a delivery: number, started, ended, status, error, excerpt."""
-        return history.attempts(self._store.reader, seq)
+    def attempts(self, endpoint_id: str, event_id: str) -> tuple[DeliveryAttempt, ...]:
+        """The log of a delivery.
+
+        Raises:
+            NotFound: this event is not owed to this endpoint.
+        """
+        return history.attempts(self._store.reader, endpoint_id, event_id)
 
     def body(self, event_id: str) -> str | None:
         """The body sent for an event; None if it is no longer kept, or contains a person's text."""
@@ -203,9 +207,9 @@ class DeliveryRepository:
         found = tuple(history.shown(reader, row) for row in page.found)
         return CursorPage(found, page.newer, page.older, end)
 
-    def summed(self, endpoint_id: str, since_ms: int) -> DeliverySum:
-        """The finished deliveries of events since then."""
-        return lists.summed(self._store.reader, endpoint_id, since_ms)
+    def summed(self, endpoint_id: str, days: int, now_ms: int) -> DeliverySum:
+        """The finished deliveries of the last days' events."""
+        return lists.summed(self._store.reader, endpoint_id, days, now_ms)
 
     def pending_count(self, endpoint_id: str) -> int:
         """Pending deliveries, counted up to a limit."""

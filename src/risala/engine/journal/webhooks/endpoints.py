@@ -11,7 +11,12 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.records.webhooks import DisabledNotice, Endpoint, EndpointValue
+from risala.engine.model.records.webhooks import (
+    HIDDEN_VALUE,
+    DisabledNotice,
+    Endpoint,
+    EndpointValue,
+)
 
 ENDPOINTS_MAX: Final = 20
 """Per organization: each event is stored once for each endpoint that wants it."""
@@ -30,7 +35,12 @@ def _types(text: str) -> tuple[str, ...]:
     return tuple(json.loads(text))
 
 
-_ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=json.loads, enabled=bool)
+def _headers(text: str) -> dict[str, str]:
+    """The names of headers. Their values may be secrets."""
+    return dict.fromkeys(json.loads(text), HIDDEN_VALUE)
+
+
+_ENDPOINTS: Final = Rows(Endpoint, types=_types, headers=_headers, enabled=bool)
 
 
 def _packed(value: Sequence[str] | Mapping[str, str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.webhooks import deliveries as webhook_log
@@ -13,7 +13,7 @@ from risala.engine.journal.webhooks import event_rows
 from risala.engine.model import ids
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.events import EventType
-from risala.engine.model.records.webhooks import WebhookDelivery
+from risala.engine.model.records.webhooks import DeliveryAttempt, WebhookDelivery
 
 COUNT_MAX: Final = 100_000
 """A count stops here: it must not block the loop."""
@@ -38,6 +38,7 @@ class DeliveryRow:
 
 
 DELIVERIES: Final = Rows(DeliveryRow)
+_ATTEMPTS: Final = Rows(DeliveryAttempt, {"number": "n"})
 _SELECT: Final = f"SELECT {DELIVERIES.columns} FROM webhook_delivery"  # noqa: S608 -- a constant
 _GONE: Final = "0" * 19
 """In place of the end of an event's id if the event is no longer kept."""
@@ -47,13 +48,12 @@ def shown(conn: sqlite3.Connection, row: DeliveryRow) -> WebhookDelivery:
     """A delivery with the known facts of its event."""
     event = event_rows.by_key(conn, row.event)
     return WebhookDelivery(
-        seq=row.seq,
         endpoint_id=row.endpoint_id,
         event_id=ids.event_id(row.event, _GONE) if event is None else event.event_id,
         type=None if event is None else event.type.value,
         state=row.state,
         attempts=row.attempts,
-        due_at=row.due_at,
+        next_attempt_at=row.due_at if row.state == "pending" else None,
         status=row.status,
         error=row.error,
         excerpt=row.excerpt,
@@ -75,6 +75,10 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
     Raises:
         NotFound: this event is not owed to this endpoint.
     """
+    return shown(conn, _row(conn, endpoint_id, event_id))
+
+
+def _row(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> DeliveryRow:
     event = event_rows.by_id(conn, event_id)
     row = None
     if event is not None:
@@ -83,7 +87,7 @@ def delivery(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> Webho
         ).fetchone()
     if row is None:
         raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
-    return shown(conn, DELIVERIES.of(row))
+    return DELIVERIES.of(row)
 
 
 def body(conn: sqlite3.Connection, event_id: str) -> str | None:
@@ -94,13 +98,19 @@ def body(conn: sqlite3.Connection, event_id: str) -> str | None:
     return event.sent_body
 
 
-def attempts(conn: sqlite3.Connection, seq: int) -> list[tuple[Any, ...]]:
-    """The log of a delivery: number, started, ended, status, error, excerpt."""
-    return conn.execute(
-        "SELECT n, started_at, ended_at, status, error, excerpt FROM webhook_attempts"
-        " WHERE delivery = ? ORDER BY n",
-        (seq,),
-    ).fetchall()
+def attempts(
+    conn: sqlite3.Connection, endpoint_id: str, event_id: str
+) -> tuple[DeliveryAttempt, ...]:
+    """The log of a delivery.
+
+    Raises:
+        NotFound: this event is not owed to this endpoint.
+    """
+    rows = conn.execute(
+        f"SELECT {_ATTEMPTS.columns} FROM webhook_attempts WHERE delivery = ? ORDER BY n",  # noqa: S608 -- a constant
+        (_row(conn, endpoint_id, event_id).seq,),
+    )
+    return tuple(map(_ATTEMPTS.of, rows))
 
 
 def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
@@ -118,16 +128,16 @@ def replay(
         Conflict: the endpoint is disabled, or the delivery is already under way.
     """
     _refuse_disabled(conn, endpoint_id)
-    found = delivery(conn, endpoint_id, event_id)
-    if found.type is None:
+    row = _row(conn, endpoint_id, event_id)
+    if event_rows.by_key(conn, row.event) is None:
         raise Conflict("The event is no longer kept.", "EVENT_NOT_KEPT")
-    if found.state == "pending":
+    if row.state == "pending":
         text = "The delivery is pending: it is attempted by itself."
         raise Conflict(text, "DELIVERY_PENDING")
     conn.execute(
         "UPDATE webhook_delivery SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"
         " WHERE seq = ?",
-        (now_ms, now_ms, found.seq),
+        (now_ms, now_ms, row.seq),
     )
     return delivery(conn, endpoint_id, event_id)
 

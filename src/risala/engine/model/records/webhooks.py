@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from risala.engine.model.events import MessageEvent
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
+
+if TYPE_CHECKING:
+    from risala.engine.model.events import MessageEvent
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """The possible types of an endpoint's field."""
@@ -16,25 +20,85 @@ EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 class Endpoint:
     """The target of an organization's events. Its secrets stay in the journal."""
 
-    id: str
-    organization_id: str
-    mode: str
-    url: str
-    description: str
-    types: tuple[str, ...]
-    headers: Mapping[str, str]
-    notify: str | None
-    enabled: bool
-    disabled_reason: str | None
-    failing_since: int | None
-    previous_until: int | None
-    created_at: int
-    updated_at: int
-    signature_header: str | None = None
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    mode: Annotated[str, AUDITED]
+    url: Annotated[str, AUDITED]
+    """The trail shows its scheme and host."""
+    description: Annotated[str, UNAUDITED]
+    types: Annotated[tuple[str, ...], AUDITED]
+    headers: Annotated[Mapping[str, str], AUDITED]
+    """Their values, which may be secrets, are :data:`HIDDEN_VALUE` once they are stored. The trail
+    shows the names."""
+    notify: Annotated[str | None, AUDITED]
+    enabled: Annotated[bool, AUDITED]
+    disabled_reason: Annotated[str | None, UNAUDITED]
+    failing_since: Annotated[Moment | None, UNAUDITED]
+    previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")]
+    signature_header: Annotated[str | None, AUDITED]
     """The header of a second signature, ``t=…,v1=…``; None: only the scheme's own is sent."""
-    signature_key: str = "text"
+    signature_key: Annotated[str, AUDITED]
     """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, its base64
     decoded."""
+    created_at: Annotated[Moment, UNAUDITED]
+    updated_at: Annotated[Moment, UNAUDITED]
+
+
+HIDDEN_VALUE: Final = "***"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEndpoint:
+    """An endpoint, without its secret."""
+
+    endpoint: Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointWithSecret:
+    """An endpoint with its new secret, which is told here and never again."""
+
+    endpoint: Endpoint
+    secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliverySum:
+    """The results of the deliveries that finished in the last days."""
+
+    days: int
+    delivered: int
+    failed: int
+    median_ms: int | None
+    """From the event to the accepting answer; None: none was accepted."""
+    is_cut: Annotated[bool, JsonName("latestOnly")]
+    """There were more: these are the latest."""
+
+    @property
+    def share(self) -> float | None:
+        """The delivered share of all finished ones; None if none finished."""
+        return self.delivered / self.over if self.over else None
+
+    @property
+    def over(self) -> int:
+        return self.delivered + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointWithCounts:
+    """An endpoint with the number of its pending and failed deliveries."""
+
+    endpoint: Endpoint
+    pending: int
+    failed: int
+    last_days: DeliverySum
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointList:
+    """All endpoints of an organization."""
+
+    endpoints: tuple[Endpoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +114,106 @@ class DisabledNotice:
 class WebhookDelivery:
     """The delivery of an event to an endpoint."""
 
-    seq: int
     endpoint_id: str
     event_id: str
     type: str | None
     """None: the event is no longer stored."""
     state: str
     attempts: int
-    due_at: int
+    next_attempt_at: Moment | None
+    """None: it is not pending."""
     status: int | None
     error: str | None
     excerpt: str | None
-    created_at: int
-    updated_at: int
-    delivered_at: int | None
+    created_at: Moment
+    updated_at: Moment
+    delivered_at: Moment | None
+
+    @property
+    def took(self) -> int | None:
+        """Milliseconds from the event to the answer that accepts it."""
+        if self.state != "delivered" or self.delivered_at is None:
+            return None
+        return max(0, self.delivered_at - self.created_at)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryAttempt:
+    """One attempt. One without an end is under way, or was cut short by a stop or crash."""
+
+    number: int
+    started_at: Moment
+    ended_at: Moment | None
+    status: int | None
+    error: str | None
+    excerpt: str | None
+
+    @property
+    def took(self) -> int | None:
+        """Milliseconds."""
+        return None if self.ended_at is None else self.ended_at - self.started_at
+
+    @property
+    def accepted(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+
+@dataclass(frozen=True, slots=True)
+class ShownDelivery:
+    """One delivery as it is now."""
+
+    delivery: WebhookDelivery
+
+
+@dataclass(frozen=True, slots=True)
+class TestOwed:
+    """The delivery of a test event, which was queued."""
+
+    delivery: WebhookDelivery
+    running: bool
+    """Whether a service runs that delivers the event."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPage:
+    """Deliveries, the newest first."""
+
+    deliveries: tuple[WebhookDelivery, ...]
+    before: int | None
+    """The ``before`` of the next page; None: this is the last one."""
+    after: int | None
+    """The ``after`` of the page before; None: this is the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryStory:
+    """A delivery with all its attempts."""
+
+    delivery: WebhookDelivery
+    attempts: tuple[DeliveryAttempt, ...]
+    body: str | None
+    """What is sent; None where the event is no longer kept, or has a text that somebody wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What one chunk of a replay did."""
+
+    replayed: int
+    total: int | None
+    """How many there are; None: the first chunk told it."""
+    until: int
+    """Of the next chunk: UTC epoch milliseconds."""
+    done: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EventHead:
+    """What every event's body has."""
+
+    id: str
+    type: str
+    created_at: Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +224,6 @@ class EventAbout:
     type: str
     at: int
     deliveries: tuple[WebhookDelivery, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DeliverySum:
-    """The results of finished deliveries."""
-
-    delivered: int
-    failed: int
-    median_ms: int | None
-    """From the event to the accepting answer; None: none was accepted."""
-    is_cut: bool
-    """There were more: these are the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +302,18 @@ class Behind:
     """Since when the oldest is owed, UTC epoch milliseconds."""
     of: int = 0
     """The number of endpoints among those counted."""
+
+
+CREATE: Final = Ask("webhook.create", EndpointWithSecret)
+LIST: Final = Ask("webhook.list", EndpointList)
+SHOW: Final = Ask("webhook.show", EndpointWithCounts)
+UPDATE: Final = Ask("webhook.update", ShownEndpoint)
+ENABLE: Final = Ask("webhook.enable", ShownEndpoint)
+DISABLE: Final = Ask("webhook.disable", ShownEndpoint)
+ROTATE: Final = Ask("webhook.rotate", EndpointWithSecret)
+DELETE: Final = Ask("webhook.delete", ShownEndpoint)
+DELIVERIES: Final = Ask("webhook.deliveries", DeliveryPage)
+DELIVERY: Final = Ask("webhook.delivery", DeliveryStory)
+TEST: Final = Ask("webhook.test", TestOwed)
+REPLAY: Final = Ask("webhook.replay", ShownDelivery)
+REPLAY_FAILED: Final = Ask("webhook.replay_failed", Replayed)

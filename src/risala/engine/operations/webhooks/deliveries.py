@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
@@ -12,11 +10,17 @@ from pydantic import PlainValidator
 from risala.engine.journal.repositories.webhooks import EndpointRepository
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records import webhooks
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.webhooks import WebhookDelivery
+from risala.engine.model.records.webhooks import (
+    DeliveryPage,
+    DeliveryStory,
+    Replayed,
+    ShownDelivery,
+    TestOwed,
+)
 from risala.engine.operations.arguments import (
     ArgumentKind,
-    Json,
     MaybeWhole,
     Text,
     fault,
@@ -24,9 +28,14 @@ from risala.engine.operations.arguments import (
     moment,
     text,
 )
-from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.webhooks.named import OfEndpoint, endpoints_of, meant, of_endpoint
-from risala.engine.operations.webhooks.wire import attempt_wire, delivery_wire
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.webhooks.named import (
+    CHANGE,
+    LOOK,
+    OfEndpoint,
+    endpoints_of,
+    meant,
+)
 from risala.engine.rules.webhooks.signatures import with_sms_id
 
 PAGE_MAX: Final = 200
@@ -74,86 +83,6 @@ class ReplayFailed(OfEndpoint):
     """The ``until`` of the answer to the chunk before; None: the first chunk."""
 
 
-@dataclass(frozen=True, slots=True)
-class ShownDelivery:
-    """One delivery as it is now."""
-
-    delivery: WebhookDelivery
-
-
-@dataclass(frozen=True, slots=True)
-class TestOwed:
-    """The delivery of a test event, which was queued."""
-
-    delivery: WebhookDelivery
-    running: bool
-    """Whether a service runs that delivers the event."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryPage:
-    """Deliveries, the newest first."""
-
-    deliveries: tuple[WebhookDelivery, ...]
-    before: int | None
-    """The ``before`` of the next page; None: this is the last one."""
-    after: int | None
-    """The ``after`` of the page before; None: this is the first one."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryStory:
-    """A delivery with all its attempts."""
-
-    delivery: WebhookDelivery
-    attempts: tuple[Sequence[Any], ...]
-    body: str | None
-    """What is sent; None where the event is no longer kept, or has a text that somebody wrote."""
-
-
-@dataclass(frozen=True, slots=True)
-class Replayed:
-    """What one chunk of a replay did."""
-
-    replayed: int
-    total: int | None
-    until: int
-    done: bool
-
-
-def _delivery_wire(found: ShownDelivery) -> Json:
-    return {"delivery": delivery_wire(found.delivery)}
-
-
-def _test_wire(owed: TestOwed) -> Json:
-    return {"delivery": delivery_wire(owed.delivery), "running": owed.running}
-
-
-def _page_wire(page: DeliveryPage) -> Json:
-    return {
-        "deliveries": [delivery_wire(each) for each in page.deliveries],
-        "before": page.before,
-        "after": page.after,
-    }
-
-
-def _story_wire(story: DeliveryStory) -> Json:
-    return {
-        "delivery": delivery_wire(story.delivery),
-        "attempts": [attempt_wire(row) for row in story.attempts],
-        "body": story.body,
-    }
-
-
-def _replayed_wire(done: Replayed) -> Json:
-    return {
-        "replayed": done.replayed,
-        "total": done.total,
-        "until": done.until,
-        "done": done.done,
-    }
-
-
 async def _test(call: Call[OfEndpoint]) -> TestOwed:
     """Queue a test event; the operation ``webhook.delivery`` tells what became of it."""
     services, endpoint_id = call.services, meant(call)
@@ -185,11 +114,12 @@ def _has_sms_ids(endpoints: EndpointRepository, endpoint_id: str) -> bool:
 
 async def _delivery(call: Call[OfDelivery]) -> DeliveryStory:
     stored = call.services.repositories
-    found = stored.deliveries.delivery(meant(call), call.given.event_id)
+    named = (meant(call), call.given.event_id)
+    found, attempts = stored.deliveries.delivery(*named), stored.deliveries.attempts(*named)
     body = stored.deliveries.body(found.event_id)
     if body is not None and _has_sms_ids(stored.endpoints, found.endpoint_id):
         body = with_sms_id(body)
-    return DeliveryStory(found, tuple(stored.deliveries.attempts(found.seq)), body)
+    return DeliveryStory(found, attempts, body)
 
 
 async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
@@ -222,19 +152,9 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    *(
-        of_endpoint(*row, changes=False)
-        for row in (
-            ("webhook.deliveries", ListDeliveries, DeliveryPage, _page_wire, _deliveries),
-            ("webhook.delivery", OfDelivery, DeliveryStory, _story_wire, _delivery),
-        )
-    ),
-    *(
-        of_endpoint(*row, changes=True)
-        for row in (
-            ("webhook.test", OfEndpoint, TestOwed, _test_wire, _test),
-            ("webhook.replay", OfDelivery, ShownDelivery, _delivery_wire, _replay),
-            ("webhook.replay_failed", ReplayFailed, Replayed, _replayed_wire, _replay_failed),
-        )
-    ),
+    operation(webhooks.DELIVERIES, ListDeliveries, _deliveries, **LOOK),
+    operation(webhooks.DELIVERY, OfDelivery, _delivery, **LOOK),
+    operation(webhooks.TEST, OfEndpoint, _test, **CHANGE),
+    operation(webhooks.REPLAY, OfDelivery, _replay, **CHANGE),
+    operation(webhooks.REPLAY_FAILED, ReplayFailed, _replay_failed, **CHANGE),
 )

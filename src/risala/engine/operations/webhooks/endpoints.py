@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import fields
+from functools import partial
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator, ValidationError
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault
-from risala.engine.model.records.webhooks import DeliverySum, Endpoint
+from risala.engine.model.records import webhooks
+from risala.engine.model.records.webhooks import (
+    Endpoint,
+    EndpointList,
+    EndpointWithCounts,
+    EndpointWithSecret,
+    ShownEndpoint,
+)
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -25,22 +33,21 @@ from risala.engine.operations.arguments import (
     fault,
     maybe,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.webhooks.named import (
+    CHANGE,
+    LOOK,
     OfEndpoint,
     endpoints_of,
     live_or_test,
     meant,
-    of_endpoint,
 )
-from risala.engine.operations.webhooks.wire import endpoint_wire
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Wish
 
 SUMMED_DAYS: Final = 7
 """Of the deliveries whose share and median are told with an endpoint."""
-_DAY_MS: Final = 86_400_000
 
 
 def _types(value: object) -> tuple[str, ...]:
@@ -76,15 +83,7 @@ class Wished(Arguments):
 
     @property
     def wish(self) -> Wish:
-        return Wish(
-            self.url,
-            self.types,
-            self.description,
-            self.headers,
-            self.notify,
-            self.signature_header,
-            self.signature_key,
-        )
+        return Wish(**{each.name: getattr(self, each.name) for each in fields(Wish)})
 
 
 class CreateEndpoint(Wished, OfOrganization):
@@ -103,66 +102,6 @@ class RotateSecret(OfEndpoint):
     """Give an endpoint a new secret; with ``at_once`` the old one signs no more."""
 
     at_once: MaybeFlag = None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownEndpoint:
-    """An endpoint, without its secret."""
-
-    endpoint: Endpoint
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointWithSecret:
-    """An endpoint with its new secret."""
-
-    endpoint: Endpoint
-    secret: str = field(repr=False)
-    """The secret, which is told here and never again."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointWithCounts:
-    """An endpoint with the number of its pending and failed deliveries."""
-
-    endpoint: Endpoint
-    pending: int
-    failed: int
-    last_days: DeliverySum
-
-
-@dataclass(frozen=True, slots=True)
-class EndpointList:
-    """All endpoints of an organization."""
-
-    endpoints: tuple[Endpoint, ...]
-
-
-def _endpoint_wire(found: ShownEndpoint) -> Json:
-    return {"endpoint": endpoint_wire(found.endpoint)}
-
-
-def _secret_wire(told: EndpointWithSecret) -> Json:
-    return {"endpoint": endpoint_wire(told.endpoint), "secret": told.secret}
-
-
-def _counts_wire(found: EndpointWithCounts) -> Json:
-    return {
-        "endpoint": endpoint_wire(found.endpoint),
-        "pending": found.pending,
-        "failed": found.failed,
-        "lastDays": {
-            "days": SUMMED_DAYS,
-            "delivered": found.last_days.delivered,
-            "failed": found.last_days.failed,
-            "medianMs": found.last_days.median_ms,
-            "latestOnly": found.last_days.is_cut,
-        },
-    }
-
-
-def _list_wire(found: EndpointList) -> Json:
-    return {"endpoints": [endpoint_wire(each) for each in found.endpoints]}
 
 
 def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:
@@ -196,7 +135,7 @@ async def _show(call: Call[OfEndpoint]) -> EndpointWithCounts:
         stored.endpoints.endpoint(endpoint_id),
         stored.deliveries.pending_count(endpoint_id),
         stored.deliveries.failed_count(endpoint_id, 0),
-        stored.deliveries.summed(endpoint_id, call.now_ms - SUMMED_DAYS * _DAY_MS),
+        stored.deliveries.summed(endpoint_id, SUMMED_DAYS, call.now_ms),
     )
 
 
@@ -216,14 +155,6 @@ async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
     )
 
 
-async def _enable(call: Call[OfEndpoint]) -> ShownEndpoint:
-    return await _switch(call, enabled=True)
-
-
-async def _disable(call: Call[OfEndpoint]) -> ShownEndpoint:
-    return await _switch(call, enabled=False)
-
-
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"atOnce": at_once})
@@ -238,34 +169,19 @@ async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="webhook.create",
-        arguments=CreateEndpoint,
-        result=EndpointWithSecret,
-        wire=_secret_wire,
-        handler=_create,
+    operation(
+        webhooks.CREATE,
+        CreateEndpoint,
+        _create,
         roles=DEVELOPERS,
         owner=owners.named,
-        changes=True,
+        changes=Endpoint,
     ),
-    Operation(
-        name="webhook.list",
-        arguments=OfOrganization,
-        result=EndpointList,
-        wire=_list_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    *(
-        of_endpoint(*row, changes=row[0] != "webhook.show")
-        for row in (
-            ("webhook.show", OfEndpoint, EndpointWithCounts, _counts_wire, _show),
-            ("webhook.update", UpdateEndpoint, ShownEndpoint, _endpoint_wire, _update),
-            ("webhook.enable", OfEndpoint, ShownEndpoint, _endpoint_wire, _enable),
-            ("webhook.disable", OfEndpoint, ShownEndpoint, _endpoint_wire, _disable),
-            ("webhook.rotate", RotateSecret, EndpointWithSecret, _secret_wire, _rotate),
-            ("webhook.delete", OfEndpoint, ShownEndpoint, _endpoint_wire, _delete),
-        )
-    ),
+    operation(webhooks.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(webhooks.SHOW, OfEndpoint, _show, edits="endpoint_id", **LOOK),
+    operation(webhooks.UPDATE, UpdateEndpoint, _update, edits="endpoint_id", **CHANGE),
+    operation(webhooks.ENABLE, OfEndpoint, partial(_switch, enabled=True), **CHANGE),
+    operation(webhooks.DISABLE, OfEndpoint, partial(_switch, enabled=False), **CHANGE),
+    operation(webhooks.ROTATE, RotateSecret, _rotate, **CHANGE),
+    operation(webhooks.DELETE, OfEndpoint, _delete, **CHANGE),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.webhooks import Endpoint
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -17,7 +18,7 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Endpoints
@@ -65,25 +66,10 @@ def meant(call: Call[Any]) -> str:
     return given.endpoint_id
 
 
-def of_endpoint(
-    name: str,
-    arguments: type[Any],
-    result: type[Any],
-    wire: Any,  # noqa: ANN401 -- a function of `result`
-    handler: Any,  # noqa: ANN401 -- a coroutine function of a call with `arguments`
-    *,
-    changes: bool,
-) -> Operation[Any, Any]:
-    """An operation on one endpoint: for viewers where it only shows, for developers where it
-    changes."""
-    return Operation(
-        name=name,
-        arguments=arguments,
-        result=result,
-        wire=wire,
-        handler=handler,
-        roles=DEVELOPERS if changes else VIEWERS,
-        owner=owners.of_endpoint,
-        changes=changes,
-        edits="endpoint_id" if name in ("webhook.show", "webhook.update") else None,
-    )
+LOOK: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.of_endpoint}
+CHANGE: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": owners.of_endpoint,
+    "changes": Endpoint,
+}
+"""What operations on one endpoint have in common, which only look, or change something."""

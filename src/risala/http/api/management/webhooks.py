@@ -5,6 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine.model.commands import Principal
+from risala.engine.model.records import webhooks
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.webhooks import (
+    EndpointWithCounts,
+    EndpointWithSecret,
+    ShownEndpoint,
+)
 from risala.engine.model.times import iso
 from risala.http.api.fields import instant_ms
 from risala.http.api.management import shapes
@@ -55,25 +62,24 @@ def add_webhooks(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
 class _Webhooks:
     def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
         self._faults = gateway.endpoint_faults
-        self._perform = KeyPerformer(gateway, NO_ENDPOINT).perform
-        self._perform_delivery = KeyPerformer(gateway, NO_DELIVERY).perform
+        self._ask = KeyPerformer(gateway, NO_ENDPOINT).ask
+        self._ask_delivery = KeyPerformer(gateway, NO_DELIVERY).ask
         self._door = door
 
     async def list(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         parse_body(EmptyBody, await read_body(request))
         mine = principal.organization_id
-        found = await self._perform(principal, "webhook.list", organization_id=mine)
-        mode = principal.mode.value
-        items = [each for each in found["endpoints"] if each["mode"] == mode]
-        return PlainAnswer(json_bytes({"items": items}))
+        found = await self._ask(principal, webhooks.LIST, organization_id=mine)
+        own = [to_json(each) for each in found.endpoints if each.mode == principal.mode.value]
+        return PlainAnswer(json_bytes({"items": own}))
 
     async def create(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         body = self._parsed(CreateEndpointBody, await read_body(request))
-        made = await self._perform(
+        made = await self._ask(
             principal,
-            "webhook.create",
+            webhooks.CREATE,
             organization_id=principal.organization_id,
             mode=principal.mode.value,
             **body.wished,
@@ -84,48 +90,49 @@ class _Webhooks:
         principal = self._door.secret(request)
         body = self._parsed(UpdateEndpointBody, await read_body(request))
         this, wished = _this(principal, body), body.wished
-        found: Json | None = None
+        found: ShownEndpoint | EndpointWithCounts | None = None
         if wished:
-            found = await self._perform(principal, "webhook.update", **this, **wished)
+            found = await self._ask(principal, webhooks.UPDATE, **this, **wished)
         if body.enabled is not None:
-            name = "webhook.enable" if body.enabled else "webhook.disable"
-            found = await self._perform(principal, name, **this)
+            switch = webhooks.ENABLE if body.enabled else webhooks.DISABLE
+            found = await self._ask(principal, switch, **this)
         if found is None:
-            found = await self._perform(principal, "webhook.show", **this)
-        return PlainAnswer(json_bytes(found["endpoint"]))
+            found = await self._ask(principal, webhooks.SHOW, **this)
+        return PlainAnswer(json_bytes(to_json(found.endpoint)))
 
     async def delete(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         body = parse_body(EndpointBody, await read_body(request))
-        found = await self._perform(principal, "webhook.delete", **_this(principal, body))
-        return PlainAnswer(json_bytes({**found["endpoint"], "deleted": True}))
+        found = await self._ask(principal, webhooks.DELETE, **_this(principal, body))
+        return PlainAnswer(json_bytes({**to_json(found.endpoint), "deleted": True}))
 
     async def rotate(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         body = parse_body(RotateBody, await read_body(request))
         this = _this(principal, body)
-        made = await self._perform(principal, "webhook.rotate", **this, at_once=body.at_once)
+        made = await self._ask(principal, webhooks.ROTATE, **this, at_once=body.at_once)
         return _with_secret(made)
 
     async def test(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         body = parse_body(EndpointBody, await read_body(request))
-        owed = await self._perform(principal, "webhook.test", **_this(principal, body))
-        return PlainAnswer(json_bytes(owed["delivery"]))
+        owed = await self._ask(principal, webhooks.TEST, **_this(principal, body))
+        return PlainAnswer(json_bytes(to_json(owed.delivery)))
 
     async def deliveries(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
         body = parse_body(ListDeliveriesBody, await read_body(request))
-        found = await self._perform(
+        found = await self._ask(
             principal,
-            "webhook.deliveries",
+            webhooks.DELIVERIES,
             **_this(principal, body),
             state=body.state,
             limit=body.count,
             before=None if body.before is None else int(body.before),
             after=None if body.after is None else int(body.after),
         )
-        items, places = found["deliveries"], (found["before"], found["after"])
+        items = [to_json(each) for each in found.deliveries]
+        places = (found.before, found.after)
         page = shapes.page(ListName.DELIVERIES, items, shapes.delivery, *places)
         return PlainAnswer(json_bytes(page))
 
@@ -137,20 +144,20 @@ class _Webhooks:
             raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
         this = _this(principal, body)
         if body.event_id is not None:
-            found = await self._perform_delivery(
-                principal, "webhook.replay", **this, event_id=body.event_id
+            found = await self._ask_delivery(
+                principal, webhooks.REPLAY, **this, event_id=body.event_id
             )
-            return PlainAnswer(json_bytes(found["delivery"]))
+            return PlainAnswer(json_bytes(to_json(found.delivery)))
         return PlainAnswer(json_bytes(await self._replay_failed(principal, this, body)))
 
     async def _replay_failed(self, principal: Principal, this: Json, body: ReplayBody) -> Json:
         until = None if body.until is None else instant_ms(body.until)
         replayed, done = 0, False
         for _ in range(CHUNKS_MAX):
-            found = await self._perform(
-                principal, "webhook.replay_failed", **this, since=body.since, until=until
+            found = await self._ask(
+                principal, webhooks.REPLAY_FAILED, **this, since=body.since, until=until
             )
-            replayed, until, done = replayed + found["replayed"], found["until"], found["done"]
+            replayed, until, done = replayed + found.replayed, found.until, found.done
             if done:
                 break
         return {"replayed": replayed, "until": iso(until or 0), "done": done}
@@ -185,5 +192,5 @@ def _this(
     }
 
 
-def _with_secret(made: Json) -> PlainAnswer:
-    return PlainAnswer(json_bytes({**made["endpoint"], "secret": made["secret"]}))
+def _with_secret(made: EndpointWithSecret) -> PlainAnswer:
+    return PlainAnswer(json_bytes({**to_json(made.endpoint), "secret": made.secret}))
