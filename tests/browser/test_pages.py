@@ -156,7 +156,7 @@ def test_a_piece_draws_itself_anew_under_the_policy(look):
     ("language", "shown"),
     [
         ("fr", "« ع » fait passer en Unicode 71 / 134 2 parties 1,00 MRU"),
-        ("ar", "«ع» يجعلها Unicode 71 / 134 جزآن 1,00 أوقية"),
+        ("ar", "بسبب «ع» يصبح النص Unicode 71 / 134 جزآن 1,00 أوقية"),
         ("en", "“ع” makes it Unicode 71 / 134 2 parts 1.00 MRU"),
     ],
 )

@@ -166,3 +166,10 @@ def test_a_time_is_told_as_it_is_stored_however_it_was_written():
     for at in (AT_MS, "2026-11-21T08:41:16.123Z", "2026-11-21T09:41:16.123+01:00"):
         assert stamp in told.clock(at)
     assert stamp in told.clock('2026-11-21"08:41:16.123Z')
+
+
+@pytest.mark.parametrize(
+    ("language", "city"), [("en", "Nouakchott"), ("fr", "Nouakchott"), ("ar", "نواكشوط")]
+)
+def test_a_zone_is_named_by_its_city(language, city):
+    assert formats(language).city == city

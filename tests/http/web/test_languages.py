@@ -12,6 +12,22 @@ from risala.http.web.languages import LOCALE, load_words, preferred
 
 CATALOGUES = sorted(LOCALE.glob("*/*.po"))
 _HOLES = re.compile(r"\{[a-z_]+\}")
+_UNSPACED = re.compile(r"(?<![ \u00a0])(?:[;!?»](?!\w)|:(?=\s|$))|«(?![ \u00a0])")
+_CODE = re.compile(r"`[^`]*`")
+_PLURAL_YOU = re.compile(
+    r"(?<!\w)و?(?:ضعوا|اختاروا|أدخلوا|أرسلوا|ابدؤوا|صفّوا|صفوا|اطلبوها?|اكتبوا|انسخوا|جرّبوا|راسلونا?"
+    r"|افتحوا|أضيفوا|اسألوا|تحققوا|لكم|إليكم|منكم|عليكم|بكم|عندكم|غيركم|أنتم|رسائلكم|رقمكم|خادمكم"
+    r"|برنامجكم|برامجكم|حسابكم|منظمتكم|رصيدكم)(?!\w)"
+)
+_DELIVERED = re.compile("سُ?لّم")
+_HANDED_OVER = re.compile("حُوّل|تحويل")
+OTHER_WORDS = {
+    "fr": re.compile(r"(?i)greffon|courriel|\bremise?s?\b(?! en)"),
+    "ar": re.compile(
+        r"المشغّل|العميل|عملاء|كلمة السر|المرشح|سطور|\u064bا|(?<!\w)(?:الوصل|وصولات|الروابط)(?!\w)"
+    ),
+}
+"""Words that the table in docs/how-to/translate-the-pages.md has another word for."""
 
 
 @pytest.mark.parametrize(
@@ -68,6 +84,43 @@ def test_the_same_sentence_is_translated_the_same_way_on_all_pages():
 def test_french_spaces_break_no_line():
     words = load_words(Language.FRENCH)
     assert words("Delete “{name}”?", name="x") == "Supprimer «\u00a0x\u00a0»\u00a0?"
+
+
+def sentences_of(language):
+    for path, message in messages():
+        if path.parent.name == language:
+            forms = (message.string,) if isinstance(message.string, str) else message.string
+            for form in forms:
+                yield path.name, message.id, _CODE.sub("", form)
+
+
+def test_french_has_a_space_where_it_breaks_no_line():
+    """The page makes it one that breaks no line."""
+    assert [each for each in sentences_of("fr") if _UNSPACED.search(each[2])] == []
+
+
+def test_french_has_the_apostrophe_of_print():
+    assert [each for each in sentences_of("fr") if re.search(r"\w'\w", each[2])] == []
+
+
+def test_arabic_speaks_to_one_person():
+    assert [each for each in sentences_of("ar") if _PLURAL_YOU.search(each[2])] == []
+
+
+def test_delivered_and_handed_over_are_different_words():
+    """What a carrier took is not yet on a phone."""
+    found = [*sentences_of("ar")]
+    assert any(_HANDED_OVER.search(text) for _, _, text in found)
+    for name, sentence, text in found:
+        english = str(sentence).lower()
+        assert not ("deliver" in english and _HANDED_OVER.search(text)), (name, text)
+        handed = any(each in english for each in ("handed over", "given to it", "handed to"))
+        assert not (handed and _DELIVERED.search(text)), (name, text)
+
+
+@pytest.mark.parametrize("language", ["fr", "ar"])
+def test_one_term_has_one_translation(language):
+    assert [each for each in sentences_of(language) if OTHER_WORDS[language].search(each[2])] == []
 
 
 def test_what_fills_a_hole_is_escaped():

@@ -23,7 +23,7 @@ from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.http.web.drawing.quick import as_markup
-from risala.http.web.languages import NC_, Words
+from risala.http.web.languages import NC_, Words, city_of
 
 Moment = int | str
 """UTC epoch milliseconds, or a time in the format of operations (ISO 8601)."""
@@ -62,6 +62,11 @@ class Formats:
     zone: ZoneInfo
     currency: str
     now_ms: int
+
+    @property
+    def city(self) -> str:
+        """The city that gives the zone its name, in the reader's language."""
+        return city_of(self.zone.key, self.words.language)
 
     # -- numbers
 

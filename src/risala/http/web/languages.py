@@ -37,6 +37,8 @@ OWN_NAMES: Final = {
 """Their names in themselves: never translated."""
 USUAL: Final = Language.FRENCH
 """For an unknown reader."""
+_CITIES_KEPT: Final = 256
+"""Names of cities that are kept: customers of a country have few time zones."""
 
 
 def in_language(language: Language, texts: Mapping[str, str]) -> str:
@@ -59,6 +61,15 @@ def preferred(accepted: LanguageAccept) -> Language:
         if found is not None and quality > 0:
             return found
     return USUAL
+
+
+@lru_cache(_CITIES_KEPT)
+def city_of(zone: str, language: Language) -> str:
+    """The city that gives a time zone its name: ``نواكشوط`` for Africa/Nouakchott in Arabic."""
+    # Imported here: the command line shows no page.
+    from babel.dates import get_timezone_location
+
+    return get_timezone_location(zone, locale=language.value, return_city=True)
 
 
 _FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")
@@ -137,6 +148,7 @@ def NC_(context: str, sentence: str) -> str:
 
 def load_words(language: Language) -> Words:
     """All catalogues of a language as one; slow, so do it in a thread."""
+    city_of("UTC", language)  # reads the language's own data from the disk
     if language is Language.ENGLISH:
         return Words(language, NullTranslations())
     return Words(language, _joined(language, sorted((LOCALE / language).glob("*.po"))))

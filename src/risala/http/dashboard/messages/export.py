@@ -50,7 +50,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         back=visit.at("messages", **query),
         live_at=visit.at("messages/export/live", id=download_id),
         csv_form="comma" if visit.words.language.value == "en" else "semicolon",
-        zone=visit.formats.zone.key,
+        zone=visit.formats.city,
     )
 
 
