@@ -76,11 +76,11 @@ MESSAGE = {
     "encoding": "gsm7", "price": "0.50", "currency": "MRU", "attempts": 1, "carrier": "mattel",
     "providerMessageId": "7f", "errorCode": None, "errorText": None, "carrierCode": None,
     "metadata": {}, "sendAt": None, "sentAt": AT, "deliveredAt": None,
-    "createdAt": AT, "updatedAt": AT,
+    "createdAt": AT, "updatedAt": AT, "kind": "sms", "mode": "live", "keyId": None,
 }  # fmt: skip
 ENTRY = {
-    "at": AT, "status": "sent", "text": "Acknowledged.", "carrier": "mattel", "attempt": 1,
-    "segment": 1, "raw": "ESME_ROK",
+    "at": AT, "status": "sent", "text": "Acknowledged.", "code": "SENT", "cause": None,
+    "values": {}, "carrier": "mattel", "attempt": 1, "segment": 1, "raw": "ESME_ROK",
 }  # fmt: skip
 ACCEPTED = {
     "accepted": True, "messageId": "sms_1", "idempotencyKey": "idk_1", "organizationId": "org_1",

@@ -13,7 +13,6 @@ from risala.config.model import HttpSection, Settings
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     AddressUse,
-    MessageView,
     Principal,
     Readiness,
     SendCode,
@@ -29,6 +28,7 @@ from risala.engine.model.errors import (
     Unauthorized,
 )
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.api.app import create_api

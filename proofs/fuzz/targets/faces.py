@@ -20,9 +20,10 @@ from risala.drivers.faces.twilio.compat import (
     TwilioSettings,
 )
 from risala.engine.model import errors
-from risala.engine.model.commands import Admitted, MessageView, Principal, SendCode, SendMessage
+from risala.engine.model.commands import Admitted, Principal, SendCode, SendMessage
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.faces.mount import TypedAnswer

@@ -20,7 +20,7 @@ from risala.drivers.smpp.protocol.pdu import (
 from risala.drivers.smpp.protocol.receipt import STATE_NUMBERS
 from risala.drivers.smpp.protocol.times import absolute_time
 from risala.drivers.smpp.protocol.tlv import Tlv
-from risala.engine.model.commands import MessageView
+from risala.engine.model.records.messages import MessageView
 from risala.sms.cause import Cause
 from risala.sms.receipt import ReceiptState
 

@@ -19,9 +19,10 @@ import trio
 from risala.drivers.smpp.protocol.pdu import CancelSm, DataSm, Pdu, QuerySm, SubmitSm, response_to
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.commands import MessageView, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal
 from risala.engine.model.ids import keys_of
+from risala.engine.model.records.messages import MessageView
 from risala.smpp_server.answers import accepted, query_answer, refused
 from risala.smpp_server.message_ids import IdShape, shape_of, written
 from risala.smpp_server.session_registry import SmppAccount

@@ -21,10 +21,10 @@ from risala.drivers.smpp.protocol.tlv import (
     USER_MESSAGE_REFERENCE,
     Tlv,
 )
-from risala.engine.model.commands import MessageView
 from risala.engine.model.errors import NotFound
 from risala.engine.model.events import EventType
 from risala.engine.model.following import FollowedEvent
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.states import Mode
 from risala.smpp_server.answers import error_of, state_of
 from risala.smpp_server.message_ids import shape_of, written

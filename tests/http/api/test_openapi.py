@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from openapi_spec_validator import validate
 
 from risala.cli.main import cli
-from risala.engine.model.commands import MessageView
 from risala.engine.model.events import EventType, event_body
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.states import Status
 from risala.engine.model.wire import message_wire
 from risala.http.api.bodies import SendBody

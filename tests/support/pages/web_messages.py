@@ -161,6 +161,7 @@ def events(state: str) -> dict[str, Any]:
         }
         delivery |= {"status": 200 if is_well else 502, "nextAttemptAt": None, "createdAt": at}
         delivery |= {"deliveredAt": at if is_well else None, "error": None, "excerpt": None}
+        delivery["updatedAt"] = at
         found.append(
             {"eventId": f"evt_{number}", "type": kind, "createdAt": at, "deliveries": [delivery]}
         )
@@ -204,5 +205,5 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         case "start.show":
             return steps()
         case "send":
-            return {"messageId": MESSAGE_ID}
+            return {"messageId": MESSAGE_ID, "from": "Baraka Shop"}
     return {}

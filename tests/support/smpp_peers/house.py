@@ -22,12 +22,13 @@ from risala.drivers.smpp.protocol.pdu import (
 )
 from risala.drivers.smpp.protocol.session import SmppRole, SmppSession
 from risala.engine.model.callers import Caller
-from risala.engine.model.commands import MessageView, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import EngineError, NotFound, Refusal, Unauthorized
 from risala.engine.model.events import EventType
 from risala.engine.model.following import FollowedEvent
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.states import Mode
 from risala.smpp_server.binds import BindDecisions
 from risala.smpp_server.receipt_senders import ReceiptSenders

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from ipaddress import IPv4Network, IPv6Network
 from types import MappingProxyType
@@ -136,43 +136,6 @@ class SendCode:
     """``fr``, ``ar`` or ``en``; None: the organization's own template."""
     app_hash: str | None = None
     origin: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MessageView:
-    """A message as ``POST /api/sms/get`` and the operator see it (contract §3).
-
-    Times are UTC epoch milliseconds, ``price`` minor units.
-    """
-
-    id: str
-    organization_id: str
-    mode: Mode
-    kind: str
-    to: str
-    sender: str
-    body: str | None = field(repr=False)
-    """The message's text; None if it is no longer kept."""
-    status: str
-    segments: int
-    encoding: str
-    price: int
-    currency: str
-    attempts: int
-    carrier: str | None
-    provider_message_id: str | None
-    error_code: str | None
-    """A value of :class:`risala.sms.cause.Cause`."""
-    carrier_code: str | None
-    """The carrier's raw code for it."""
-    metadata: dict[str, str]
-    send_at: int | None
-    sent_at: int | None
-    delivered_at: int | None
-    created_at: int
-    updated_at: int
-    api_key: str | None = None
-    """The id of its key; None: it was written by hand, or before keys were stored."""
 
 
 class TimelineEntry(NamedTuple):

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import LedgerEntry, MessageView, Organization, TimelineEntry
+from risala.engine.model.commands import LedgerEntry, Organization
 from risala.engine.model.ids import derived_id
 from risala.engine.model.money import money
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
 
@@ -71,22 +71,6 @@ def verification_wire(view: VerificationView) -> dict[str, Any]:
         "expiresAt": iso(view.expires_at),
         "createdAt": iso(view.created_at),
         "updatedAt": iso(view.updated_at),
-    }
-
-
-def timeline_wire(entry: TimelineEntry) -> dict[str, Any]:
-    """One entry of a message's timeline, with its sentence."""
-    return {
-        "at": iso(entry.at),
-        "status": entry.status,
-        "text": sentence(entry),
-        "code": entry.line.kind.name,
-        "cause": entry.line.cause,
-        "values": dict(entry.line.values or {}),
-        "carrier": entry.carrier,
-        "attempt": entry.attempt,
-        "segment": entry.segment,
-        "raw": entry.raw,
     }
 
 

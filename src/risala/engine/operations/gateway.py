@@ -18,7 +18,6 @@ from risala.engine.model.callers import PROCESS, Caller
 from risala.engine.model.commands import (
     AddressUse,
     LifeEvent,
-    MessageView,
     Principal,
     Readiness,
     SendCode,
@@ -28,6 +27,7 @@ from risala.engine.model.commands import (
 from risala.engine.model.errors import FieldFault, NotFound, Refusal
 from risala.engine.model.following import What
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations import answer, perform
 from risala.engine.operations.faces.access import CompatAccess

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import (
-    AHEAD_MAX_S,
-    MessageView,
-    Principal,
-    SendMessage,
-    TimelineEntry,
-)
+from risala.engine.model.commands import AHEAD_MAX_S, Principal, SendMessage, TimelineEntry
 from risala.engine.model.errors import Forbidden, Invalid
-from risala.engine.model.money import money
+from risala.engine.model.records import messages
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.message_lists import CutMessage
-from risala.engine.model.records.record import to_json
-from risala.engine.model.records.webhooks import EventAbout
+from risala.engine.model.records.messages import (
+    AcceptedMessage,
+    ErasedMessage,
+    Estimate,
+    EventsAbout,
+    MessageStory,
+    MessageView,
+    OtherPart,
+    PlacedCharacter,
+    ShownMessage,
+    StoryEntry,
+    WholeMessage,
+)
+from risala.engine.model.records.record import from_json, to_json
+from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
-from risala.engine.model.times import iso
-from risala.engine.model.wire import message_wire, timeline_wire
+from risala.engine.model.wire import message_wire
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -42,13 +48,13 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import DEVELOPERS, VIEWERS
 from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7, plainer, smart_encode
-from risala.sms.segment import SegmentCount, count
+from risala.sms.segment import count
 
 BODY_MAX: Final = 1600
 KEY_LENGTH: Final = (8, 128)
@@ -117,17 +123,6 @@ class EstimateMessage(OfOrganization):
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A text as it would be sent: counted, priced, and looked through."""
-
-    size: SegmentCount
-    price: int
-    currency: str
-    odd: tuple[tuple[int, str], ...]
-    """Places and characters that are not in GSM 7-bit; none where the text fits it."""
-
-
 class OfMessage(Arguments):
     """Names one message."""
 
@@ -140,79 +135,8 @@ class EraseMessage(OfMessage):
     text_only: MaybeFlag = None
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedMessage:
-    """A message that was taken out, or whose text was."""
-
-    message_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class AcceptedMessage:
-    """A message that was accepted; ``warning`` says where no carrier serves its number."""
-
-    message_id: str
-    response: bytes
-    """The body that ``POST /api/sms`` answers; the same for the same idempotency key."""
-    warning: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ShownMessage:
-    """A message as it is now."""
-
-    view: MessageView
-
-
-@dataclass(frozen=True, slots=True)
-class MessageStory:
-    """A message with its whole timeline."""
-
-    view: MessageView
-    timeline: tuple[TimelineEntry, ...]
-    is_hidden: bool = False
-    """Its text is left out, and shown by ``message.body``."""
-    cut: CutMessage | None = None
-    """The longer message that it is a part of, which its customer cut; None: it is no part."""
-
-
-@dataclass(frozen=True, slots=True)
-class EventsAbout:
-    """The events about a message that are kept, with their deliveries."""
-
-    events: tuple[EventAbout, ...]
-
-
-def _events_wire(found: EventsAbout) -> Json:
-    return {
-        "events": [
-            {
-                "eventId": each.id,
-                "type": each.type,
-                "createdAt": iso(each.at),
-                "deliveries": [to_json(delivery) for delivery in each.deliveries],
-            }
-            for each in found.events
-        ]
-    }
-
-
-def _estimate_wire(found: Estimate) -> Json:
-    return {
-        "encoding": found.size.alphabet.value,
-        "segments": found.size.segments,
-        "characters": found.size.units,
-        "price": money(found.price),
-        "currency": found.currency,
-        "unicodeCharacters": [
-            {"character": each, "index": place, "suggestion": plainer(each)}
-            for place, each in found.odd
-        ],
-    }
-
-
 def _accepted_wire(accepted: AcceptedMessage) -> Json:
-    return {**json.loads(accepted.response), **warning_wire(accepted.warning)}
+    return {**accepted.response, **warning_wire(accepted.warning)}
 
 
 def warning_wire(warning: str | None) -> Json:
@@ -221,7 +145,7 @@ def warning_wire(warning: str | None) -> Json:
 
 
 def _message_wire(shown: ShownMessage | MessageStory) -> Json:
-    view = shown.view
+    view = shown.message
     told = {"organizationId": view.organization_id, "kind": view.kind, "mode": view.mode.value}
     return {"message": {**message_wire(view), **told, "keyId": view.api_key}}
 
@@ -229,35 +153,38 @@ def _message_wire(shown: ShownMessage | MessageStory) -> Json:
 def _story_wire(story: MessageStory) -> Json:
     return {
         **_message_wire(story),
-        **({"bodyHidden": True} if story.is_hidden else {}),
-        "timeline": [timeline_wire(entry) for entry in story.timeline],
-        "part": None if story.cut is None else _part_wire(story, story.cut),
+        **({"bodyHidden": True} if story.body_hidden else {}),
+        "timeline": [to_json(entry) for entry in story.timeline],
+        "part": None if story.part is None else to_json(story.part),
     }
 
 
-def _part_wire(story: MessageStory, whole: CutMessage) -> Json:
-    """Which part of its message it is, the text of that, and where its other parts are."""
-    numbers = {each.id: number for number, each in sorted(whole.parts.items())}
-    return {
-        "number": numbers[story.view.id],
-        "total": whole.total,
-        "text": None if story.is_hidden or story.view.body is None else whole.text,
-        "messages": [{"number": number, "messageId": each} for each, number in numbers.items()],
-    }
+def _entry(entry: TimelineEntry) -> StoryEntry:
+    line = entry.line
+    return StoryEntry(
+        entry.at,
+        entry.status,
+        sentence(entry),
+        line.kind.name,
+        line.cause,
+        line.values or {},
+        entry.carrier,
+        entry.attempt,
+        entry.segment,
+        entry.raw,
+    )
+
+
+def _whole(message_id: str, cut: CutMessage, *, is_shown: bool) -> WholeMessage:
+    """Which part of its message one is, the text of that, and where its other parts are."""
+    parts = tuple(OtherPart(number, each.id) for number, each in sorted(cut.parts.items()))
+    number = next(each.number for each in parts if each.message_id == message_id)
+    return WholeMessage(number, cut.total, cut.text if is_shown else None, parts)
 
 
 def unserved_warning(services: Services, message_id: str) -> str | None:
     """A sentence where the message waits because no carrier serves its number; else None."""
     return UNSERVED if services.repositories.queue.is_unserved(message_id) else None
-
-
-def _erased_wire(erased: ErasedMessage) -> Json:
-    return {"messageId": erased.message_id}
-
-
-def _message_id(response: bytes) -> str:
-    message_id: str = json.loads(response)["messageId"]
-    return message_id
 
 
 async def _send(call: Call[Send]) -> AcceptedMessage:
@@ -279,9 +206,10 @@ async def _send(call: Call[Send]) -> AcceptedMessage:
     )
     principal = Principal(organization.id, "operator", KeyType.SECRET, Mode(given.mode))
     by = call.audit(AuditImage.MESSAGE)
-    response = await services.intake.send(principal, command, by=by)
-    message_id = _message_id(response)
-    return AcceptedMessage(message_id, response, unserved_warning(services, message_id))
+    response = json.loads(await services.intake.send(principal, command, by=by))
+    accepted = from_json(AcceptedMessage, response)
+    warning = unserved_warning(services, accepted.message_id)
+    return replace(accepted, warning=warning, response=response)
 
 
 async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
@@ -289,22 +217,27 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
     organization = services.accounts.organization(given.organization_id)
     text = smart_encode(given.body) if organization.smart_encoding else given.body
     size = count(text)
-    odd = tuple((place, each) for place, each in enumerate(text) if not fits_gsm7(each))
-    price = services.intake.prices.of(organization, size.segments)
-    return Estimate(size, price, organization.currency, odd)
+    odd = tuple(
+        PlacedCharacter(each, place, plainer(each))
+        for place, each in enumerate(text)
+        if not fits_gsm7(each)
+    )
+    price, alphabet = services.intake.prices.of(organization, size.segments), size.alphabet.value
+    return Estimate(alphabet, size.segments, size.units, price, organization.currency, odd)
 
 
 async def _message_show(call: Call[OfMessage]) -> MessageStory:
     message_id = call.given.message_id
     view, entries = overview.message(call.services, message_id)
-    whole = call.services.repositories.message_lists.cut_message(message_id)
-    if call.hides_texts:
-        hidden = replace(view, body=None, metadata={})
-        return MessageStory(hidden, tuple(entries), view.body is not None, whole)
-    if view.body is not None:
+    has_text, hides = view.body is not None, call.hides_texts
+    cut = call.services.repositories.message_lists.cut_message(message_id)
+    part = None if cut is None else _whole(message_id, cut, is_shown=has_text and not hides)
+    if hides:
+        view = replace(view, body=None, metadata={})
+    elif has_text:
         by = call.audit(subject=message_id, organization_id=view.organization_id, always=True)
         await call.note_look(by)
-    return MessageStory(view, tuple(entries), cut=whole)
+    return MessageStory(view, tuple(map(_entry, entries)), part, has_text and hides)
 
 
 async def _message_events(call: Call[OfMessage]) -> EventsAbout:
@@ -328,63 +261,16 @@ async def _message_erase(call: Call[EraseMessage]) -> ErasedMessage:
     return ErasedMessage(message_id)
 
 
+_LOOKS: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.of_message}
+_CHANGES: Final[dict[str, Any]] = {"roles": DEVELOPERS, "changes": MessageView}
+_OF_MESSAGE: Final[dict[str, Any]] = {**_CHANGES, "owner": owners.of_message}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="send",
-        arguments=Send,
-        result=AcceptedMessage,
-        wire=_accepted_wire,
-        handler=_send,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
+    operation(messages.SEND, Send, _send, wire=_accepted_wire, owner=owners.named, **_CHANGES),
+    operation(messages.SHOW, OfMessage, _message_show, wire=_story_wire, reveals=True, **_LOOKS),
+    operation(
+        messages.ESTIMATE, EstimateMessage, _message_estimate, roles=VIEWERS, owner=owners.named
     ),
-    Operation(
-        name="message.show",
-        arguments=OfMessage,
-        result=MessageStory,
-        wire=_story_wire,
-        handler=_message_show,
-        roles=VIEWERS,
-        owner=owners.of_message,
-        reveals=True,
-    ),
-    Operation(
-        name="message.estimate",
-        arguments=EstimateMessage,
-        result=Estimate,
-        wire=_estimate_wire,
-        handler=_message_estimate,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="message.events",
-        arguments=OfMessage,
-        result=EventsAbout,
-        wire=_events_wire,
-        handler=_message_events,
-        roles=VIEWERS,
-        owner=owners.of_message,
-    ),
-    Operation(
-        name="message.cancel",
-        arguments=OfMessage,
-        result=ShownMessage,
-        wire=_message_wire,
-        handler=_message_cancel,
-        roles=DEVELOPERS,
-        owner=owners.of_message,
-        changes=True,
-    ),
-    Operation(
-        name="message.erase",
-        arguments=EraseMessage,
-        result=ErasedMessage,
-        wire=_erased_wire,
-        handler=_message_erase,
-        roles=DEVELOPERS,
-        owner=owners.of_message,
-        changes=True,
-    ),
+    operation(messages.EVENTS, OfMessage, _message_events, **_LOOKS),
+    operation(messages.CANCEL, OfMessage, _message_cancel, wire=_message_wire, **_OF_MESSAGE),
+    operation(messages.ERASE, EraseMessage, _message_erase, **_OF_MESSAGE),
 )

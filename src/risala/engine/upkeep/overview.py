@@ -39,12 +39,12 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.journal.repositories.queue import QueueRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import MessageView, TimelineEntry
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.following import What
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
 from risala.engine.model.records.carriers import Override
-from risala.engine.model.records.messages import DueRow
+from risala.engine.model.records.messages import DueRow, MessageView
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
 from risala.engine.rules.router import Router, pinned

@@ -11,7 +11,6 @@ from typing import Any, Protocol, TypeVar
 from risala.engine.model.callers import Caller
 from risala.engine.model.commands import (
     AddressUse,
-    MessageView,
     Principal,
     Readiness,
     SendCode,
@@ -19,6 +18,7 @@ from risala.engine.model.commands import (
 )
 from risala.engine.model.errors import FieldFault, Refusal
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 
 R = TypeVar("R")

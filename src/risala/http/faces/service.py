@@ -13,12 +13,12 @@ from risala.engine.model.commands import (
     AHEAD_MAX_S,
     Admitted,
     CutPart,
-    MessageView,
     Principal,
     SendCode,
     SendMessage,
 )
 from risala.engine.model.money import money
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.operations.messages import BODY_MAX, KEY_LENGTH, VALIDITY_S
 from risala.engine.rules.template import BUILT_IN

@@ -9,7 +9,15 @@ from typing import Annotated
 
 import pytest
 
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, Money
+from risala.engine.model.records.fields import (
+    AUDITED,
+    UNAUDITED,
+    Digits,
+    JsonName,
+    Moment,
+    Money,
+    WrittenAs,
+)
 from risala.engine.model.records.record import (
     NotAsExpected,
     audit_image,
@@ -43,11 +51,13 @@ class Cart:
     colour: Annotated[Colour, AUDITED]
     wheels: Annotated[tuple[Wheel, ...], UNAUDITED]
     load: Annotated[float, UNAUDITED]
+    number: Annotated[Digits, UNAUDITED]
     tags: Annotated[tuple[str, ...] | None, AUDITED] = None
     spares: Annotated[Mapping[str, Wheel], UNAUDITED] = field(default_factory=dict)
+    shelf: Annotated[int, WrittenAs.NOTHING] = 0
 
 
-CART = Cart("c1", None, "A", -105, AT_MS, None, Colour.RED, (Wheel(700),), 2.0)
+CART = Cart("c1", None, "A", -105, AT_MS, None, Colour.RED, (Wheel(700),), 2.0, 2**63 - 1)
 JSON = {
     "id": "c1",
     "ownerName": None,
@@ -58,6 +68,7 @@ JSON = {
     "colour": "red",
     "wheels": [{"sizeMm": 700}],
     "load": 2.0,
+    "number": "9223372036854775807",
     "tags": None,
     "spares": {},
 }
@@ -82,6 +93,11 @@ def test_what_is_written_is_read_again(cart):
 
 def test_a_newer_answer_is_read_without_what_is_unknown():
     assert from_json(Cart, {**JSON, "horn": True}) == CART
+
+
+def test_what_the_engine_alone_knows_is_no_member():
+    assert to_json(replace(CART, shelf=7)) == JSON
+    assert from_json(Cart, {**JSON, "shelf": 7}) == CART
 
 
 def test_an_older_answer_takes_defaults_where_there_are_any():
@@ -154,6 +170,7 @@ def test_the_schema_says_what_the_json_is():
             },
         },
         "load": {"type": "number"},
+        "number": {"type": "string"},
         "tags": {"type": ["array", "null"], "items": {"type": "string"}},
         "spares": {"type": "object"},
     }

@@ -9,10 +9,21 @@ import click
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.money import money
+from risala.engine.model.records import messages
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.messages import (
+    AcceptedMessage,
+    MessageStory,
+    ShownMessage,
+    WholeMessage,
+)
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.messages import MessageView
 
 Json = dict[str, Any]
 
@@ -68,9 +79,9 @@ def send(
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="TO") from error
 
-    async def work(session: GatewaySession) -> tuple[Json, bool]:
-        accepted = await session.perform(
-            "send",
+    async def work(session: GatewaySession) -> tuple[Reply[AcceptedMessage], bool]:
+        accepted = await session.ask(
+            messages.SEND,
             organization_id=await organization_id(session, org),
             to=number,
             body=body,
@@ -83,16 +94,17 @@ def send(
         )
         return accepted, session.running
 
-    accepted, running = options.run(work)
-    if output.show(options.json, accepted):
+    reply, running = options.run(work)
+    if output.show(options.json, reply.json):
         return
-    output.said(f"Accepted for {number} from {accepted['from']}: {accepted['messageId']}")
-    if "notice" in accepted:
-        output.warned(accepted["notice"]["message"])
+    accepted = reply.value
+    output.said(f"Accepted for {number} from {accepted.sender}: {accepted.message_id}")
+    if accepted.notice is not None:
+        output.warned(accepted.notice.message)
     if send_at is not None:
         output.said(f"It is sent at {output.moment(send_at)} UTC.")
-    if "warning" in accepted:
-        output.warned(accepted["warning"])
+    if accepted.warning is not None:
+        output.warned(accepted.warning)
     elif not running:
         output.warned("The service is not running; the message goes out when it starts.")
 
@@ -118,16 +130,14 @@ def message_cancel(options: Options, message_id: str) -> None:
     Example: risala message cancel sms_…
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("message.cancel", message_id=message_id)
+    async def work(session: GatewaySession) -> Reply[ShownMessage]:
+        return await session.ask(messages.CANCEL, message_id=message_id)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        shown = found["message"]
-        output.said(
-            f"{shown['id']} is withdrawn; {output.money(shown['price'], shown['currency'])} "
-            "went back to the balance."
-        )
+    if not output.show(options.json, found.json):
+        shown = found.value.message
+        price = output.money(money(shown.price), shown.currency)
+        output.said(f"{shown.id} is withdrawn; {price} went back to the balance.")
 
 
 @message.command("list")
@@ -234,54 +244,53 @@ def message_show(options: Options, message_id: str) -> None:
     Example: risala message show sms_…
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("message.show", message_id=message_id)
+    async def work(session: GatewaySession) -> Reply[MessageStory]:
+        return await session.ask(messages.SHOW, message_id=message_id)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
-    shown = found["message"]
-    output.fields(_fields(shown, found.get("part")))
+    output.fields(_fields(found.value.message, found.value.part))
     click.echo()
     output.table(
         ("At (UTC)", "Status", "What happened", "Carrier", "Attempt", "Segment", "Carrier's word"),
         (
             (
-                output.moment(entry["at"]),
-                entry["status"],
-                entry["text"],
-                entry["carrier"],
-                entry["attempt"],
-                entry["segment"],
-                entry["raw"],
+                output.at(entry.at),
+                entry.status,
+                entry.text,
+                entry.carrier,
+                entry.attempt,
+                entry.segment,
+                entry.raw,
             )
-            for entry in found["timeline"]
+            for entry in found.value.timeline
         ),
         empty="Its timeline is no longer kept.",
     )
 
 
-def _fields(shown: Json, part: Json | None) -> Json:
-    error = ": ".join(filter(None, (shown["errorCode"], shown["errorText"])))
+def _fields(shown: MessageView, part: WholeMessage | None) -> Json:
+    error = ": ".join(filter(None, (shown.error_code, cause_text(shown.error_code))))
     rows = {
-        "id": shown["id"],
-        "organization": shown.get("organizationId"),
-        "status": shown["status"],
-        "from": shown["from"],
-        "to": shown["to"],
-        "body": "(no longer kept)" if shown["body"] is None else shown["body"],
-        "part": None if part is None else f"{part['number']} of {part['total']}",
-        "text of all": None if part is None else part["text"],
-        "segments": f"{shown['segments']} ({shown['encoding']})",
-        "price": output.money(shown["price"], shown["currency"]),
-        "attempts": shown["attempts"],
-        "carrier": shown["carrier"],
-        "carrier's id": shown["providerMessageId"],
+        "id": shown.id,
+        "organization": shown.organization_id,
+        "status": shown.status,
+        "from": shown.sender,
+        "to": shown.to,
+        "body": "(no longer kept)" if shown.body is None else shown.body,
+        "part": None if part is None else f"{part.number} of {part.total}",
+        "text of all": None if part is None else part.text,
+        "segments": f"{shown.segments} ({shown.encoding})",
+        "price": output.money(money(shown.price), shown.currency),
+        "attempts": shown.attempts,
+        "carrier": shown.carrier,
+        "carrier's id": shown.provider_message_id,
         "error": error or None,
-        "carrier's word": shown["carrierCode"],
-        "created": output.moment(shown["createdAt"]),
-        "not before": output.moment(shown["sendAt"]),
-        "sent": output.moment(shown["sentAt"]),
-        "delivered": output.moment(shown["deliveredAt"]),
+        "carrier's word": shown.carrier_code,
+        "created": output.at(shown.created_at),
+        "not before": output.at(shown.send_at),
+        "sent": output.at(shown.sent_at),
+        "delivered": output.at(shown.delivered_at),
     }
     return {name: value for name, value in rows.items() if value is not None}

@@ -156,14 +156,7 @@ def message(conn: sqlite3.Connection, message_id: str) -> Seen | None:
     found = reads.view(conn, message_id)
     if found is None:
         return None
-    values = {
-        "kind": found.kind,
-        "to": masked(found.to),
-        "status": str(found.status),
-        "segments": found.segments,
-        "price": money(found.price),
-    }
-    return Seen(found.organization_id, values)
+    return Seen(found.organization_id, {**audit_image(found), "to": masked(found.to)})
 
 
 def verification(conn: sqlite3.Connection, verification_id: str) -> Seen | None:

@@ -15,12 +15,12 @@ from risala.engine.journal.store import meta, names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.commands import MessageView, TimelineEntry
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.lines import Kind, Line, Wait
 from risala.engine.model.numbers import ENCODINGS, KINDS, MODES, STATUSES, recipient_text
-from risala.engine.model.records.messages import DueRow, Place
+from risala.engine.model.records.messages import DueRow, MessageView, Place
 from risala.engine.model.states import ACKNOWLEDGED, Mode, Status
 from risala.engine.rules.router import UNSERVED
 from risala.sms.values import quickly

@@ -12,8 +12,8 @@ from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.webhooks import event_rows, history
-from risala.engine.model.commands import MessageView
 from risala.engine.model.ids import KEY_COUNTER_BITS
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.webhooks import EventAbout
 
 AFTER_MS: Final = 1000

@@ -10,9 +10,10 @@ from risala.engine.journal.messages import live
 from risala.engine.journal.pages import about
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.webhooks import compat_calls, event_cursors, outbox
-from risala.engine.model.commands import LifeEvent, MessageView
+from risala.engine.model.commands import LifeEvent
 from risala.engine.model.events import EventType
 from risala.engine.model.following import EventPage, EventPosition, OutboxEvent, StoredCursor
+from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.webhooks import CallToMake, DueCall, EventAbout, OwedCall
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 

@@ -15,7 +15,7 @@ from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.store.transaction import Piece
 from risala.engine.journal.webhooks.compat_calls import registering
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import MessageView, TimelineEntry
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.records.message_lists import (
     CutMessage,
     FoundPage,
@@ -23,7 +23,7 @@ from risala.engine.model.records.message_lists import (
     MessageFilter,
     Sought,
 )
-from risala.engine.model.records.messages import Acceptance, NewMessage, Stamp
+from risala.engine.model.records.messages import Acceptance, MessageView, NewMessage, Stamp
 from risala.engine.model.records.webhooks import Callback
 from risala.engine.model.states import Mode
 

@@ -22,10 +22,15 @@ class WrittenAs(Enum):
     """UTC epoch milliseconds, written as ISO 8601."""
     MONEY = "money"
     """Minor units, written as a decimal string."""
+    DIGITS = "digits"
+    """A whole number that may be greater than JSON's exact ones, written as a string."""
+    NOTHING = "nothing"
+    """It is no member: known to the engine alone. Such a field has a default."""
 
 
 Moment = Annotated[int, WrittenAs.MOMENT]
 Money = Annotated[int, WrittenAs.MONEY]
+Digits = Annotated[int, WrittenAs.DIGITS]
 
 
 class Trail(Enum):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.lines import Line
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.states import PRIORITY_MESSAGE, Status
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import (
+    AUDITED,
+    UNAUDITED,
+    JsonName,
+    Moment,
+    Money,
+    WrittenAs,
+)
+from risala.engine.model.records.webhooks import EventAbout
+from risala.engine.model.states import PRIORITY_MESSAGE, Mode, Status
 
 HELD_DUE_AT: Final = 253_370_764_800_000
 """A message that is due this far ahead (the year 9999, the last that ISO 8601 writes plainly) is
@@ -182,3 +192,169 @@ class Unserved:
     """Counted up to the requested limit."""
     prefixes: tuple[str, ...]
     """Prefixes of their numbers, long enough to show the network and whether it is mobile."""
+
+
+# -- what operations answer
+
+
+@dataclass(frozen=True, slots=True)
+class MessageView:
+    """A message as ``POST /api/sms/get`` and the operator see it (contract §3). Its JSON is
+    :func:`risala.engine.model.wire.message_wire`."""
+
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    mode: Annotated[Mode, UNAUDITED]
+    kind: Annotated[str, AUDITED]
+    to: Annotated[str, AUDITED]
+    sender: Annotated[str, JsonName("from"), UNAUDITED]
+    body: Annotated[str | None, UNAUDITED] = field(repr=False)
+    """The message's text; None if it is no longer kept."""
+    status: Annotated[str, AUDITED]
+    segments: Annotated[int, AUDITED]
+    encoding: Annotated[str, UNAUDITED]
+    price: Annotated[Money, AUDITED]
+    currency: Annotated[str, UNAUDITED]
+    attempts: Annotated[int, UNAUDITED]
+    carrier: Annotated[str | None, UNAUDITED]
+    provider_message_id: Annotated[str | None, UNAUDITED]
+    error_code: Annotated[str | None, UNAUDITED]
+    """A value of :class:`risala.sms.cause.Cause`."""
+    carrier_code: Annotated[str | None, UNAUDITED]
+    """The carrier's raw code for it."""
+    metadata: Annotated[dict[str, str], UNAUDITED]
+    send_at: Annotated[Moment | None, UNAUDITED]
+    sent_at: Annotated[Moment | None, UNAUDITED]
+    delivered_at: Annotated[Moment | None, UNAUDITED]
+    created_at: Annotated[Moment, UNAUDITED]
+    updated_at: Annotated[Moment, UNAUDITED]
+    api_key: Annotated[str | None, JsonName("keyId"), UNAUDITED] = None
+    """The id of its key; None: it was written by hand, or before keys were stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class SenderNotice:
+    """Why a message leaves with another sender than the requested one."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedMessage:
+    """A message that was accepted; ``warning`` says where no carrier serves its number."""
+
+    message_id: str
+    sender: Annotated[str, JsonName("from")]
+    notice: SenderNotice | None = None
+    warning: str | None = None
+    response: Annotated[Mapping[str, Any], WrittenAs.NOTHING] = field(default_factory=dict)
+    """The answer of ``POST /api/sms``; the same for the same idempotency key."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMessage:
+    """A message as it is now."""
+
+    message: MessageView
+
+
+@dataclass(frozen=True, slots=True)
+class StoryEntry:
+    """One entry of a message's timeline, with its sentence."""
+
+    at: Moment
+    status: str
+    text: str
+    code: str
+    """The name of its kind (:class:`risala.engine.model.lines.Kind`)."""
+    cause: str | None
+    values: Mapping[str, Any]
+    carrier: str | None
+    attempt: int | None
+    segment: int | None
+    raw: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPart:
+    """Where a part of a longer message is."""
+
+    number: int
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class WholeMessage:
+    """The longer message that its customer cut, as one of its parts shows it."""
+
+    number: int
+    total: int
+    text: str | None
+    messages: tuple[OtherPart, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStory:
+    """A message with its whole timeline."""
+
+    message: MessageView
+    timeline: tuple[StoryEntry, ...]
+    part: WholeMessage | None = None
+    body_hidden: bool = False
+    """Its text is left out, and shown by ``message.body``."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventsAbout:
+    """The events about a message that are kept, with their deliveries."""
+
+    events: tuple[EventAbout, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedCharacter:
+    """A character that is not in GSM 7-bit, and one that is and looks like it."""
+
+    character: str
+    index: int
+    suggestion: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A text as it would be sent: counted, priced, and looked through."""
+
+    encoding: str
+    segments: int
+    characters: int
+    price: Money
+    currency: str
+    unicode_characters: tuple[PlacedCharacter, ...]
+    """Empty where the text fits GSM 7-bit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedMessage:
+    """A message that was taken out, or whose text was."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class MessageBody:
+    """A message's text, for an operator who said why."""
+
+    message_id: str
+    organization_id: str
+    kind: str
+    body: str | None = field(repr=False)
+    """None: it is no longer kept. Of a code its template."""
+
+
+SEND: Final = Ask("send", AcceptedMessage)
+SHOW: Final = Ask("message.show", MessageStory)
+ESTIMATE: Final = Ask("message.estimate", Estimate)
+EVENTS: Final = Ask("message.events", EventsAbout)
+CANCEL: Final = Ask("message.cancel", ShownMessage)
+ERASE: Final = Ask("message.erase", ErasedMessage)
+BODY: Final = Ask("message.body", MessageBody)

@@ -70,9 +70,8 @@ def _shape(shape: type[Any]) -> _Shape:
     found = _SHAPES.get(shape)
     if found is None:
         hints = get_type_hints(shape, include_extras=True)
-        own = tuple(
-            _field(each.name, hints[each.name], each) for each in fields(shape) if each.init
-        )
+        every = (_field(each.name, hints[each.name], each) for each in fields(shape) if each.init)
+        own = tuple(each for each in every if each.note(WrittenAs) is not WrittenAs.NOTHING)
         found = _SHAPES[shape] = _Shape(
             own,
             tuple((each.name, each.json_name, _writer(each)) for each in own),
@@ -135,7 +134,11 @@ def _writer(field: RecordField) -> Convert:
     return lambda value: None if value is None else write(value)
 
 
-_WRITE: Final[Mapping[WrittenAs, Convert]] = {WrittenAs.MOMENT: iso, WrittenAs.MONEY: money}
+_WRITE: Final[Mapping[WrittenAs, Convert]] = {
+    WrittenAs.MOMENT: iso,
+    WrittenAs.MONEY: money,
+    WrittenAs.DIGITS: str,
+}
 
 
 def _plain_writer(kind: Any) -> Convert:  # noqa: ANN401 -- any type
@@ -238,7 +241,11 @@ def _amount(value: str) -> int:
     return -minor_units(value[1:]) if value.startswith("-") else minor_units(value)
 
 
-_READ: Final[Mapping[WrittenAs, Convert]] = {WrittenAs.MOMENT: _moment, WrittenAs.MONEY: _amount}
+_READ: Final[Mapping[WrittenAs, Convert]] = {
+    WrittenAs.MOMENT: _moment,
+    WrittenAs.MONEY: _amount,
+    WrittenAs.DIGITS: int,
+}
 
 
 def _list(value: object) -> list[Any]:
@@ -310,6 +317,7 @@ def _schema_of(field: RecordField) -> Json:
 _WRITTEN: Final[Mapping[WrittenAs, Json]] = {
     WrittenAs.MOMENT: {"type": "string", "format": "date-time"},
     WrittenAs.MONEY: {"type": "string"},
+    WrittenAs.DIGITS: {"type": "string"},
 }
 _SCHEMAS: Final[Mapping[Any, Json]] = {
     str: {"type": "string"},

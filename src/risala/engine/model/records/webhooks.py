@@ -220,9 +220,9 @@ class EventHead:
 class EventAbout:
     """An event about a message, and its result at each endpoint."""
 
-    id: str
+    id: Annotated[str, JsonName("eventId")]
     type: str
-    at: int
+    at: Annotated[Moment, JsonName("createdAt")]
     deliveries: tuple[WebhookDelivery, ...]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records import messages
 from risala.engine.model.records.message_lists import (
     WALKS_MAX,
     FoundMessage,
@@ -16,6 +16,7 @@ from risala.engine.model.records.message_lists import (
     Sought,
     TooManyNumbersError,
 )
+from risala.engine.model.records.messages import MessageBody
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -31,7 +32,7 @@ from risala.engine.operations.arguments import (
 )
 from risala.engine.operations.lists import MaybeCursor, feed_wire
 from risala.engine.operations.messages import OfMessage
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 from risala.sms.address import digits_of
 from risala.sms.part_of_number import PART_MIN
@@ -75,15 +76,6 @@ class ReadBody(OfMessage):
     """Why: it stands in the audit trail before the text is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class MessageBody:
-    message_id: str
-    organization_id: str
-    kind: str
-    body: str | None = field(repr=False)
-    """None: it is no longer kept. Of a code its template."""
-
-
 def found_wire(message: FoundMessage) -> Json:
     """A message with whose it is, without its text."""
     return {
@@ -100,15 +92,6 @@ def _page_wire(page: FoundPage) -> Json:
         "messages": [found_wire(each) for each in page.messages],
         "newer": None if page.newer is None else str(page.newer),
         "older": None if page.older is None else str(page.older),
-    }
-
-
-def _body_wire(found: MessageBody) -> Json:
-    return {
-        "messageId": found.message_id,
-        "organizationId": found.organization_id,
-        "kind": found.kind,
-        "body": found.body,
     }
 
 
@@ -161,14 +144,7 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         roles=OPERATORS,
         reveals=True,
     ),
-    Operation(
-        name="message.body",
-        arguments=ReadBody,
-        result=MessageBody,
-        wire=_body_wire,
-        handler=_body,
-        roles=OPERATORS,
-        owner=owners.of_message,
-        reveals=True,
+    operation(
+        messages.BODY, ReadBody, _body, roles=OPERATORS, owner=owners.of_message, reveals=True
     ),
 )

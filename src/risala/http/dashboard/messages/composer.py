@@ -9,7 +9,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records import senders
+from risala.engine.model.records import messages, senders
+from risala.engine.model.records.messages import Estimate
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
@@ -37,10 +38,10 @@ async def send(visit: PageRequest) -> TrioResponse:
     if at := form.text("send_at"):
         asked["send_at"] = _moment(visit, at)
     try:
-        sent = await visit.perform_here("send", **asked)
+        sent = await visit.ask_here(messages.SEND, **asked)
     except Refusal as error:
         return await visit.again("messages/new.html", error, await _values(visit))
-    return visit.go(visit.at(f"messages/{sent['messageId']}"), ACCEPTED)
+    return visit.go(visit.at(f"messages/{sent.message_id}"), ACCEPTED)
 
 
 async def count(visit: PageRequest) -> TrioResponse:
@@ -84,11 +85,14 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     }
 
 
-async def _estimate(visit: PageRequest, body: str) -> dict[str, object] | None:
+async def _estimate(visit: PageRequest, body: str) -> Estimate | None:
+    if not body:
+        return None
     try:
-        return await visit.perform_here("message.estimate", body=body) if body else None
+        found = await visit.ask_here(messages.ESTIMATE, body=body)
     except Refusal:  # the page shows the errors of the text itself
         return None
+    return found
 
 
 _NEW: Final = "/app/<org>/messages/new"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials
+from risala.engine.model.records import credentials, keys, messages, webhooks
 from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.messages import MessageStory, MessageView
+from risala.engine.model.states import Mode
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.messages.journey import story_of
@@ -31,9 +34,8 @@ OF_FACES: Final = "crd_"
 
 async def show(visit: PageRequest) -> TrioResponse:
     found = await _found(visit)
-    message = found["message"]
-    if message["mode"] != visit.mode.value:  # a test message is shown in test mode
-        mode = "?mode=test" if message["mode"] == "test" else ""
+    if found.message.mode is not visit.mode:  # a test message is shown in test mode
+        mode = "?mode=test" if found.message.mode is Mode.TEST else ""
         return visit.go(f"{visit.request.path}{mode}")
     return await visit.page("messages/show.html", await _whole(visit, found))
 
@@ -63,62 +65,62 @@ async def ask_again(visit: PageRequest) -> TrioResponse:
 
 async def send_again(visit: PageRequest) -> TrioResponse:
     found = await _found(visit)
-    message = found["message"]
+    message = found.message
     if not _may_repeat(found):
-        return visit.go(visit.at(f"messages/{message['messageId']}"))
+        return visit.go(visit.at(f"messages/{message.id}"))
     try:
-        sent = await visit.perform_here(
-            "send",
-            to=message["to"],
-            body=message["body"],
-            **{"from": message["from"], "mode": message["mode"]},
+        sent = await visit.ask_here(
+            messages.SEND,
+            to=message.to,
+            body=message.body,
+            **{"from": message.sender, "mode": message.mode.value},
         )
     except Refusal as error:
         values = await _values(visit, found)
         return await visit.again("messages/again.html", error, values)
-    return visit.go(visit.at(f"messages/{sent['messageId']}"), SENT_AGAIN)
+    return visit.go(visit.at(f"messages/{sent.message_id}"), SENT_AGAIN)
 
 
 async def cancel(visit: PageRequest) -> TrioResponse:
     message_id = visit.arguments["message_id"]
-    await visit.perform("message.cancel", message_id=message_id)
+    await visit.ask(messages.CANCEL, message_id=message_id)
     return visit.go(visit.at(f"messages/{message_id}"), CANCELED)
 
 
-async def _found(visit: PageRequest) -> dict[str, Any]:
-    return await visit.perform("message.show", message_id=visit.arguments["message_id"])
+async def _found(visit: PageRequest) -> MessageStory:
+    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
 
 
-async def _whole(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
+async def _whole(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     """The values of its page, including those from other tables."""
-    message = found["message"]
-    key = await _key(visit, message["keyId"])
-    request = None if key is None else await _request(visit, message["messageId"])
+    message = found.message
+    key = await _key(visit, message.api_key)
+    request = None if key is None else await _request(visit, message.id)
     values = {**await _values(visit, found), **await _about(visit, found)}
-    credential = await _credential(visit, message["keyId"])
+    credential = await _credential(visit, message.api_key)
     return {**values, "key": key, "credential": credential, "request": request}
 
 
-async def _values(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
-    message, part = found["message"], found["part"]
-    is_code = message["kind"] == "code"
-    text = message["body"] if part is None else part["text"]
+async def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
+    message, part = found.message, found.part
+    is_code = message.kind == "code"
+    text = message.body if part is None else part.text
     return {
-        **story_of(visit.formats, message, found["timeline"]),
+        **story_of(visit.formats, message, found.timeline),
         "text": None if is_code else text,
         "part": part,
         "curl": _curl(visit, message) if _may_repeat(found) else None,
-        "may_cancel": message["status"] == "pending",
+        "may_cancel": message.status == "pending",
         "may_repeat": _may_repeat(found),
-        "size": None if is_code or message["body"] is None else _size(message["body"]),
-        "live_at": visit.at(f"messages/{message['messageId']}/live"),
+        "size": None if is_code or message.body is None else _size(message.body),
+        "live_at": visit.at(f"messages/{message.id}/live"),
     }
 
 
-def _may_repeat(found: Mapping[str, Any]) -> bool:
+def _may_repeat(found: MessageStory) -> bool:
     """Whether its text can be sent again. A single part would be the middle of a sentence."""
-    message = found["message"]
-    return message["kind"] != "code" and message["body"] is not None and found["part"] is None
+    message = found.message
+    return message.kind != "code" and message.body is not None and found.part is None
 
 
 def _size(text: str) -> dict[str, int]:
@@ -128,27 +130,25 @@ def _size(text: str) -> dict[str, int]:
     return {"units": size.units, "room": one if size.segments == 1 else part * size.segments}
 
 
-async def _about(visit: PageRequest, found: Mapping[str, Any]) -> dict[str, object]:
+async def _about(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     """The events of the message and their endpoints; those of codes are on the session's page."""
-    message = found["message"]
-    if message["kind"] == "code":
+    message = found.message
+    if message.kind == "code":
         return {"events": None, "endpoints": {}}
-    told = await visit.perform("message.events", message_id=visit.arguments["message_id"])
-    endpoints = (await visit.perform_here("webhook.list"))["endpoints"]
+    told = await visit.ask(messages.EVENTS, message_id=visit.arguments["message_id"])
+    endpoints = (await visit.ask_here(webhooks.LIST)).endpoints
     return {
-        "events": told["events"],
-        "endpoints": {
-            each["id"]: each["url"] for each in endpoints if each["mode"] == message["mode"]
-        },
+        "events": told.events,
+        "endpoints": {each.id: each.url for each in endpoints if each.mode == message.mode},
     }
 
 
-async def _key(visit: PageRequest, key_id: str | None) -> dict[str, Any] | None:
+async def _key(visit: PageRequest, key_id: str | None) -> ApiKey | None:
     """The key that a message came by; None: it was written by hand, or the key is deleted."""
     if key_id is None or key_id.startswith(OF_FACES):
         return None
-    keys = (await visit.perform_here("key.list"))["keys"]
-    return next((each for each in keys if each["id"] == key_id), None)
+    found = await visit.ask_here(keys.LIST)
+    return next((each for each in found.keys if each.id == key_id), None)
 
 
 async def _credential(visit: PageRequest, key_id: str | None) -> CompatCredential | None:
@@ -168,10 +168,10 @@ async def _request(visit: PageRequest, message_id: str) -> str | None:
     return found[-1]["requestId"] if found else None
 
 
-def _curl(visit: PageRequest, message: Mapping[str, Any]) -> str:
+def _curl(visit: PageRequest, message: MessageView) -> str:
     """The request that sends such a message; the key itself is not shown."""
-    body: dict[str, object] = {"to": message["to"], "body": message["body"]}
-    body["from"] = message["from"]
+    body: dict[str, object] = {"to": message.to, "body": message.body}
+    body["from"] = message.sender
     text = shlex.quote(json.dumps(body, ensure_ascii=False))
     return (
         f'curl {visit.base_url}/api/sms -H "x-api-key: $RISALA_KEY"'

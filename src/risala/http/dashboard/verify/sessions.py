@@ -12,6 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.following import OutboxEvent, What
+from risala.engine.model.records import messages
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import SessionState
@@ -165,11 +166,11 @@ async def session_of(visit: PageRequest, verification_id: str) -> VerificationVi
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
     session = await session_of(visit, visit.arguments["verification_id"])
-    story = await visit.perform("message.show", message_id=session.message_id)
+    story = await visit.ask(messages.SHOW, message_id=session.message_id)
     return {
         "session": session,
         "why": partial(_why, visit),
-        "message": story["message"],
+        "message": story.message,
         "may_cancel": session.status is SessionState.PENDING,
         "live_at": visit.at(f"verify/{session.id}/live"),
     }

@@ -11,8 +11,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials
+from risala.engine.model.records import credentials, keys, messages, webhooks
 from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records.messages import MessageStory
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
 from risala.http.web.page_request import PageRequest
@@ -50,46 +51,46 @@ async def show_text(visit: PageRequest) -> TrioResponse:
     """The text, in this answer and nowhere else; the reason is on disk before."""
     message_id, reason = visit.arguments["message_id"], visit.form.text("reason")
     try:
-        read = await visit.perform("message.body", message_id=message_id, reason=reason)
+        read = await visit.ask(messages.BODY, message_id=message_id, reason=reason)
     except Refusal as error:
         return await visit.again(_ASK, error, _values(visit, await _found(visit)), form=visit.form)
-    values = {**await _whole(visit), "text": read["body"], "reason": reason}
+    values = {**await _whole(visit), "text": read.body, "reason": reason}
     return await visit.page(_PAGE, values, is_secret=True)
 
 
-async def _found(visit: PageRequest) -> dict[str, Any]:
-    return await visit.perform("message.show", message_id=visit.arguments["message_id"])
+async def _found(visit: PageRequest) -> MessageStory:
+    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
 
 
-def _values(visit: PageRequest, found: dict[str, Any]) -> dict[str, Any]:
-    message = found["message"]
+def _values(visit: PageRequest, found: MessageStory) -> dict[str, Any]:
+    message = found.message
     return {
-        **story_of(visit.formats, message, found["timeline"]),
-        "may_read": found.get("bodyHidden", False) and message["kind"] != "code",
-        "live_at": visit.at(f"messages/{message['messageId']}/live"),
+        **story_of(visit.formats, message, found.timeline),
+        "may_read": found.body_hidden and message.kind != "code",
+        "live_at": visit.at(f"messages/{message.id}/live"),
     }
 
 
 async def _whole(visit: PageRequest) -> dict[str, Any]:
     """The values of its page, including those from other tables."""
     found = await _found(visit)
-    message = found["message"]
-    whose = {"organization_id": message["organizationId"]}
-    told = await visit.perform("message.events", message_id=message["messageId"])
-    endpoints = (await visit.perform("webhook.list", **whose))["endpoints"]
-    keys = (await visit.perform("key.list", **whose))["keys"]
-    came_by = message["keyId"] or ""
+    message = found.message
+    whose = {"organization_id": message.organization_id}
+    told = await visit.ask(messages.EVENTS, message_id=message.id)
+    endpoints = (await visit.ask(webhooks.LIST, **whose)).endpoints
+    came_by = message.api_key or ""
+    found_keys = await visit.ask(keys.LIST, **whose)
     doors: tuple[CompatCredential, ...] = ()
     if came_by.startswith("crd_"):  # by another face than the API
         doors = (await visit.ask(credentials.LIST, **whose)).credentials
     return {
         **_values(visit, found),
         "organization": await visit.perform("org.show", **whose),
-        "key": next((each for each in keys if each["id"] == message["keyId"]), None),
+        "key": next((each for each in found_keys.keys if each.id == came_by), None),
         "credential": next((each for each in doors if each.id == came_by), None),
-        "events": told["events"],
+        "events": told.events,
         # Their paths may hold a customer's secrets.
-        "endpoints": {each["id"]: urlsplit(each["url"]).netloc for each in endpoints},
+        "endpoints": {each.id: urlsplit(each.url).netloc for each in endpoints},
         "text": None,
         "reason": None,
         "form": visit.form,

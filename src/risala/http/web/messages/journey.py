@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
 
-from risala.http.web.formats import Formats, ms_of
+from risala.engine.model.records.messages import MessageView, StoryEntry
+from risala.http.web.formats import Formats
 from risala.http.web.messages.sentences import cause_markup, line_sentence
 from risala.sms.address import network_of
 
@@ -21,63 +22,63 @@ _DOTS: Final = {
     "RESENT": "processing",
 }
 """The shape next to a line, where it differs from its status."""
-Json = Mapping[str, Any]
+Timeline = Sequence[StoryEntry]
 
 
-def story_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> dict[str, object]:
+def story_of(formats: Formats, message: MessageView, timeline: Timeline) -> dict[str, object]:
     """The values ``message.html`` draws for a message; both from ``message.show``."""
-    network, state = network_of(message["to"]), state_of(message, timeline)
-    entries = entries_of(formats, timeline)
+    network, state = network_of(message.to), state_of(message, timeline)
     return {
         "message": message,
         "state": state,
         "network": None if network is None else network.value.capitalize(),
-        "cause": cause_markup(formats, message["errorCode"]),
-        "entries": entries,
-        "odd_text": entries[-1]["text"] if state == "uncertain" else None,
+        "cause": cause_markup(formats, message.error_code),
+        "entries": entries_of(formats, timeline),
+        "odd_text": line_sentence(formats, timeline[-1]) if state == "uncertain" else None,
         "stations": stations_of(formats, message, timeline),
-        "is_open": message["status"] in UNDER_WAY,
-        "was_refunded": message["status"] in ("failed", "canceled"),
+        "is_open": message.status in UNDER_WAY,
+        "was_refunded": message.status in ("failed", "canceled"),
     }
 
 
-def state_of(message: Json, timeline: Sequence[Json]) -> str:
+def state_of(message: MessageView, timeline: Timeline) -> str:
     """The state shown to a reader: a message of unknown fate is no longer on its way."""
-    last = timeline[-1]["code"] if timeline else ""
-    is_uncertain = message["status"] == "processing" and last in ("UNCERTAIN", "RESTORED_UNCERTAIN")
-    return "uncertain" if is_uncertain else str(message["status"])
+    last = timeline[-1].code if timeline else ""
+    is_uncertain = message.status == "processing" and last in ("UNCERTAIN", "RESTORED_UNCERTAIN")
+    return "uncertain" if is_uncertain else str(message.status)
 
 
-def entries_of(formats: Formats, timeline: Sequence[Json]) -> list[dict[str, Any]]:
+def entries_of(formats: Formats, timeline: Timeline) -> list[dict[str, Any]]:
     """Lines of a timeline as ``parts.timeline`` draws them, the carrier's own words below."""
     return [
         {
-            "state": _DOTS.get(entry["code"], entry["status"]),
+            "state": _DOTS.get(entry.code, entry.status),
             "text": line_sentence(formats, entry),
-            "at": entry["at"],
-            "raws": [entry["raw"]] if entry["raw"] else [],
+            "at": entry.at,
+            "raws": [entry.raw] if entry.raw else [],
         }
         for entry in timeline
     ]
 
 
-def stations_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> list[Json]:
+def stations_of(formats: Formats, message: MessageView, timeline: Timeline) -> list[dict[str, Any]]:
     """Four at most: accepted, handed over, sent, delivered, or an earlier end."""
     words, state = formats.words, state_of(message, timeline)
-    start = ms_of(message["createdAt"])
 
-    def since(at: str | None) -> Markup | str:
-        return "" if at is None else Markup("+{}").format(formats.lasting(ms_of(at) - start))
+    def since(at: int | None) -> Markup | str:
+        if at is None:
+            return ""
+        return Markup("+{}").format(formats.lasting(at - message.created_at))
 
-    def station(kind: str, shape: str, title: Markup, text: object = "") -> Json:
+    def station(kind: str, shape: str, title: Markup, text: object = "") -> dict[str, Any]:
         return {"kind": kind, "shape": shape, "title": title, "text": text}
 
-    attempt = next((each["at"] for each in timeline if each["code"] == "ATTEMPT"), None)
+    attempt = next((each.at for each in timeline if each.code == "ATTEMPT"), None)
     found = [
-        station("done", "s-sent", words("Accepted"), formats.clock(message["createdAt"])),
+        station("done", "s-sent", words("Accepted"), formats.clock(message.created_at)),
     ]
     if state == "canceled":
-        canceled, at = words.among("state", "Canceled"), formats.clock(message["updatedAt"])
+        canceled, at = words.among("state", "Canceled"), formats.clock(message.updated_at)
         return [*found, station("now", "s-canceled", canceled, at)]
     handed = words("Handed over")
     if state == "uncertain":
@@ -91,7 +92,7 @@ def stations_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> li
         found.append(station("", "s-processing", handed))
     if state == "failed":
         return [*found, station("bad", "s-failed", words.among("state", "Failed"))]
-    sent, delivered = message["sentAt"], message["deliveredAt"]
+    sent, delivered = message.sent_at, message.delivered_at
     kind = "" if sent is None else ("now" if state == "sent" else "done")
     unknown: object = words("not known") if state == "uncertain" else ""
     found.append(station(kind, "s-sent", words.among("state", "Sent"), since(sent) or unknown))
@@ -99,7 +100,7 @@ def stations_of(formats: Formats, message: Json, timeline: Sequence[Json]) -> li
         undelivered = words.among("state", "Undelivered")
         return [
             *found,
-            station("bad", "s-undelivered", undelivered, since(message["updatedAt"])),
+            station("bad", "s-undelivered", undelivered, since(message.updated_at)),
         ]
     word = words.among("state", "Delivered")
     kind = "" if delivered is None else "done"

@@ -7,16 +7,15 @@ the same in the words of the pages. A kind without a sentence here uses the engi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup, escape
 
 from risala.engine.model.cause_sentences import cause_sentence
+from risala.engine.model.records.messages import StoryEntry
 from risala.http.web.formats import Formats
 from risala.http.web.languages import N_
 from risala.sms.cause import Cause
-
-Entry = Mapping[str, Any]
 
 _PLAIN: Final = {
     "DELIVERED": N_("Delivered to the phone."),
@@ -70,13 +69,13 @@ _UNDECIDED: Final = {
 """How an uncertain message is decided, by its policy."""
 
 
-def line_sentence(formats: Formats, entry: Entry) -> Markup:
+def line_sentence(formats: Formats, entry: StoryEntry) -> Markup:
     """The text of a line, in one sentence or two."""
-    words, code = formats.words, entry["code"]
+    words, code = formats.words, entry.code
     if code in _PLAIN:
         return words(_PLAIN[code])
     write = _WRITERS.get(code)
-    return escape(entry["text"]) if write is None else write(formats, entry)
+    return escape(entry.text) if write is None else write(formats, entry)
 
 
 def cause_markup(formats: Formats, word: str | None) -> Markup | None:
@@ -86,12 +85,12 @@ def cause_markup(formats: Formats, word: str | None) -> Markup | None:
     return escape(cause_sentence(Cause(word), formats.words.language.value))
 
 
-def _why(formats: Formats, entry: Entry) -> Markup:
+def _why(formats: Formats, entry: StoryEntry) -> Markup:
     """The cause, with the driver's own words where it has some."""
-    found = cause_markup(formats, entry["cause"])
+    found = cause_markup(formats, entry.cause)
     if found is None:
         found = formats.words("The carrier accepted it.")
-    note = entry["values"].get("note")
+    note = entry.values.get("note")
     return found if not note else Markup("{} <q dir=auto lang=en>{}</q>").format(found, note)
 
 
@@ -99,16 +98,16 @@ def _and(*sentences: Markup | None) -> Markup:
     return Markup(" ").join(each for each in sentences if each)
 
 
-def _carrier(entry: Entry) -> Markup:
-    return Markup("<bdi>{}</bdi>").format(entry["carrier"] or entry["values"].get("carrier") or "–")
+def _carrier(entry: StoryEntry) -> Markup:
+    return Markup("<bdi>{}</bdi>").format(entry.carrier or entry.values.get("carrier") or "–")
 
 
-def _refunded(formats: Formats, entry: Entry) -> Markup | None:
-    return formats.words("Refunded.") if "refunded" in entry["values"] else None
+def _refunded(formats: Formats, entry: StoryEntry) -> Markup | None:
+    return formats.words("Refunded.") if "refunded" in entry.values else None
 
 
-def _waits(formats: Formats, entry: Entry) -> Markup:
-    values = entry["values"]
+def _waits(formats: Formats, entry: StoryEntry) -> Markup:
+    values = entry.values
     wait, carrier = (
         str(values.get("wait", "")),
         Markup("<bdi>{}</bdi>").format(values.get("carrier", "")),
@@ -121,8 +120,8 @@ def _waits(formats: Formats, entry: Entry) -> Markup:
     return formats.words("It waits for its turn.")
 
 
-def _accepted(formats: Formats, entry: Entry) -> Markup:
-    values = entry["values"]
+def _accepted(formats: Formats, entry: StoryEntry) -> Markup:
+    values = entry.values
     policies, face = values.get("policies"), values.get("face")
     if not policies and not face and "wait" not in values:
         return formats.words("Accepted and stored; waiting for its turn.")
@@ -133,18 +132,18 @@ def _accepted(formats: Formats, entry: Entry) -> Markup:
     return _and(formats.words("Accepted and stored."), way, by, _waits(formats, entry))
 
 
-def _attempt(formats: Formats, entry: Entry) -> Markup:
-    number = formats.num(entry["attempt"] or 1)
+def _attempt(formats: Formats, entry: StoryEntry) -> Markup:
+    number = formats.num(entry.attempt or 1)
     text = formats.words("Attempt {n} through {carrier}.", n=number, carrier=_carrier(entry))
-    line = entry["values"].get("line")
+    line = entry.values.get("line")
     if line is None:
         return text
     own = formats.words("The sender is its own number, {number}.", number=formats.tel(str(line)))
     return _and(text, own if line else formats.words("The sender is its own number."))
 
 
-def _sent(formats: Formats, entry: Entry) -> Markup:
-    values, more = entry["values"], None
+def _sent(formats: Formats, entry: StoryEntry) -> Markup:
+    values, more = entry.values, None
     if "no_receipts" in values:
         more = formats.words(
             "This line gives no delivery reports, so it will not be known whether it arrives."
@@ -154,10 +153,10 @@ def _sent(formats: Formats, entry: Entry) -> Markup:
     return _and(formats.words("{carrier} accepted it.", carrier=_carrier(entry)), more)
 
 
-def _ended(formats: Formats, entry: Entry) -> Markup:
-    values = entry["values"]
+def _ended(formats: Formats, entry: StoryEntry) -> Markup:
+    values = entry.values
     last = cause_markup(formats, values.get("last"))
-    if entry["cause"] == Cause.RETRIES_EXHAUSTED and values.get("refusals"):
+    if entry.cause == Cause.RETRIES_EXHAUSTED and values.get("refusals"):
         times = int(values["refusals"])
         text = formats.words.counted(
             "Refused temporarily {n} time, which is the limit.",
@@ -169,84 +168,84 @@ def _ended(formats: Formats, entry: Entry) -> Markup:
     return _and(last, _why(formats, entry), _refunded(formats, entry))
 
 
-def _canceled(formats: Formats, entry: Entry) -> Markup:
+def _canceled(formats: Formats, entry: StoryEntry) -> Markup:
     ends = {
         "approved": formats.words("The session was approved before the code was sent."),
         "expired": formats.words("The session expired before the code was sent."),
         "canceled": formats.words("The session was canceled before the code was sent."),
     }
-    text = ends.get(str(entry["values"].get("session")), formats.words("Canceled."))
+    text = ends.get(str(entry.values.get("session")), formats.words("Canceled."))
     return _and(text, _refunded(formats, entry))
 
 
-def _uncertain(formats: Formats, entry: Entry) -> Markup:
-    values, when = entry["values"], None
+def _uncertain(formats: Formats, entry: StoryEntry) -> Markup:
+    values, when = entry.values, None
     decided = _UNDECIDED.get(str(values.get("then")))
     if decided is not None:
         when = formats.words(decided, time=formats.moment(int(values["until"])))
     return _and(formats.words("Uncertain."), _why(formats, entry), when)
 
 
-def _for_now(formats: Formats, entry: Entry) -> Markup:
-    wait = formats.lasting(int(entry["values"].get("wait_ms", 0)))
+def _for_now(formats: Formats, entry: StoryEntry) -> Markup:
+    wait = formats.lasting(int(entry.values.get("wait_ms", 0)))
     again = formats.words("It will be tried again in {time}.", time=wait)
     return _and(_why(formats, entry), again)
 
 
-def _rerouted(formats: Formats, entry: Entry) -> Markup:
+def _rerouted(formats: Formats, entry: StoryEntry) -> Markup:
     return _and(_why(formats, entry), formats.words("Another carrier will be tried."))
 
 
-def _resent(formats: Formats, entry: Entry) -> Markup:
+def _resent(formats: Formats, entry: StoryEntry) -> Markup:
     text = formats.words("No answer came, so it is sent again and may arrive twice.")
     alone = None
-    if entry["values"].get("alone"):
+    if entry.values.get("alone"):
         alone = formats.words("The link was lost each time, so it is now sent on its own.")
     return _and(text, alone)
 
 
-def _parts_wait(formats: Formats, entry: Entry) -> Markup:
-    if entry["cause"] is None:
+def _parts_wait(formats: Formats, entry: StoryEntry) -> Markup:
+    if entry.cause is None:
         return formats.words("The carrier was paused between two parts; the others follow.")
-    if entry["cause"] == Cause.SERVICE_STOPPED:
+    if entry.cause == Cause.SERVICE_STOPPED:
         return formats.words("The service stopped between two parts; the others follow.")
     return formats.words("The link went down between two parts; the others follow.")
 
 
-def _part(formats: Formats, entry: Entry) -> Markup:
+def _part(formats: Formats, entry: StoryEntry) -> Markup:
     return formats.words(
         "{carrier} accepted part {n} of {parts}.",
         carrier=_carrier(entry),
-        n=formats.num(entry["segment"] or 1),
-        parts=formats.num(int(entry["values"].get("parts", 1))),
+        n=formats.num(entry.segment or 1),
+        parts=formats.num(int(entry.values.get("parts", 1))),
     )
 
 
-def _said(formats: Formats, entry: Entry) -> Markup:
-    if entry["cause"] is None:
+def _said(formats: Formats, entry: StoryEntry) -> Markup:
+    if entry.cause is None:
         return formats.words("It says: delivered.")
     return _and(formats.words("It says: not delivered."), _why(formats, entry))
 
 
-def _receipt(formats: Formats, entry: Entry) -> Markup:
-    parts, early = int(entry["values"].get("parts", 1)), None
-    if "early" in entry["values"]:
+def _receipt(formats: Formats, entry: StoryEntry) -> Markup:
+    parts, early = int(entry.values.get("parts", 1)), None
+    if "early" in entry.values:
         early = formats.words("It came before the carrier's answer.")
     if parts > 1:
-        number = formats.num(entry["segment"] or 1)
+        number = formats.num(entry.segment or 1)
         text = formats.words("Receipt for part {n} of {parts}.", n=number, parts=formats.num(parts))
     else:
         text = formats.words("A receipt.")
     return _and(text, _said(formats, entry), early)
 
 
-def _late(formats: Formats, entry: Entry) -> Markup:
+def _late(formats: Formats, entry: StoryEntry) -> Markup:
     late = formats.words("A receipt came too late to change anything.")
     return _and(late, _said(formats, entry))
 
 
-def _contradiction(formats: Formats, entry: Entry) -> Markup:
-    if "failed" in entry["values"]:
+def _contradiction(formats: Formats, entry: StoryEntry) -> Markup:
+    if "failed" in entry.values:
         return formats.words(
             "A later receipt says that it was delivered after all. It stays failed, and the refund "
             "stays too."
@@ -259,12 +258,12 @@ def _contradiction(formats: Formats, entry: Entry) -> Markup:
     )
 
 
-def _late_answer(formats: Formats, entry: Entry) -> Markup:
+def _late_answer(formats: Formats, entry: StoryEntry) -> Markup:
     text = formats.words("A late answer from {carrier}.", carrier=_carrier(entry))
     return _and(text, _why(formats, entry), formats.words("Nothing changes."))
 
 
-_WRITERS: Final[Mapping[str, Callable[[Formats, Entry], Markup]]] = {
+_WRITERS: Final[Mapping[str, Callable[[Formats, StoryEntry], Markup]]] = {
     "ACCEPTED": _accepted,
     "ATTEMPT": _attempt,
     "SENT": _sent,
