@@ -28,6 +28,7 @@ from risala.engine.model.records.requests import (
     RequestPage,
     RequestRow,
     RequestsUnwritable,
+    ShownRequest,
 )
 from risala.engine.rules.request_bodies import NotedRequest, answered_text, asked_text, made_thing
 
@@ -115,10 +116,10 @@ class RequestLog:
         """The newest requests, or those before an id, or after one; empty if there is no log."""
         return await self._stored.page(wanted, before=before, after=after, limit=limit)
 
-    async def one(self, request_id: str) -> RequestRow | None:
+    async def one(self, request_id: str) -> ShownRequest | None:
         """A request; None if it is not in the log, or no longer."""
         found = await self._stored.one(request_id)
-        return None if found is None or found.id < self.since_id() else found
+        return None if found is None or found.request_id < self.since_id() else found
 
     def since_id(self) -> str:
         """The least id of a request that is still kept."""

@@ -13,11 +13,16 @@ from risala.cli.commands.accounts.organizations import org_option, organization_
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records import requests
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.requests import ListedRequests, LoggedRequest, ShownRequest
+from risala.engine.model.times import iso
 
 if TYPE_CHECKING:
     import trio
 
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.asks import Reply
 
 Json = dict[str, Any]
 LOOK_EVERY_S: Final = 1.0
@@ -68,64 +73,60 @@ def request_log(
         options.run(lambda session: _follow(session, org, given, limit, options), waits=True)
         return
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[ListedRequests]:
         found = await organization_id(session, org)
-        return await session.perform(
-            "request.list", organization_id=found, **given, limit=limit, before=before
+        return await session.ask(
+            requests.LIST, organization_id=found, **given, limit=limit, before=before
         )
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
+    page = found.value
     output.table(
         _COLUMNS,
-        map(_row, found["requests"]),
+        map(_row, page.requests),
         empty="There is no such request." if before is None else "There is no older one.",
     )
-    if found["older"] is not None:
-        output.warned(f"There are older ones: --before {found['older']}.")
-    if found["dropped"]:
+    if page.older is not None:
+        output.warned(f"There are older ones: --before {page.older}.")
+    if page.dropped:
         since = "since the service's start"
-        few = output.counted(found["dropped"], f"request {since} is", f"requests {since} are")
+        few = output.counted(page.dropped, f"request {since} is", f"requests {since} are")
         output.warned(f"{few} missing here.")
-    if not found["written"]:
+    if not page.is_written:
         output.warned("Requests are not logged at this moment; `risala doctor` says why.")
 
 
-def _row(each: Json) -> tuple[object, ...]:
+def _row(each: LoggedRequest) -> tuple[object, ...]:
     return (
-        output.moment(each["at"]),
-        each["requestId"],
-        each["keyId"],
-        each["method"],
-        each["path"],
-        each["status"],
-        f"{each['tookMs']} ms",
-        each["address"],
+        *(output.at(each.at), each.request_id, each.key_id, each.method, each.path, each.status),
+        *(f"{each.took_ms} ms", each.address),
     )
 
 
 def _show_one(options: Options, request_id: str, org: str | None) -> None:
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[ShownRequest]:
         found = None if org is None else await organization_id(session, org)
-        return await session.perform("request.show", organization_id=found, request_id=request_id)
+        return await session.ask(requests.SHOW, organization_id=found, request_id=request_id)
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    reply = options.run(work)
+    if output.show(options.json, reply.json):
         return
+    found = reply.value
     rows = {
-        "request": found["requestId"],
-        "organization": found["organizationId"],
-        "key": found["keyId"],
-        "at": output.moment(found["at"]),
-        "asked": f"{found['method']} {found['path']}",
-        "from": found["address"],
-        "status": found["status"],
-        "took": f"{found['tookMs']} ms",
-        "made": found["made"],
+        "request": found.request_id,
+        "organization": found.organization_id,
+        "key": found.key_id,
+        "at": output.at(found.at),
+        "asked": f"{found.method} {found.path}",
+        "from": found.address,
+        "status": found.status,
+        "took": f"{found.took_ms} ms",
+        "made": found.made,
     }
     output.fields({name: value for name, value in rows.items() if value is not None})
-    for title, body in (("Asked", found["asked"]), ("Answered", found["answered"])):
+    for title, body in (("Asked", found.asked), ("Answered", found.answered)):
         click.echo(f"\n{click.style(title, bold=True)}")
         text = json.dumps(body, indent=2, ensure_ascii=False)
         click.echo("\n".join(output.clean(line) for line in text.splitlines()))
@@ -152,30 +153,28 @@ async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # n
 
 
 async def _look_on(
-    session: GatewaySession, given: Json, limit: int, tell: Callable[[Json], None]
+    session: GatewaySession, given: Json, limit: int, tell: Callable[[LoggedRequest], None]
 ) -> None:
     """Print the newest requests, oldest first, and then each new one."""
     import trio
 
     last: str | None = None
     while True:
-        page = await session.perform(
-            "request.list", **given, after=last, limit=limit if last is None else FOLLOWED_MAX
-        )
-        for each in reversed(page["requests"]):
+        count = limit if last is None else FOLLOWED_MAX
+        page = await session.ask(requests.LIST, **given, after=last, limit=count)
+        for each in reversed(page.value.requests):
             tell(each)
-            last = each["requestId"]
-        if len(page["requests"]) < FOLLOWED_MAX:
+            last = each.request_id
+        if len(page.value.requests) < FOLLOWED_MAX:
             await trio.sleep(LOOK_EVERY_S)
 
 
-def _tell_json(each: Json) -> None:
-    click.echo(json.dumps(each, ensure_ascii=False))
+def _tell_json(each: LoggedRequest) -> None:
+    click.echo(json.dumps(to_json(each), ensure_ascii=False))
 
 
-def _tell(each: Json) -> None:
-    colour = {2: "green", 4: "yellow", 5: "red"}.get(each["status"] // 100)
-    status = click.style(str(each["status"]), fg=colour)
-    where = f"{each['at'][11:23]}  {each['requestId']}  …{each['keyId'][-4:]}"
-    what = f"{each['method']} {each['path']}"
-    click.echo(f"{where}  {status}  {what}  {each['tookMs']} ms")
+def _tell(each: LoggedRequest) -> None:
+    colour = {2: "green", 4: "yellow", 5: "red"}.get(each.status // 100)
+    status = click.style(str(each.status), fg=colour)
+    where = f"{iso(each.at)[11:23]}  {each.request_id}  …{each.key_id[-4:]}"
+    click.echo(f"{where}  {status}  {each.method} {each.path}  {each.took_ms} ms")

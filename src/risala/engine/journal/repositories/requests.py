@@ -19,6 +19,7 @@ from risala.engine.model.records.requests import (
     RequestPage,
     RequestRow,
     RequestsUnwritable,
+    ShownRequest,
 )
 
 T = TypeVar("T")
@@ -51,7 +52,7 @@ class RequestRepository:
             return await self._in_thread(read)
         return RequestPage((), None, None)
 
-    async def one(self, request_id: str) -> RequestRow | None:
+    async def one(self, request_id: str) -> ShownRequest | None:
         """A request; None if it is not in the log."""
         with suppress(sqlite3.Error):
             return await self._in_thread(partial(file.one, self._path, request_id))

@@ -6,6 +6,7 @@ backed up. A file of another version is made again, since its content is deleted
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Sequence
@@ -16,9 +17,16 @@ from typing import Any, Final
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import claim_file
+from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.opening import connect, open_reader
 from risala.engine.journal.store.sql import value_of, write_values
-from risala.engine.model.records.requests import RequestFilter, RequestPage, RequestRow
+from risala.engine.model.records.requests import (
+    LoggedRequest,
+    RequestFilter,
+    RequestPage,
+    RequestRow,
+    ShownRequest,
+)
 
 FILE: Final = "requests.db"
 VERSION: Final = 1
@@ -50,8 +58,20 @@ _COLUMNS: Final[dict[str, Any]] = {
     "answered": str,
     "made": str,
 }
-_FIELDS: Final = ", ".join(RequestRow._fields)
-_INSERT: Final = f"INSERT OR IGNORE INTO request ({_FIELDS}) {{values}}"
+_INSERT: Final = f"INSERT OR IGNORE INTO request ({', '.join(RequestRow._fields)}) {{values}}"
+
+
+def _ms(took_us: int) -> float:
+    return round(took_us / 1000, 1)
+
+
+def _body(text: str | None) -> object:
+    return None if text is None else json.loads(text)
+
+
+_SOURCES: Final = {"request_id": "id", "took_ms": "took_us"}
+_LISTED: Final = Rows(LoggedRequest, _SOURCES, took_ms=_ms)
+_SHOWN: Final = Rows(ShownRequest, _SOURCES, took_ms=_ms, asked=_body, answered=_body)
 
 
 def open_file(path: Path) -> sqlite3.Connection:
@@ -169,17 +189,16 @@ def page(
     order = "ASC" if after is not None else "DESC"
     with closing(open_reader(path)) as conn:
         rows = conn.execute(
-            f"SELECT {_FIELDS} FROM request WHERE {' AND '.join(where)}"  # noqa: S608 -- constants
+            f"SELECT {_LISTED.columns} FROM request WHERE {' AND '.join(where)}"  # noqa: S608 -- constants
             f" ORDER BY id {order} LIMIT ?",
             (*given, limit + 1),
         ).fetchall()
-    found = sorted(map(RequestRow._make, rows[:limit]), key=lambda row: row.id, reverse=True)
+    shown = tuple(map(_LISTED.of, sorted(rows[:limit], reverse=True)))
     more = len(rows) > limit
-    shown = tuple(found)
+    first, last = (shown[0].request_id, shown[-1].request_id) if shown else (before, None)
     if after is not None:
-        return RequestPage(shown, shown[0].id if more else None, shown[-1].id if shown else None)
-    newer = None if before is None else (shown[0].id if shown else before)
-    return RequestPage(shown, newer, shown[-1].id if more else None)
+        return RequestPage(shown, first if more else None, last)
+    return RequestPage(shown, None if before is None else first, last if more else None)
 
 
 def _where(wanted: RequestFilter) -> tuple[list[str], list[object]]:
@@ -200,7 +219,7 @@ def _where(wanted: RequestFilter) -> tuple[list[str], list[object]]:
     return conditions, found
 
 
-def one(path: Path, request_id: str) -> RequestRow | None:
+def one(path: Path, request_id: str) -> ShownRequest | None:
     """A request; None if it is not in the log.
 
     Raises:
@@ -208,7 +227,7 @@ def one(path: Path, request_id: str) -> RequestRow | None:
     """
     with closing(open_reader(path)) as conn:
         row = conn.execute(
-            f"SELECT {_FIELDS} FROM request WHERE id = ?",  # noqa: S608 -- constants
+            f"SELECT {_SHOWN.columns} FROM request WHERE id = ?",  # noqa: S608 -- constants
             (request_id,),
         ).fetchone()
-    return None if row is None else RequestRow._make(row)
+    return None if row is None else _SHOWN.of(row)

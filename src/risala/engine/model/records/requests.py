@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import JsonName, Moment
 
 
 class RequestsUnwritable(Exception):
@@ -48,9 +51,51 @@ class RequestFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedRequest:
+    """A request of the API in the log, without its bodies."""
+
+    request_id: str
+    organization_id: str
+    key_id: str
+    mode: str
+    at: Moment
+    method: str
+    path: str
+    status: int
+    took_ms: float
+    address: str | None
+    made: str | None
+    """The id of the message or verification that it made."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRequest(LoggedRequest):
+    """One request, with what is kept of its bodies."""
+
+    asked: Any
+    """JSON; None: it was not read."""
+    answered: Any
+
+
+@dataclass(frozen=True, slots=True)
 class RequestPage:
     """A page, the newest first, and where the next ones begin; None: no further page."""
 
-    requests: tuple[RequestRow, ...]
+    requests: tuple[LoggedRequest, ...]
     newer: str | None
     older: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRequests(RequestPage):
+    """A page of the log, and what is known to be missing in it."""
+
+    dropped: int
+    """Requests since the service's start that were not written down."""
+    is_written: Annotated[bool, JsonName("written")]
+    """Whether the log is being written at this moment."""
+    keep_days: int
+
+
+LIST: Final = Ask("request.list", ListedRequests)
+SHOW: Final = Ask("request.show", ShownRequest)

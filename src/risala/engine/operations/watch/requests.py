@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.model.errors import NotFound
 from risala.engine.model.ids import is_id, key_ms, key_of
-from risala.engine.model.records.requests import RequestFilter, RequestRow
-from risala.engine.model.times import iso
+from risala.engine.model.records import requests as log
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.requests import ListedRequests, RequestFilter, ShownRequest
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
-    Json,
     MaybeText,
     MaybeWhole,
     OfMaybeOrganization,
@@ -25,7 +23,7 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import VIEWERS
 
 PAGE_MAX: Final = 200
@@ -83,60 +81,6 @@ class ShowRequest(OfMaybeOrganization):
     request_id: Text
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRequests:
-    """A page of the log, and what is known to be missing in it."""
-
-    requests: tuple[RequestRow, ...]
-    newer: str | None
-    older: str | None
-    dropped: int
-    """Requests since the service's start that were not written down."""
-    is_written: bool
-    """Whether the log is being written at this moment."""
-    keep_days: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRequest:
-    """One request, with what is kept of its bodies."""
-
-    request: RequestRow
-
-
-def _row_wire(row: RequestRow) -> Json:
-    return {
-        "requestId": row.id,
-        "organizationId": row.organization_id,
-        "keyId": row.key_id,
-        "mode": row.mode,
-        "at": iso(row.at),
-        "method": row.method,
-        "path": row.path,
-        "status": row.status,
-        "tookMs": round(row.took_us / 1000, 1),
-        "address": row.address,
-        "made": row.made,
-    }
-
-
-def _one_wire(shown: ShownRequest) -> Json:
-    row = shown.request
-    asked = None if row.asked is None else json.loads(row.asked)
-    return {**_row_wire(row), "asked": asked, "answered": json.loads(row.answered)}
-
-
-def _page_wire(page: ListedRequests) -> Json:
-    return {
-        "requests": [_row_wire(each) for each in page.requests],
-        "newer": page.newer,
-        "older": page.older,
-        "dropped": page.dropped,
-        "written": page.is_written,
-        "keepDays": page.keep_days,
-    }
-
-
 async def _list(call: Call[ListRequests]) -> ListedRequests:
     given, requests = call.given, call.services.requests
     if given.organization_id is not None:
@@ -154,12 +98,10 @@ async def _list(call: Call[ListRequests]) -> ListedRequests:
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
     page = await requests.page(wanted, before=given.before, after=given.after, limit=limit)
     return ListedRequests(
-        page.requests,
-        page.newer,
-        page.older,
-        requests.dropped(given.organization_id, given.key_id),
-        requests.section.enabled and requests.statistics().ailment is None,
-        requests.section.keep_days,
+        **shallow(page),
+        dropped=requests.dropped(given.organization_id, given.key_id),
+        is_written=requests.section.enabled and requests.statistics().ailment is None,
+        keep_days=requests.section.keep_days,
     )
 
 
@@ -174,28 +116,11 @@ async def _show(call: Call[ShowRequest]) -> ShownRequest:
     found = await call.services.requests.one(given.request_id)
     if found is None or given.organization_id not in (None, found.organization_id):
         raise NotFound(_UNWRITTEN if _is_new(given.request_id, call.now_ms) else _UNKNOWN)
-    return ShownRequest(found)
+    return found
 
 
+_SEEN: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named, "crosses": True}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="request.list",
-        arguments=ListRequests,
-        result=ListedRequests,
-        wire=_page_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-        crosses=True,
-    ),
-    Operation(
-        name="request.show",
-        arguments=ShowRequest,
-        result=ShownRequest,
-        wire=_one_wire,
-        handler=_show,
-        roles=VIEWERS,
-        owner=owners.named,
-        crosses=True,
-    ),
+    operation(log.LIST, ListRequests, _list, **_SEEN),
+    operation(log.SHOW, ShowRequest, _show, **_SEEN),
 )

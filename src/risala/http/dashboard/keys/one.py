@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import keys
+from risala.engine.model.records import keys, requests
 from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.requests import ListedRequests
 from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
@@ -42,7 +43,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """The values of the page of a key; with those of a refused form."""
-    key_id = visit.arguments["key_id"]
+    key_id = _id(visit)
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
     key = view_of(visit, found)
     asked = _asked(visit)
@@ -50,19 +51,18 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         name: text for name in ("before", "after") if (text := visit.form.text(name)).strip()
     }
     page = await _page(visit, asked, cursors)
-    if not page["requests"] and cursors:
+    if not page.requests and cursors:
         cursors, page = {}, await _page(visit, asked, {})
     path = f"/app/{visit.organization_id}/keys/{key.id}"
     query = {**_mode(visit), **asked}
-    newest = page["requests"][0]["requestId"] if page["requests"] else ""
+    newest = page.requests[0].request_id if page.requests else ""
     form, typed = _form_of(found), None if error is None else visit.form
     return {
         "key": key,
-        "requests": page["requests"],
         "log": page,
         "asked": asked,
         "paths": [(each, each) for each in PATHS],
-        "pager": pager_of(path, query, newer=page["newer"], older=page["older"]),
+        "pager": pager_of(path, query, newer=page.newer, older=page.older),
         "is_newest": not cursors,
         "live_at": visit.at(f"keys/{key.id}/live", **asked, seen=newest),
         "is_idle": key.enabled and key.idle_ms > IDLE_DAYS * DAY_MS,
@@ -75,6 +75,10 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     }
 
 
+def _id(visit: PageRequest) -> str:
+    return visit.arguments["key_id"]
+
+
 def _form_of(key: ApiKey) -> DeclaredForm:
     """The settings of a key: a secret one has no origins, a publishable one no sends."""
     other = "allowed_origins" if key.type is KeyType.SECRET else "without_id"
@@ -82,19 +86,17 @@ def _form_of(key: ApiKey) -> DeclaredForm:
 
 
 async def _key(visit: PageRequest) -> ApiKey:
-    return await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"])
+    return await visit.ask(keys.SHOW, key_id=_id(visit))
 
 
 async def _page(
     visit: PageRequest, asked: dict[str, str], cursors: dict[str, str]
-) -> dict[str, Any]:
-    key_id = visit.arguments["key_id"]
+) -> ListedRequests:
+    given: dict[str, object] = {"key_id": _id(visit), "limit": _SHOWN, **asked}
     try:
-        return await visit.perform_here(
-            "request.list", key_id=key_id, limit=_SHOWN, **asked, **cursors
-        )
+        return await visit.ask_here(requests.LIST, **given, **cursors)
     except Refusal:  # an invalid cursor: the newest are shown
-        return await visit.perform_here("request.list", key_id=key_id, limit=_SHOWN, **asked)
+        return await visit.ask_here(requests.LIST, **given)
 
 
 def _asked(visit: PageRequest) -> dict[str, str]:
@@ -125,14 +127,14 @@ async def live(visit: PageRequest) -> TrioResponse:
     """Shows how many requests came since the page was drawn; the list itself does not move."""
     asked, seen = _asked(visit), visit.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
-    key_id = visit.arguments["key_id"]
+    key_id = _id(visit)
     await _key(visit)  # a missing key, or one of another organization, opens no stream
 
     async def draw(_: object) -> str:
-        page = await visit.perform_here(
-            "request.list", key_id=key_id, limit=_COUNTED, **asked, **cursors
+        page = await visit.ask_here(
+            requests.LIST, key_id=key_id, limit=_COUNTED, **asked, **cursors
         )
-        count = len(page["requests"])
+        count = len(page.requests)
         return await visit.drawn(
             "keys/fresh.html",
             {"count": count, "is_more": count == _COUNTED, "key_id": key_id, "asked": asked},
@@ -144,15 +146,15 @@ async def live(visit: PageRequest) -> TrioResponse:
 async def show_request(visit: PageRequest) -> TrioResponse:
     """The request and its answer, as far as they are kept."""
     key = await _key(visit)
-    found = await visit.perform_here("request.show", request_id=visit.arguments["request_id"])
-    if found["keyId"] != key.id:
+    found = await visit.ask_here(requests.SHOW, request_id=visit.arguments["request_id"])
+    if found.key_id != key.id:
         raise NotFound("There is no such request of this key.")
     return await visit.page(
         "keys/request.html",
         key=view_of(visit, key),
         request=found,
-        question=_pretty(found["asked"]),
-        answer=_pretty(found["answered"]),
+        question=_pretty(found.asked),
+        answer=_pretty(found.answered),
     )
 
 
@@ -162,7 +164,7 @@ def _pretty(body: object) -> str | None:
 
 async def change(visit: PageRequest) -> TrioResponse:
     """The settings of the key."""
-    key_id, form = visit.arguments["key_id"], visit.form
+    key_id, form = _id(visit), visit.form
     asked = _form_of(await _key(visit)).given(form)
     try:
         await visit.ask(keys.SET, key_id=key_id, **asked, **as_seen(form))
@@ -176,7 +178,7 @@ async def rotate(visit: PageRequest) -> TrioResponse:
     chosen = visit.form.text("overlap", str(_OVERLAP_S))
     overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
     try:
-        made = await visit.ask(keys.ROTATE, key_id=visit.arguments["key_id"], overlap_s=overlap_s)
+        made = await visit.ask(keys.ROTATE, key_id=_id(visit), overlap_s=overlap_s)
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit))
     return await visit.page(
@@ -185,7 +187,7 @@ async def rotate(visit: PageRequest) -> TrioResponse:
 
 
 async def end_old(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.END_OLD, key_id=visit.arguments["key_id"])
+    await visit.ask(keys.END_OLD, key_id=_id(visit))
     return visit.go(_home(visit), ENDED)
 
 
