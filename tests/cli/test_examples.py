@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import click
 import pytest
 
+from cases import sweep
 from risala.cli.main import cli
-from sweep import sweep
 
 EXAMPLE = re.compile(r"^ *(?:Example: |  )(?:eval \"\$\()?(risala(?: [^)\n]*)?)\)?\"?$", re.M)
 HARMLESS = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from cases import sweep
 from risala.cli.main import cli
-from sweep import sweep
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference"
 PAGE = (REFERENCE / "cli.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.config.faults import ConfigError
 from risala.config.load import load_settings
 from risala.config.model import Settings

@@ -14,10 +14,10 @@ from pathlib import Path
 import click
 import pytest
 
+from cases import sweep
 from doc_blocks import PAGES, ROOT, blocks_of, prose
 from risala.cli.main import cli
 from risala.engine.operations import document as operations
-from sweep import sweep
 
 INDEX = ROOT / "docs/index.md"
 LISTED = re.compile(r"^(?:-|\d+\.) \[[^]]+\]\(([^)#\s]+)\)", re.M)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from benchmarks.processes import free_port
 
-from checkout import copy_sources
+from clean import copy_sources
 from patience import HANG_S, until
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from sweep import sweep
+from cases import sweep
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/discussion/what-third-parties-found.md").read_text()

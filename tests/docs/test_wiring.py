@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from sweep import sweep
+from cases import sweep
 
 SOURCE = Path(__file__).parents[2] / "src/risala"
 FILES = sorted(SOURCE.glob("**/*.py"))

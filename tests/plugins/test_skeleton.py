@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from checkout import copy_sources
+from clean import copy_sources
 from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
 

@@ -11,7 +11,7 @@ from proofs.guards.guard import Guard
 from proofs.guards.trial import Found
 from rich.console import Console
 
-from sweep import sweep
+from cases import sweep
 
 ROOT = Path(__file__).parents[2]
 SECRETS = {

@@ -1,7 +1,8 @@
-"""An environment into which nothing but Risala was installed."""
+"""An environment into which nothing but Risala was installed, and what that is built from."""
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -31,3 +32,12 @@ def clean_environment(place: Path) -> Path:
     found = subprocess.run([python, "-P", "-c", where], capture_output=True, text=True, check=True)
     assert found.stdout.startswith(str(site)), "the package, not our source"
     return place
+
+
+def copy_sources(place: Path) -> None:
+    """Copy what the wheel is built from."""
+    for folder in ("src", "clients/python"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / folder, place / folder, ignore=ignored)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, place / name)

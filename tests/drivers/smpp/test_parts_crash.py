@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from examples import examples
+from cases import examples
 from risala.drivers.smpp.parts import SmppParts
 from risala.drivers.smpp.protocol.pdu import DeliverSm
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet

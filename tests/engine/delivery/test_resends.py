@@ -9,7 +9,7 @@ import trio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.config.model import DeliverySection, OnUncertain, RetrySection
 from risala.engine.journal.messages import deadlines
 from risala.engine.model.commands import SendCode

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
+from cases import sweep
 from risala.engine.journal.messages import reads as messages
 from risala.engine.journal.messages import timeline
 from risala.engine.journal.store.schema import migrations as schema
@@ -17,7 +18,6 @@ from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence
 from risala.sms.cause import Cause
-from sweep import sweep
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/error-codes.md").read_text(encoding="utf-8")
 NOON = 1_795_262_400_000

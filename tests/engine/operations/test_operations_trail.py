@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import trio
 
+from cases import sweep
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
@@ -35,7 +36,6 @@ from risala.plugins.contract import DriverCommand, Inbound
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver
-from sweep import sweep
 
 TO = "+22236123456"
 INVITED = "invited@example.com"

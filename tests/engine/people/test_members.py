@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule
 
-from examples import examples
+from cases import examples
 from risala.engine.journal.people import members, users
 from risala.engine.limits.people import ALL_INVITATIONS_PER_HOUR, INVITATIONS_PER_HOUR
 from risala.engine.model.callers import Caller, CallerKind, Role

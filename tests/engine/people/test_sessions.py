@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from examples import examples
+from cases import examples
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.people import sign_in_tokens, users, web_sessions
 from risala.engine.model.errors import Conflict, Invalid

@@ -2,8 +2,8 @@
 
 from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
+from cases import sweep
 from risala.engine.rules.networks import UNKNOWN, network
-from sweep import sweep
 
 
 @sweep(

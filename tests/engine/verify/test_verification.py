@@ -11,7 +11,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.config.model import CarrierSection, Settings, StorageSection
 from risala.engine.journal.store.server_key import ServerKeys
 from risala.engine.model.clock import TrioClock

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
+from cases import sweep
 from risala.engine.model.callers import Role
 from risala.http.dashboard.app import ROUTES
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import POLICY
-from sweep import sweep
 from web_browser import assert_nothing_inline
 
 GUARDED = [route for route in ROUTES if route.access is not PageAccess.PUBLIC]

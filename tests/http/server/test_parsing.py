@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from cases import sweep
 from risala.http.server.parser import RequestParser
-from sweep import sweep
 
 PAGE = Path(__file__).parents[3] / "docs/reference/http-parsing.md"
 READ_BYTES = 16 * 1024

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.lab.modem.at.keyboard import INPUT_OCTETS_MAX
 from risala.lab.modem.modem_state import OUTPUT_OCTETS_MAX
 from risala.lab.modem.quirks import SICK

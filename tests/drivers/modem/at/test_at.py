@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.drivers.modem.at.engine import (
     LINE_MAX,
     ROWS_MAX,

@@ -5,7 +5,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.drivers.modem.card.quota import Quota
 from risala.drivers.modem.card.tally import QuotaTally
 from risala.plugins.contract import Accepted, HealthState, NotStoredError, Refused, Scope, Unsent

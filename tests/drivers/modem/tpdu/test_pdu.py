@@ -9,7 +9,7 @@ import smspdudecoder.fields
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.drivers.modem.tpdu.coding import CharacterSet, coding_of, dcs_of
 from risala.drivers.modem.tpdu.pdu import (
     Deliver,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.drivers.smpp.protocol.codec import (
     PDU_OCTETS_MAX,
     PduReader,

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import sweep
 from risala.drivers.smpp.protocol.codec import encode
 from risala.drivers.smpp.protocol.destinations import Destination
 from risala.drivers.smpp.protocol.pdu import (
@@ -46,7 +47,6 @@ from risala.drivers.smpp.protocol.session import (
 )
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.plugins.testing.wire import WirePair, same_however_cut
-from sweep import sweep
 
 _BINDS = {
     BindTransmitter: BindState.BOUND_TX,

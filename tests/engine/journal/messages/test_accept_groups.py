@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.engine.journal.messages.acceptance import SendRequest, accept_each, accept_group
 from risala.engine.journal.store.transaction import Done, Piece, run_batch
 from risala.engine.journal.upkeep.audit import audit

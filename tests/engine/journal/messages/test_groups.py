@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from examples import examples
+from cases import examples
 from risala.engine.journal.messages import acceptance, delivery, reads, receipts, timeline
 from risala.engine.journal.messages.acceptance import SendRequest
 from risala.engine.journal.messages.under_way import UnderWay

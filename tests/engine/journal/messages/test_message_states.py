@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from examples import examples
+from cases import examples
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.accounts.accounts import set_organization_status
 from risala.engine.journal.messages import deadlines, delivery, endings

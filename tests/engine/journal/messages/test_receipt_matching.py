@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from examples import examples
+from cases import examples
 from risala.config.model import DeliverySection
 from risala.engine.journal.messages import held
 from risala.engine.journal.messages.held import UNMATCHED_MAX

@@ -18,7 +18,7 @@ from sqlite_utils import Database
 from sqlite_utils.utils import sqlite3
 from trio.testing import assert_checkpoints
 
-from examples import examples
+from cases import examples
 from patience import HANG_S
 from risala.engine.journal.store.transaction import Group, Piece
 from risala.engine.journal.store.writer import Journal, Unit

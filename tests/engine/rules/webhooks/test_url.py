@@ -6,8 +6,8 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
+from cases import sweep
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, address_fault, parse_target
-from sweep import sweep
 
 STRICT = AddressRules()
 LOOSE = AddressRules(allow_insecure=True)

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from sweep import sweep
+from cases import sweep
 
 
 def test_all_cases_are_tried_and_those_that_fail_are_named():

@@ -1,4 +1,4 @@
-"""A table of cases as one test, whose fixtures are made once for all of them."""
+"""Tests of many cases: tables as one test, and how many examples a property is tried with."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, Final
+
+from hypothesis import settings
 
 Test = Callable[..., Any]
+_WHOLE: Final = 100
+"""Examples of ``make test-all``, which is Hypothesis's own default."""
 
 
 def sweep(
@@ -66,3 +70,8 @@ def _failures() -> Iterator[Callable[[str], Any]]:
     yield case_of
     if failed:
         raise ExceptionGroup(f"{len(failed)} cases failed", failed)
+
+
+def examples(count: int) -> int:
+    """``count`` in ``make test-all``, and in proportion where less is asked for (``make test``)."""
+    return max(1, count * settings.default.max_examples // _WHOLE)
