@@ -90,11 +90,11 @@ def test_senders_of_an_organization(book):
 
 
 def test_routes_of_what_comes_in(book):
-    route = InboundRoute("inr_1", book.organization(), "+2223", "", book.now_ms)
+    route = InboundRoute("inr_1", book.organization(), "+2223", None, book.now_ms)
     book.unit(partial(inbound.add_route, new=route))
     copies(book, "inbound_routes", "recipient", ROUTES_MAX - 1)
     with pytest.raises(Conflict, match=f"at most {ROUTES_MAX} routes"):
-        book.unit(partial(inbound.add_route, new=replace(route, recipient="+2224", id="inr_2")))
+        book.unit(partial(inbound.add_route, new=replace(route, number="+2224", id="inr_2")))
 
 
 def test_alerts_at_a_time(book):

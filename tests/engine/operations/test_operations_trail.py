@@ -22,10 +22,10 @@ from risala.engine.model.callers import PROCESS, Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.ids import first_id
 from risala.engine.model.people import Browser, Language
+from risala.engine.model.records.verify.settings import CodeConfiguration
 from risala.engine.model.times import iso
 from risala.engine.operations import OPERATIONS
 from risala.engine.operations.arguments import parse
-from risala.engine.operations.verify import Configuration
 from risala.engine.people.account import change_basis
 from risala.engine.people.tokens import new_token
 from risala.engine.rules.alerts.alert import AlertKind
@@ -712,7 +712,7 @@ def test_what_comes_of_an_operation_is_frozen(name):
     assert is_dataclass(result)
     assert result.__dataclass_params__.frozen
     assert not any(each.type in ("list", "dict") for each in fields(result))
-    assert Configuration.__dataclass_params__.frozen
+    assert CodeConfiguration.__dataclass_params__.frozen
 
 
 async def test_the_newest_lines_first_and_on_from_there(world, autojump_clock):

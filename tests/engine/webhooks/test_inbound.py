@@ -272,7 +272,7 @@ async def test_a_route_finds_its_number_however_either_is_written(
 @pytest.mark.parametrize("kept", ["22245000000", "45000000"])
 async def test_a_route_of_an_older_version_still_finds_its_number(open_house, quick, driver, kept):
     async with open_house(driver=driver) as house:
-        route = InboundRoute("inr_1", house.organization_id, kept, "", 0)
+        route = InboundRoute("inr_1", house.organization_id, kept, None, 0)
         journal = house.gateway.services.recorder.journal
         await journal.commit(lambda conn: add_route(conn, route))
         await come_in(driver, "hello", recipient=kept)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditImage, masked
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.inbound import InboundRoute, Received, ReceivedFilter
-from risala.engine.model.records.paging import Place, Steps
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records import inbound
+from risala.engine.model.records.inbound import (
+    InboundRoute,
+    OptOutList,
+    ReceivedFilter,
+    ReceivedMessages,
+    Recipient,
+    Routes,
+)
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeFlag,
     MaybeMoment,
     MaybeText,
@@ -28,16 +33,15 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
     fault,
+    maybe,
     text,
 )
-from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, written
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, steps_of, written
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.sms.address import COUNTRY_CODE, with_country
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 _HOME: Final = f"+{COUNTRY_CODE}"
 """The country code, which people leave out when they type a number."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
@@ -45,17 +49,15 @@ _WORD: Final = re.compile(r"\w{1,20}")
 
 
 def _our_number(value: object) -> str:
-    """A number of ours that a route is for; empty: any number."""
-    found = "" if value is None else with_country(text(value), _HOME)
-    if found and not _NUMBER.fullmatch(found):
+    """A number of ours that a route is for."""
+    found = with_country(text(value), _HOME)
+    if not _NUMBER.fullmatch(found):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
     return found
 
 
 def _keyword(value: object) -> str:
-    """The first word of messages that a route is for; empty: any word."""
-    if value is None:
-        return ""
+    """The first word of messages that a route is for."""
     found = folded(text(value))
     if not _WORD.fullmatch(found):
         raise fault("invalid_keyword", "`{name}` is one word of 1 to 20 letters.")
@@ -80,8 +82,10 @@ class AddRoute(OfOrganization):
     """Route inbound messages to an organization: those to a number, those that begin with a word,
     or with neither given, all that no other route takes."""
 
-    number: Annotated[str, PlainValidator(_our_number), ArgumentKind("number of ours")] = ""
-    keyword: Annotated[str, PlainValidator(_keyword), ArgumentKind("one word")] = ""
+    number: Annotated[
+        str | None, PlainValidator(maybe(_our_number)), ArgumentKind("number of ours")
+    ] = None
+    keyword: Annotated[str | None, PlainValidator(maybe(_keyword)), ArgumentKind("one word")] = None
 
 
 class OfRoute(Arguments):
@@ -113,107 +117,10 @@ class NoteOptOut(OfOrganization):
     number: Number
 
 
-@dataclass(frozen=True, slots=True)
-class ReceivedMessages:
-    """Inbound messages, the newest first, and where the next pages begin."""
-
-    messages: tuple[Received, ...]
-    newer: Place | None
-    older: Place | None
-    looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked; None: as far as there are any."""
-
-
-@dataclass(frozen=True, slots=True)
-class Routes:
-    """All routes of inbound messages, in the order in which they are tried."""
-
-    routes: tuple[InboundRoute, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OptedOut:
-    """A number that wants no more messages, since ``at`` (UTC epoch milliseconds)."""
-
-    number: str
-    carrier: str | None
-    """Through which it said so; None: somebody noted it."""
-    at: int
-    who: str | None
-    keyword: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class OptOutList:
-    """The numbers that have opted out of an organization's messages, and whether that is heeded."""
-
-    organization_id: str
-    heeds: bool
-    numbers: tuple[OptedOut, ...]
-    newer: Place | None
-    older: Place | None
-
-
-@dataclass(frozen=True, slots=True)
-class Recipient:
-    """A number whose opt-out was noted or taken back."""
-
-    organization_id: str
-    number: str
-
-
-def _route_wire(route: InboundRoute) -> Json:
-    return {
-        "id": route.id,
-        "organizationId": route.organization_id,
-        "number": route.recipient or None,
-        "keyword": route.keyword or None,
-        "createdAt": iso(route.created_at),
-    }
-
-
-def _routes_wire(found: Routes) -> Json:
-    return {"routes": [_route_wire(each) for each in found.routes]}
-
-
-def _received_wire(found: ReceivedMessages) -> Json:
-    return {
-        "messages": [
-            {
-                "id": message.id,
-                "organizationId": message.organization_id,
-                "carrier": message.carrier,
-                "from": message.sender,
-                "to": message.recipient,
-                "text": message.body,
-                "receivedAt": iso(message.received_at),
-            }
-            for message in found.messages
-        ],
-        "newer": written(found.newer),
-        "older": written(found.older),
-        "lookedTo": maybe_iso(found.looked_to),
-    }
-
-
-def _opt_outs_wire(found: OptOutList) -> Json:
-    return {
-        "organizationId": found.organization_id,
-        "heeds": found.heeds,
-        "numbers": [{**asdict(each), "at": iso(each.at)} for each in found.numbers],
-        "newer": written(found.newer),
-        "older": written(found.older),
-    }
-
-
-def _recipient_wire(done: Recipient) -> Json:
-    return {"organizationId": done.organization_id, "number": done.number}
-
-
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     given = call.given
     sender = None if given.sender is None else with_country(given.sender, _HOME)
-    steps = Steps(_limit(given.limit), before=given.before, after=given.after)
+    steps = steps_of(given.limit, given.before, given.after)
     to = None if given.to is None else with_country(given.to, _HOME)
     wanted = ReceivedFilter(given.organization_id, sender, to, given.since, given.until)
     found = call.services.repositories.inbound.received(wanted, steps)
@@ -224,14 +131,8 @@ async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     shown = found.found
     if call.hides_texts:
         shown = tuple(replace(each, body=None) for each in shown)
-    reached = found.looked_to
-    return ReceivedMessages(
-        shown, found.newer, found.older, None if reached is None else reached.received_at
-    )
-
-
-def _limit(asked: int | None) -> int:
-    return max(1, min(asked or PAGE_USUAL, PAGE_MAX))
+    reached = None if found.looked_to is None else found.looked_to.received_at
+    return ReceivedMessages(shown, written(found.newer), written(found.older), reached)
 
 
 async def _routes(call: Call[NoArguments]) -> Routes:
@@ -255,27 +156,19 @@ async def _unroute(call: Call[OfRoute]) -> InboundRoute:
 
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     """Who has opted out of an organization's messages, after changing whether that is heeded."""
-    organization_id, heeds = call.given.organization_id, call.given.heeds
-    services, inbound = call.services, call.services.repositories.inbound
+    given, services = call.given, call.services
+    organization_id, stored = given.organization_id, services.repositories.inbound
     services.accounts.fresh_organization(organization_id)
-    if heeds is not None:
+    if given.heeds is not None:
         by = call.audit(AuditImage.OPT_OUT_POLICY, organization_id)
-        await inbound.set_policy(organization_id, call.now_ms, heeds=heeds, by=by)
+        await stored.set_policy(organization_id, call.now_ms, heeds=given.heeds, by=by)
         services.intake.opt_outs.look_again()
-    given = call.given
     number = None if given.number is None else with_country(given.number, _HOME)
-    steps = Steps(_limit(given.limit), before=given.before, after=given.after)
-    found = inbound.opted_out(organization_id, number, steps)
-    return OptOutList(
-        organization_id,
-        organization_id in inbound.policies(),
-        tuple(
-            OptedOut(each.recipient, each.carrier or None, each.at, each.who, each.keyword)
-            for each in found.found
-        ),
-        found.newer,
-        found.older,
-    )
+    steps = steps_of(given.limit, given.before, given.after)
+    found = stored.opted_out(organization_id, number, steps)
+    heeds = organization_id in stored.policies()
+    newer, older = written(found.newer), written(found.older)
+    return OptOutList(organization_id, heeds, found.found, newer, older)
 
 
 async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
@@ -296,74 +189,32 @@ async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     return Recipient(organization_id, number)
 
 
+_RECIPIENT: Final[dict[str, Any]] = {
+    "roles": DEVELOPERS,
+    "owner": owners.named,
+    "changes": Recipient,
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="inbound.list",
-        arguments=ListReceived,
-        result=ReceivedMessages,
-        wire=_received_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-        reveals=True,
-    ),
-    Operation(
-        name="inbound.routes",
-        arguments=NoArguments,
-        result=Routes,
-        wire=_routes_wire,
-        handler=_routes,
-        roles=OPERATORS,
-        crosses=True,
-    ),
-    Operation(
-        name="inbound.route",
-        arguments=AddRoute,
-        result=InboundRoute,
-        wire=_route_wire,
-        handler=_route,
+    operation(inbound.LIST, ListReceived, _list, roles=VIEWERS, owner=owners.named, reveals=True),
+    operation(inbound.ROUTES, NoArguments, _routes, roles=OPERATORS, crosses=True),
+    operation(
+        inbound.ROUTE,
+        AddRoute,
+        _route,
         roles=OPERATORS,
         owner=owners.named,
-        changes=True,
+        changes=InboundRoute,
     ),
-    Operation(
-        name="inbound.unroute",
-        arguments=OfRoute,
-        result=InboundRoute,
-        wire=_route_wire,
-        handler=_unroute,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="inbound.opt_outs",
-        arguments=SetOptOuts,
-        result=OptOutList,
-        wire=_opt_outs_wire,
-        handler=_opt_outs,
+    operation(inbound.UNROUTE, OfRoute, _unroute, roles=OPERATORS, changes=InboundRoute),
+    operation(
+        inbound.OPT_OUTS,
+        SetOptOuts,
+        _opt_outs,
         roles=VIEWERS,
         owner=owners.named,
         reserved={"heeds": DEVELOPERS},
-        changes=True,
+        changes=OptOutList,
     ),
-    Operation(
-        name="inbound.opt_out",
-        arguments=NoteOptOut,
-        result=Recipient,
-        wire=_recipient_wire,
-        handler=_opt_out,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="inbound.opt_in",
-        arguments=OfRecipient,
-        result=Recipient,
-        wire=_recipient_wire,
-        handler=_opt_in,
-        roles=DEVELOPERS,
-        owner=owners.named,
-        changes=True,
-    ),
+    operation(inbound.OPT_OUT, NoteOptOut, _opt_out, **_RECIPIENT),
+    operation(inbound.OPT_IN, OfRecipient, _opt_in, **_RECIPIENT),
 )

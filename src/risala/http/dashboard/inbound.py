@@ -7,10 +7,13 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records import inbound
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.inbound import OptOutList, ReceivedMessages
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import pager_of
+from risala.http.web.pager import Pager, pager_of
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
 
@@ -28,7 +31,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked = {"from": _number(query["q"])} if "q" in query else {}
     places = {name: query[name] for name in ("before", "after") if name in query}
     try:
-        page = await visit.perform_here("inbound.list", limit=PAGE, **asked, **places)
+        page = await visit.ask_here(inbound.LIST, limit=PAGE, **asked, **places)
     except Invalid:  # typed by hand into the address
         return visit.go(visit.at("inbound"))
     return await visit.page(
@@ -36,7 +39,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         q=form.text("q"),
         page=page,
         pager=_pager(visit, "inbound", query, page),
-        messages=page["messages"],
+        messages=page.messages,
     )
 
 
@@ -45,9 +48,11 @@ def _query(visit: PageRequest) -> dict[str, str]:
     return {name: text for name, text in found.items() if text}
 
 
-def _pager(visit: PageRequest, page: str, query: dict[str, str], found: dict[str, Any]) -> object:
+def _pager(
+    visit: PageRequest, page: str, query: dict[str, str], found: ReceivedMessages | OptOutList
+) -> Pager:
     path = f"/app/{visit.organization_id}/{page}"
-    return pager_of(path, query, newer=found["newer"], older=found["older"])
+    return pager_of(path, query, newer=found.newer, older=found.older)
 
 
 def _number(typed: str) -> str:
@@ -70,10 +75,10 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
     query = _query(visit) if visit.request.method == "GET" else {}
     asked: dict[str, object] = {"number": _number(query["q"])} if "q" in query else {}
     asked |= {name: query[name] for name in ("before", "after") if name in query}
-    found = await visit.perform_here("inbound.opt_outs", limit=PAGE, **asked)
+    found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
     return {
-        "heeds": found["heeds"],
-        "numbers": found["numbers"],
+        "heeds": found.heeds,
+        "numbers": found.numbers,
         "q": query.get("q", ""),
         "typed": "" if visit.request.method == "GET" else visit.form.text("number"),
         "pager": _pager(visit, "inbound/opt-outs", query, found),
@@ -83,21 +88,21 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
 async def note(visit: PageRequest) -> TrioResponse:
     """Record an opt-out that was requested in another way."""
     number = _number(visit.form.text("number"))
-    return await _done(visit, "inbound.opt_out", NOTED, number=number)
+    return await _done(visit, inbound.OPT_OUT, NOTED, number=number)
 
 
 async def take_back(visit: PageRequest) -> TrioResponse:
-    return await _done(visit, "inbound.opt_in", TAKEN_BACK, number=visit.form.text("taken"))
+    return await _done(visit, inbound.OPT_IN, TAKEN_BACK, number=visit.form.text("taken"))
 
 
 async def set_keywords(visit: PageRequest) -> TrioResponse:
     heeds = visit.form.text("heed") == "yes"
-    return await _done(visit, "inbound.opt_outs", HEEDED if heeds else IGNORED, heeds=heeds)
+    return await _done(visit, inbound.OPT_OUTS, HEEDED if heeds else IGNORED, heeds=heeds)
 
 
-async def _done(visit: PageRequest, operation: str, said: str, **asked: object) -> TrioResponse:
+async def _done(visit: PageRequest, ask: Ask[Any], said: str, **asked: object) -> TrioResponse:
     try:
-        await visit.perform_here(operation, **asked)
+        await visit.ask_here(ask, **asked)
     except Refusal as error:
         return await visit.again(_OPT_OUTS, error, await _list(visit))
     return visit.go(visit.at("inbound/opt-outs"), said)

@@ -9,12 +9,13 @@ import click
 from risala.cli.commands.accounts.organizations import org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records import inbound as records
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.inbound import InboundRoute, OptOutList, Recipient
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 
 @click.group()
@@ -46,30 +47,30 @@ def inbound_list(
     """
     given = {"from": sender, "limit": limit, "before": before}
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[records.ReceivedMessages]:
         wanted = None if org is None else await organization_id(session, org)
-        return await session.perform("inbound.list", organization_id=wanted, **given)
+        return await session.ask(records.LIST, organization_id=wanted, **given)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("At", "From", "To", "Text", "Organization"),
         (
             (
-                *(output.moment(each["receivedAt"]), each["from"], each["to"]),
-                *(each["text"], each["organizationId"]),
+                *(output.at(each.received_at), each.sender, each.recipient),
+                *(each.body, each.organization_id),
             )
-            for each in found["messages"]
+            for each in found.value.messages
         ),
         empty="Nothing has come in yet." if before is None else "There is no older one.",
     )
-    _tell_older(found)
+    _tell_older(found.value.older)
 
 
-def _tell_older(found: Json) -> None:
-    if found["older"] is not None:
-        output.warned(f"There are older ones: --before {found['older']}.")
+def _tell_older(older: str | None) -> None:
+    if older is not None:
+        output.warned(f"There are older ones: --before {older}.")
 
 
 @inbound.command("routes")
@@ -81,17 +82,17 @@ def inbound_routes(options: Options) -> None:
     Example: risala inbound routes
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("inbound.routes")
+    async def work(session: GatewaySession) -> Reply[records.Routes]:
+        return await session.ask(records.ROUTES)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Id", "Number", "Keyword", "Organization"),
         (
-            (each["id"], each["number"] or "any", each["keyword"] or "any", each["organizationId"])
-            for each in found["routes"]
+            (each.id, each.number or "any", each.keyword or "any", each.organization_id)
+            for each in found.value.routes
         ),
         empty="No route yet: what comes in is stored and goes to nobody.",
     )
@@ -113,15 +114,15 @@ def inbound_route(
       risala inbound route --number 1234
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[InboundRoute]:
         found = await organization_id(session, org)
-        return await session.perform(
-            "inbound.route", organization_id=found, number=number, keyword=keyword
+        return await session.ask(
+            records.ROUTE, organization_id=found, number=number, keyword=keyword
         )
 
     made = options.run(work)
-    if not output.show(options.json, made):
-        output.said(f"Made the route {made['id']}.")
+    if not output.show(options.json, made.json):
+        output.said(f"Made the route {made.value.id}.")
 
 
 @inbound.command("unroute")
@@ -134,12 +135,12 @@ def inbound_unroute(options: Options, route: str) -> None:
     Example: risala inbound unroute 3
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("inbound.unroute", route_id=route)
+    async def work(session: GatewaySession) -> Reply[InboundRoute]:
+        return await session.ask(records.UNROUTE, route_id=route)
 
     gone = options.run(work)
-    if not output.show(options.json, gone):
-        output.said(f"Removed the route {gone['id']}.")
+    if not output.show(options.json, gone.json):
+        output.said(f"Removed the route {gone.value.id}.")
 
 
 @inbound.command("opt-outs")
@@ -169,26 +170,24 @@ def inbound_opt_outs(
       risala inbound opt-outs --heed
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[OptOutList]:
         found = await organization_id(session, org)
-        return await session.perform("inbound.opt_outs", organization_id=found, heeds=heed, **given)
+        return await session.ask(records.OPT_OUTS, organization_id=found, heeds=heed, **given)
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    reply = options.run(work)
+    if output.show(options.json, reply.json):
         return
-    click.echo("Opt-outs are heeded." if found["heeds"] else "Opt-outs are not heeded.")
+    found = reply.value
+    click.echo("Opt-outs are heeded." if found.heeds else "Opt-outs are not heeded.")
     output.table(
         ("Number", "Since", "By", "Through"),
         (
-            (
-                *(each["number"], output.moment(each["at"])),
-                *(each["who"] or each["keyword"], each["carrier"]),
-            )
-            for each in found["numbers"]
+            (each.number, output.at(each.at), each.who or each.keyword, each.carrier)
+            for each in found.numbers
         ),
         empty="Nobody has opted out." if given["before"] is None else "There is no older one.",
     )
-    _tell_older(found)
+    _tell_older(found.older)
 
 
 @inbound.command("opt-out")
@@ -206,13 +205,22 @@ def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="NUMBER") from error
 
-    async def work(session: GatewaySession) -> Json:
+    done = _change(options, records.OPT_OUT, org, wanted)
+    if done is not None:
+        output.said(f"{done.number} is written to no more, while opt-outs are heeded.")
+
+
+def _change(
+    options: Options, ask: Ask[Recipient], org: str | None, number: str
+) -> Recipient | None:
+    """The number whose opt-out was changed; None: it was shown as JSON."""
+
+    async def work(session: GatewaySession) -> Reply[Recipient]:
         found = await organization_id(session, org)
-        return await session.perform("inbound.opt_out", organization_id=found, number=wanted)
+        return await session.ask(ask, organization_id=found, number=number)
 
     done = options.run(work)
-    if not output.show(options.json, done):
-        output.said(f"{done['number']} is written to no more, while opt-outs are heeded.")
+    return None if output.show(options.json, done.json) else done.value
 
 
 @inbound.command("opt-in")
@@ -226,10 +234,6 @@ def inbound_opt_in(options: Options, number: str, org: str | None) -> None:
     Example: risala inbound opt-in 36123456
     """
 
-    async def work(session: GatewaySession) -> Json:
-        found = await organization_id(session, org)
-        return await session.perform("inbound.opt_in", organization_id=found, number=number)
-
-    done = options.run(work)
-    if not output.show(options.json, done):
-        output.said(f"{output.clean(done['number'])} may be written to again.")
+    done = _change(options, records.OPT_IN, org, number)
+    if done is not None:
+        output.said(f"{output.clean(done.number)} may be written to again.")

@@ -192,7 +192,9 @@ def route(conn: sqlite3.Connection, route_id: str) -> Seen | None:
     found = next((each for each in inbound.routes(conn) if each.id == route_id), None)
     if found is None:
         return None
-    return Seen(found.organization_id, {"number": found.recipient, "keyword": found.keyword})
+    return Seen(
+        found.organization_id, {"number": found.number or "", "keyword": found.keyword or ""}
+    )
 
 
 def opt_out_policy(conn: sqlite3.Connection, organization_id: str) -> Seen | None:

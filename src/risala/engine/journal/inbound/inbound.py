@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Final
 
 from risala.engine.journal.inbound import opt_outs
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import Rows, text_or_none
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.webhooks import outbox
@@ -88,7 +88,9 @@ def _ways_to_write(number: str) -> tuple[str, str, str, str]:
 # -- routes ------------------------------------------------------------------------------------
 
 
-_ROUTES: Final = Rows(InboundRoute)
+_ROUTES: Final = Rows(
+    InboundRoute, {"number": "recipient"}, number=text_or_none, keyword=text_or_none
+)
 
 
 def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
@@ -106,7 +108,7 @@ def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
     taken = _ROUTES.find(
         table(conn, "inbound_routes"),
         f"recipient IN ({_WAYS}) AND keyword = ?",
-        (*_ways_to_write(new.recipient), new.keyword),
+        (*_ways_to_write(new.number or ""), new.keyword or ""),
         limit=1,
     )
     if taken:
@@ -114,7 +116,9 @@ def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
         raise Conflict(f"These messages go to {owner} already; remove that route first.")
     if len(routes(conn)) >= ROUTES_MAX:
         raise Conflict(f"There are at most {ROUTES_MAX} routes.")
-    writable(conn, "inbound_routes").insert(asdict(new))
+    row = asdict(new)
+    row |= {"recipient": row.pop("number") or "", "keyword": new.keyword or ""}
+    writable(conn, "inbound_routes").insert(row)
     return new
 
 

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Final
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
-from risala.engine.journal.store.named import Rows
+from risala.engine.journal.store.named import Rows, text_or_none
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.inbound import OptOut, Received, ReceivedFilter
 from risala.engine.model.records.paging import CursorPage, Steps
@@ -15,7 +15,7 @@ NOTED_MS: Final = 3_600_000
 """How much later than a message its row may have been made, if the disk failed meanwhile."""
 _ID: Final = ("id",)
 _RECEIVED: Final = Rows(Received)
-_OPT_OUTS: Final = Rows(OptOut)
+_OPT_OUTS: Final = Rows(OptOut, {"number": "recipient"}, carrier=text_or_none)
 
 
 def _hit(wanted: ReceivedFilter) -> tuple[str, tuple[object, ...]]:
@@ -66,4 +66,4 @@ def opted_out(
     else:
         one = (*mine, recipient)
         walk = Walk("opt_outs", f"{where} AND recipient = ?", one, "1", (), order)
-    return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.recipient))
+    return page_by_time(conn, _OPT_OUTS, walk, steps, lambda one: (one.at, one.number))

@@ -97,6 +97,11 @@ class Rows(Generic[T]):
         return self.of([row[name] for name in self._names])
 
 
+def text_or_none(value: str) -> str | None:
+    """The text of a column that is empty where there is none."""
+    return value or None
+
+
 def _reader(field: RecordField) -> Callable[[Any], object] | None:
     """The converter from a column to a record's field; None: unchanged."""
     if is_list(field.kind):

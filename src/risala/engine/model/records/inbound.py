@@ -1,21 +1,33 @@
-"""Incoming messages, their routes, and people who want no further messages."""
+"""Incoming messages, their routes, and people who want no further messages: the answers of their
+operations, and the asks for them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
 
 
 @dataclass(frozen=True, slots=True)
 class InboundRoute:
     """The receiver of messages that come to a number, or begin with a word."""
 
-    id: str
-    organization_id: str
-    recipient: str
-    """Empty: any number of ours."""
-    keyword: str
-    """Folded; empty: any first word."""
-    created_at: int
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    number: Annotated[str | None, AUDITED]
+    """None: any number of ours."""
+    keyword: Annotated[str | None, AUDITED]
+    """Folded; None: any first word."""
+    created_at: Annotated[Moment, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """All routes of inbound messages, in the order in which they are tried."""
+
+    routes: tuple[InboundRoute, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,24 +37,54 @@ class Received:
     id: str
     organization_id: str | None
     carrier: str
-    sender: str
-    recipient: str | None
-    body: str | None
+    sender: Annotated[str, JsonName("from")]
+    recipient: Annotated[str | None, JsonName("to")]
+    body: Annotated[str | None, JsonName("text")]
     """None: it is not shown to the caller."""
-    received_at: int
+    received_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedMessages:
+    """Inbound messages, the newest first, and where the next pages begin."""
+
+    messages: tuple[Received, ...]
+    newer: str | None
+    older: str | None
+    looked_to: Moment | None
+    """So far the search came; None: as far as there are any."""
 
 
 @dataclass(frozen=True, slots=True)
 class OptOut:
     """A number that wants no messages of an organization."""
 
-    recipient: str
-    carrier: str
-    """The number through which it was sent; empty: it was noted by hand."""
-    at: int
+    number: str
+    carrier: str | None
+    """The carrier through which it was sent; None: it was noted by hand."""
+    at: Moment
     who: str | None
     """Who noted it; None: the number itself, by the keyword, or a user who was deleted since."""
     keyword: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OptOutList:
+    """The numbers that want no messages of an organization, and whether it heeds that."""
+
+    organization_id: Annotated[str, UNAUDITED]
+    heeds: Annotated[bool, AUDITED]
+    numbers: Annotated[tuple[OptOut, ...], UNAUDITED]
+    newer: Annotated[str | None, UNAUDITED]
+    older: Annotated[str | None, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A number whose opt-out was noted or taken back."""
+
+    organization_id: Annotated[str, UNAUDITED]
+    number: Annotated[str, UNAUDITED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,3 +98,12 @@ class ReceivedFilter:
     since: int | None = None
     until: int | None = None
     """Received at or after, and before: UTC epoch milliseconds."""
+
+
+LIST: Final = Ask("inbound.list", ReceivedMessages)
+ROUTES: Final = Ask("inbound.routes", Routes)
+ROUTE: Final = Ask("inbound.route", InboundRoute)
+UNROUTE: Final = Ask("inbound.unroute", InboundRoute)
+OPT_OUTS: Final = Ask("inbound.opt_outs", OptOutList)
+OPT_OUT: Final = Ask("inbound.opt_out", Recipient)
+OPT_IN: Final = Ask("inbound.opt_in", Recipient)
