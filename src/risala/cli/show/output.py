@@ -16,6 +16,7 @@ from typing import Any, Final
 import click
 
 from risala.cli.show import layout
+from risala.engine.model import money as minor
 from risala.engine.model.times import maybe_iso
 
 _DASH: Final = "–"
@@ -71,8 +72,9 @@ def fields(pairs: Mapping[str, object]) -> None:
         click.echo(f"{name.ljust(width)}  {value}")
 
 
-def money(amount: str, currency: str) -> str:
-    return f"{amount} {currency}"
+def money(amount: int | str, currency: str) -> str:
+    """An amount, in minor units or in the format of operations."""
+    return f"{minor.money(amount) if isinstance(amount, int) else amount} {currency}"
 
 
 def moment(iso: str | None) -> str | None:

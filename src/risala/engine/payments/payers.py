@@ -6,15 +6,18 @@ first reader of a receipt could claim another's payment.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import structlog
 
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
-from risala.engine.model.records.payments import PaymentChange, StoredPayment
+from risala.engine.model.records.payments import (
+    PayerState,
+    PayerStatus,
+    PaymentChange,
+    StoredPayment,
+)
 from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import payer_number
 from risala.engine.payments.sources import CodeStatus, PaymentSources
@@ -25,25 +28,6 @@ CODES_MAX: Final = 3
 """Codes of one payment: they cost money, and may reach a person who did not ask for them."""
 
 
-class PayerState(StrEnum):
-    """Whether a customer has proved that the payer's number is theirs."""
-
-    NONE = "none"
-    """Not needed: the method does not ask, or no organization of the operator sends codes."""
-    UNSENT = "unsent"
-    """A code could not be sent, or the last one has expired."""
-    SENT = "sent"
-    CHECKED = "checked"
-
-
-@dataclass(frozen=True, slots=True)
-class PayerStatus:
-    number: str | None
-    state: PayerState
-    codes_left: int
-    """How many further codes may be sent."""
-
-
 class Payers:
     def __init__(self, sources: PaymentSources, cashier: CreditWriter) -> None:
         self._have = sources
@@ -52,16 +36,20 @@ class Payers:
     def is_owed(self, found: StoredPayment) -> bool:
         """Whether the customer was asked for the payer's number, and has not yet proved that it is
         theirs."""
-        return self.status(found).state in (PayerState.UNSENT, PayerState.SENT)
+        payer = self.status(found)
+        return payer is not None and payer.state in (PayerState.UNSENT, PayerState.SENT)
 
-    def status(self, found: StoredPayment) -> PayerStatus:
+    def status(self, found: StoredPayment) -> PayerStatus | None:
+        """None: nobody was asked for the payer's number."""
+        if found.payer_number is None:
+            return None
         left = max(0, CODES_MAX - found.payer_codes)
         return PayerStatus(found.payer_number, self._state(found), left)
 
     def _state(self, found: StoredPayment) -> PayerState:
         if found.payer_checked_at is not None:
             return PayerState.CHECKED
-        if found.payer_number is None or not self._have.codes.are_sent:
+        if not self._have.codes.are_sent:
             return PayerState.NONE
         if found.payer_session is None:
             return PayerState.UNSENT

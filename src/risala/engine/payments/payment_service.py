@@ -20,7 +20,7 @@ from risala.engine.payments.bank_sms_reader import BankSmsReader
 from risala.engine.payments.callbacks import Callbacks
 from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import entered_of, key_of, payer_of, reference_of
-from risala.engine.payments.payers import Payers, PayerStatus
+from risala.engine.payments.payers import Payers
 from risala.engine.payments.polls import Polls
 from risala.engine.payments.sources import PaymentSources, PaymentWish
 from risala.plugins.payment import (
@@ -60,17 +60,14 @@ class PaymentService:
         """How each method is offered, by its name."""
         return {name: method.offer for name, method in self._have.methods.items()}
 
-    @property
-    def amount_max(self) -> int:
-        return minor_units(self._have.settings.payments.amount_max)
+    def most(self, offer: PaymentOffer) -> int:
+        """The most that is paid at once, in minor units."""
+        most = minor_units(self._have.settings.payments.amount_max)
+        return most if offer.amount_max is None else min(offer.amount_max, most)
 
     def payment(self, payment_id: str) -> StoredPayment:
         """One payment. Raises ``NotFound``."""
         return self._have.payments.payment(payment_id)
-
-    def payer(self, found: StoredPayment) -> PayerStatus:
-        """Whether the payer's number is known, and proved to be the customer's."""
-        return self.payers.status(found)
 
     def now_ms(self) -> int:
         return self._have.now_ms()
@@ -88,8 +85,7 @@ class PaymentService:
         if method is None:
             raise Invalid("method", "unknown_method", "There is no such payment method.")
         offer, now_ms = method.offer, self._have.now_ms()
-        most = min(each for each in (offer.amount_max, self.amount_max) if each is not None)
-        if not offer.amount_min <= wish.amount <= most:
+        if not offer.amount_min <= wish.amount <= self.most(offer):
             text = "The amount is less, or more, than can be paid at once."
             raise Invalid("amount", "amount_out_of_range", text)
         organization = self._have.accounts.organization(wish.organization_id)

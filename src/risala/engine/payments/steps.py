@@ -15,6 +15,7 @@ from risala.engine.rules.paying.references import comparable
 from risala.plugins.payment import (
     Confirmation,
     Payment,
+    PaymentField,
     PaymentOffer,
     PaymentPending,
 )
@@ -38,6 +39,11 @@ def to_method(found: StoredPayment, public_url: str) -> Payment:
     )
 
 
+def asked_field(asked: PaymentField) -> AskedField:
+    """A method's field as it is stored and shown."""
+    return AskedField(asked.name, dict(asked.label), asked.is_reference, asked.is_payer)
+
+
 def of_progress(
     found: StoredPayment,
     progress: PaymentPending,
@@ -58,9 +64,7 @@ def of_progress(
         "instructions": dict(progress.instructions),
         "checkout_url": _link(found, progress.checkout_url, offer),
         "asks": tuple(
-            AskedField(each.name, dict(each.label), each.is_reference, each.is_payer)
-            for each in progress.asks
-            if asks_payer or not each.is_payer
+            asked_field(each) for each in progress.asks if asks_payer or not each.is_payer
         ),
         "expires_at": progress.expires_at_ms,
         **_polled(found, progress, now_ms, polls),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
+from risala.engine.model.money import money
+from risala.engine.model.records import payments
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.payments import PaymentState, QueuedPayment, ShownPayment
+from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import shown_text
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
-from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
@@ -52,6 +57,20 @@ _TWINS_MAX: Final = 10
 """The maximum of shown payments with the same reference."""
 
 
+@dataclass(frozen=True, slots=True)
+class PaymentView(QueuedPayment):
+    """A payment as an operator sees it."""
+
+    is_claimed: bool
+    badge: str
+    word: str
+    is_old: bool
+    method_title: str
+    why_told: str
+    fields: tuple[tuple[Markup, str], ...]
+    """What the customer entered, by the name of its field."""
+
+
 async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _listed(visit))
 
@@ -64,42 +83,40 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     status = query.get("status", "claimed")
     asked = {name: cursor for name in ("before", "after") if (cursor := visit.form.text(name))}
     try:
-        found = await visit.perform("payment.queue", status=status, search=search or None, **asked)
+        found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
     except Refusal:  # an invalid cursor in the address
-        found = await visit.perform("payment.queue", status=status)
+        found = await visit.ask(payments.QUEUE, status=status)
     lines = await visit.perform("payment.lines")
     return {
         "found": found,
         "has_texts": bool(lines["lines"]) or lines["unmatched"] > 0,
         "open_texts": sum(each["open"] for each in lines["lines"]) + lines["unmatched"],
-        "payments": [_view(visit, each) for each in found["payments"]],
+        "payments": [_view(visit, each) for each in found.payments],
         "state": status,
         "states": STATES,
         "query": query,
-        "pager": pager_of(visit.at("payments"), query, newer=found["newer"], older=found["older"]),
+        "pager": pager_of(visit.at("payments"), query, newer=found.newer, older=found.older),
     }
 
 
-def _view(visit: PageRequest, payment: Mapping[str, Any]) -> dict[str, Any]:
-    """A payment as an operator sees it."""
-    language, state = visit.words.language, payment["state"]
-    is_claimed = state == "waiting" and payment["byOperator"] and payment["claimedAt"] is not None
-    badge, word = LOOKS["claimed" if is_claimed else state]
-    since = visit.formats.now_ms - ms_of(payment["claimedAt"]) if is_claimed else 0
-    return {
-        **payment,
-        "is_claimed": is_claimed,
-        "badge": badge,
-        "word": word,
-        "is_old": since > OLD_MS,
-        "method_title": in_language(language, payment["title"]) or payment["method"],
-        "why_told": in_language(language, payment["why"]),
-        "fields": [
+def _view(visit: PageRequest, payment: QueuedPayment) -> PaymentView:
+    claimed_at = payment.claimed_at
+    waits = payment.state is PaymentState.WAITING and payment.by_operator
+    is_claimed = waits and claimed_at is not None
+    badge, word = LOOKS["claimed" if is_claimed else payment.state]
+    return PaymentView(
+        **shallow(payment),
+        is_claimed=is_claimed,
+        badge=badge,
+        word=word,
+        is_old=is_claimed and visit.formats.now_ms - (claimed_at or 0) > OLD_MS,
+        method_title=visit.in_language(payment.title) or payment.method,
+        why_told=visit.in_language(payment.why),
+        fields=tuple(
             (visit.words(FIELDS[name]) if name in FIELDS else visit.code(name), text)
-            for name, text in payment["entered"].items()
-        ],
-        "payer": payment.get("payer"),
-    }
+            for name, text in payment.entered.items()
+        ),
+    )
 
 
 async def show_one(visit: PageRequest) -> TrioResponse:
@@ -109,45 +126,45 @@ async def show_one(visit: PageRequest) -> TrioResponse:
 async def _one(visit: PageRequest) -> dict[str, Any]:
     """One payment, its organization's balance, and others that claim to have paid it."""
     payment_id = visit.arguments["payment_id"]
-    found = await visit.perform("payment.queue", status="all", search=payment_id)
-    payment = next((each for each in found["payments"] if each["id"] == payment_id), None)
+    found = await visit.ask(payments.QUEUE, status="all", search=payment_id)
+    payment = next((each for each in found.payments if each.id == payment_id), None)
     if payment is None:
         raise NotFound("There is no such payment.")
-    whose = payment["organizationId"]
+    whose = payment.organization_id
     organization = await visit.perform("org.show", organization_id=whose)
     twins = await _twins(visit, payment)
     return {
         "payment": _view(visit, payment),
+        "amount": money(payment.amount),
         "organization": organization,
-        "after": str(Decimal(organization["balance"]) + Decimal(payment["amount"])),
+        "after": int(Decimal(organization["balance"]).scaleb(2)) + payment.amount,
         "texts": await _texts(visit, payment),
-        "may_poll": payment["state"] in ("begun", "waiting")
-        and (not payment["byOperator"] or payment["askedAgainAt"] is not None),
-        "credited": [each for each in twins if each["state"] == "confirmed"],
-        "rivals": [each for each in twins if each["is_claimed"]],
+        "may_poll": payment.state in (PaymentState.BEGUN, PaymentState.WAITING)
+        and (not payment.by_operator or payment.asked_again_at is not None),
+        "credited": [each for each in twins if each.state is PaymentState.CONFIRMED],
+        "rivals": [each for each in twins if each.is_claimed],
         "reasons": REASONS,
         "form": visit.form,
         "asked": "",
     }
 
 
-async def _twins(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _twins(visit: PageRequest, payment: QueuedPayment) -> list[PaymentView]:
     """The other payments with the reference of one."""
-    if payment["reference"] is None:
+    if payment.reference is None:
         return []
-    found = await visit.perform(
-        "payment.queue", status="all", search=payment["reference"], limit=_TWINS_MAX
-    )
-    same = (each for each in found["payments"] if each["reference"] is not None)
-    return [_view(visit, each) for each in same if each["id"] != payment["id"]]
+    asked = {"status": "all", "search": payment.reference, "limit": _TWINS_MAX}
+    found = (await visit.ask(payments.QUEUE, **asked)).payments
+    same = (each for each in found if each.reference is not None)
+    return [_view(visit, each) for each in same if each.id != payment.id]
 
 
-async def _texts(visit: PageRequest, payment: Mapping[str, Any]) -> list[dict[str, Any]]:
+async def _texts(visit: PageRequest, payment: QueuedPayment) -> list[dict[str, Any]]:
     """The bank's messages about a payment's reference, if a SIM receives them for its method."""
     lines = (await visit.perform("payment.lines"))["lines"]
-    if payment["reference"] is None or payment["method"] not in {each["method"] for each in lines}:
+    if payment.reference is None or payment.method not in {each["method"] for each in lines}:
         return []
-    found = await visit.perform("payment.texts", payment_id=payment["id"], limit=_TWINS_MAX)
+    found = await visit.perform("payment.texts", payment_id=payment.id, limit=_TWINS_MAX)
     return [shown_text(each) for each in found["texts"]]
 
 
@@ -155,7 +172,7 @@ async def poll(visit: PageRequest) -> TrioResponse:
     """Ask the payment's provider now."""
     payment_id = visit.arguments["payment_id"]
     try:
-        await visit.perform("payment.poll", payment_id=payment_id)
+        await visit.ask(payments.POLL, payment_id=payment_id)
     except (Conflict, Unavailable) as error:
         return await visit.again(_ONE, error, await _one(visit))
     return visit.go(visit.at(f"payments/{payment_id}"), POLLED)
@@ -166,7 +183,7 @@ async def confirm(visit: PageRequest) -> TrioResponse:
     more = {"unchecked": True} if form.ticked("unchecked") else {}
     return await _decide(
         visit,
-        "confirm",
+        payments.CONFIRM,
         CREDITED,
         amount=form.amount("amount") or None,
         reference=form.text("reference") or None,
@@ -175,17 +192,21 @@ async def confirm(visit: PageRequest) -> TrioResponse:
 
 
 async def refuse(visit: PageRequest) -> TrioResponse:
-    return await _decide(visit, "refuse", REFUSED, reason=visit.form.text("reason") or None)
+    return await _decide(visit, payments.REFUSE, REFUSED, reason=visit.form.text("reason") or None)
 
 
-async def _decide(visit: PageRequest, way: str, told: str, **given: object) -> TrioResponse:
+async def _decide(
+    visit: PageRequest, ask: Ask[ShownPayment], told: str, **given: object
+) -> TrioResponse:
     payment_id = visit.arguments["payment_id"]
     try:
-        await visit.perform(f"payment.{way}", payment_id=payment_id, **given)
+        await visit.ask(ask, payment_id=payment_id, **given)
     except NotFound:
         raise
     except Refusal as error:
-        return await visit.again(_ONE, error, {**await _one(visit), "asked": way})
+        return await visit.again(
+            _ONE, error, {**await _one(visit), "asked": ask.name.removeprefix("payment.")}
+        )
     return visit.go(visit.at("payments"), told)
 
 

@@ -36,7 +36,7 @@ from risala.http.web.files.downloads import Download, Downloads, TablePart
 from risala.http.web.files.spreadsheet import FileForm
 from risala.http.web.formats import Formats
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD, SentForm, UnsentForms, masked
-from risala.http.web.languages import Words
+from risala.http.web.languages import Words, in_language
 from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
@@ -323,6 +323,10 @@ class PageRequest:
     def name_of(name: str) -> Markup:
         """A name inside a sentence, in an isolate."""
         return Markup("<bdi>{}</bdi>").format(name)
+
+    def in_language(self, texts: Mapping[str, str]) -> str:
+        """A text written in several languages; in English if the reader's is missing."""
+        return in_language(self.words.language, texts)
 
     @staticmethod
     def code(text: str) -> Markup:

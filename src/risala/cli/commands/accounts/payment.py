@@ -15,6 +15,14 @@ from risala.cli.commands.accounts.bank import (
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records import payments
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.payments import (
+    PayerStatus,
+    PaymentPage,
+    PaymentState,
+    ShownPayment,
+)
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -53,33 +61,33 @@ def payment_list(
       risala payment list "My shop" --all --limit 10
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[PaymentPage]:
         found = None if organization is None else await organization_id(session, organization)
-        return await session.perform(
-            "payment.list", organization_id=found, open=not decided, limit=limit, before=before
+        return await session.ask(
+            payments.LIST, organization_id=found, open=not decided, limit=limit, before=before
         )
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Payment", "Organization", "Method", "Amount", "Reference", "State", "Begun (UTC)"),
         (
             (
-                each["id"],
-                each["organizationId"],
-                each["method"],
-                output.money(each["amount"], each["currency"]),
-                each["reference"],
+                each.id,
+                each.organization_id,
+                each.method,
+                output.money(each.amount, each.currency),
+                each.reference,
                 _state_text(each),
-                output.moment(each["begunAt"]),
+                output.at(each.begun_at),
             )
-            for each in found["payments"]
+            for each in found.value.payments
         ),
         empty="No payment waits." if not decided else "No payment yet.",
     )
-    if found["next"]:
-        output.warned(f"There are older ones: --before {found['next']}.")
+    if found.value.next:
+        output.warned(f"There are older ones: --before {found.value.next}.")
 
 
 @payment.command("show")
@@ -92,31 +100,28 @@ def payment_show(options: Options, payment: str) -> None:
     Example: risala payment show pay_…
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.show", payment_id=payment)
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = _ask(payments.SHOW, options, payment)
+    if found is None:
         return
     rows: dict[str, object] = {
-        "Payment": found["id"],
-        "Organization": found["organizationId"],
-        "Method": found["method"],
-        "Amount": output.money(found["amount"], found["currency"]),
-        "Reference": found["reference"],
+        "Payment": found.id,
+        "Organization": found.organization_id,
+        "Method": found.method,
+        "Amount": output.money(found.amount, found.currency),
+        "Reference": found.reference,
         "State": _state_text(found),
-        "Paid from": _payer(found["payer"]),
-        "Begun (UTC)": f"{output.moment(found['begunAt'])} by {found['begunBy']}",
+        "Paid from": _payer(found.payer),
+        "Begun (UTC)": f"{output.at(found.begun_at)} by {found.begun_by}",
     }
-    if found["claimedAt"]:
-        rows["Said to be paid"] = output.moment(found["claimedAt"])
-    if found["decidedAt"]:
-        by = found["decidedBy"] or "its provider"
-        rows["Decided (UTC)"] = f"{output.moment(found['decidedAt'])} by {by}"
-    if found["paid"]:
-        rows["Credited"] = output.money(found["paid"], found["currency"])
-    if found["why"]:
-        rows["Why"] = found["why"]["en"]
+    if found.claimed_at is not None:
+        rows["Said to be paid"] = output.at(found.claimed_at)
+    if found.decided_at is not None:
+        by = found.decided_by or "its provider"
+        rows["Decided (UTC)"] = f"{output.at(found.decided_at)} by {by}"
+    if found.paid is not None:
+        rows["Credited"] = output.money(found.paid, found.currency)
+    if found.why:
+        rows["Why"] = found.why["en"]
     output.fields(rows)
 
 
@@ -143,23 +148,22 @@ def payment_confirm(
       risala payment confirm pay_… --amount 95 --reference BK-4711
     """
 
-    async def work(session: GatewaySession) -> tuple[Json, Json]:
-        found = await session.perform(
-            "payment.confirm",
+    async def work(session: GatewaySession) -> tuple[Reply[ShownPayment], Json]:
+        found = await session.ask(
+            payments.CONFIRM,
             payment_id=payment,
             amount=amount,
             reference=reference,
             unchecked=unchecked or None,
         )
-        after = await session.perform("org.show", organization_id=found["organizationId"])
-        return found, after
+        whose = found.value.organization_id
+        return found, await session.perform("org.show", organization_id=whose)
 
     found, after = options.run(work)
-    if not output.show(options.json, found):
-        paid = output.money(found["paid"], found["currency"])
-        balance = output.money(after["balance"], after["currency"])
-        name = output.clean(after["name"])
-        output.said(f"Credited {paid} to {name}: the balance is {balance}.")
+    if not output.show(options.json, found.json):
+        paid = output.money(found.value.paid or 0, found.value.currency)
+        balance, name = output.money(after["balance"], after["currency"]), after["name"]
+        output.said(f"Credited {paid} to {output.clean(name)}: the balance is {balance}.")
 
 
 @payment.command("refuse")
@@ -173,12 +177,9 @@ def payment_refuse(options: Options, payment: str, reason: str) -> None:
     Example: risala payment refuse pay_… "No such transfer has come."
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.refuse", payment_id=payment, reason=reason)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"{found['id']} is refused.")
+    found = _ask(payments.REFUSE, options, payment, reason=reason)
+    if found is not None:
+        output.said(f"{found.id} is refused.")
 
 
 @payment.command("poll")
@@ -191,30 +192,39 @@ def payment_poll(options: Options, payment: str) -> None:
     Example: risala payment poll pay_…
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.poll", payment_id=payment)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"{found['id']}: {_state_text(found)}.")
+    found = _ask(payments.POLL, options, payment)
+    if found is not None:
+        output.said(f"{found.id}: {_state_text(found)}.")
 
 
 for _command in (payment_texts, payment_dismiss, payment_lines, payment_reconcile):
     payment.add_command(_command)
 
 
-def _payer(payer: Json | None) -> str | None:
+def _ask(
+    ask: Ask[ShownPayment], options: Options, payment_id: str, **more: str
+) -> ShownPayment | None:
+    """A payment; None: it was shown as JSON."""
+
+    async def work(session: GatewaySession) -> Reply[ShownPayment]:
+        return await session.ask(ask, payment_id=payment_id, **more)
+
+    found = options.run(work)
+    return None if output.show(options.json, found.json) else found.value
+
+
+def _payer(payer: PayerStatus | None) -> str | None:
     """The payer's number, and whether it is the customer's."""
     if payer is None:
         return None
     words = {"checked": "it is the customer's", "none": "nobody checked"}
-    return f"{payer['number']} ({words.get(payer['state'], 'not shown to be theirs yet')})"
+    return f"{payer.number} ({words.get(payer.state, 'not shown to be theirs yet')})"
 
 
-def _state_text(found: Json) -> str:
+def _state_text(found: ShownPayment) -> str:
     """The payment's state, and the party that it waits for."""
-    if found["state"] != "waiting":
-        return str(found["state"])
-    if found["asks"] or not found["byOperator"]:
-        return "waiting for the customer" if found["asks"] else "waiting for the provider"
+    if found.state is not PaymentState.WAITING:
+        return found.state.value
+    if found.asks or not found.by_operator:
+        return "waiting for the customer" if found.asks else "waiting for the provider"
     return "waiting for you"

@@ -85,21 +85,6 @@ def _money(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
 
 
-def payment(conn: sqlite3.Connection, payment_id: str) -> Seen | None:
-    try:
-        found = payments.payment(conn, payment_id)
-    except NotFound:
-        return None
-    values = {
-        "method": found.method,
-        "amount": money(found.amount),
-        "state": found.state.value,
-        "reference": found.reference,
-        "paid": _money(found.paid),
-    }
-    return Seen(found.organization_id, values)
-
-
 def bank_text(conn: sqlite3.Connection, text_id: str) -> Seen | None:
     """Without its words and its payer's number."""
     try:
@@ -139,6 +124,7 @@ def seen(
 
 key: Final = partial(seen, accounts.key)
 sender: Final = partial(seen, senders.sender)
+payment: Final = partial(seen, payments.payment)
 
 
 def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:

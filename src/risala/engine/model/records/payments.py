@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypedDict
+from typing import Annotated, Final, TypedDict
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment, Money
 
 
 class PaymentState(StrEnum):
@@ -38,57 +41,57 @@ class AskedField:
 
 @dataclass(frozen=True, slots=True)
 class StoredPayment:
-    id: str
-    organization_id: str
-    method: str
-    amount: int
+    id: Annotated[str, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    method: Annotated[str, AUDITED]
+    amount: Annotated[Money, AUDITED]
     """Minor units that the customer wants to pay."""
-    currency: str
-    language: str
-    state: PaymentState
+    currency: Annotated[str, UNAUDITED]
+    language: Annotated[str, UNAUDITED]
+    state: Annotated[PaymentState, AUDITED]
     """As stored: :meth:`state_at` includes expiry."""
-    by_operator: bool
+    by_operator: Annotated[bool, UNAUDITED]
     """An operator settles it; else its provider."""
-    reference: str | None
-    reference_key: str | None
+    reference: Annotated[str | None, AUDITED]
+    reference_key: Annotated[str | None, UNAUDITED]
     """The reference in comparable form."""
-    instructions: Texts
-    checkout_url: str | None
-    asks: tuple[AskedField, ...]
+    instructions: Annotated[Texts, UNAUDITED]
+    checkout_url: Annotated[str | None, UNAUDITED]
+    asks: Annotated[tuple[AskedField, ...], UNAUDITED]
     """What the customer has to enter next."""
-    entered: Mapping[str, str] = field(repr=False)
-    cause: str | None
+    entered: Annotated[Mapping[str, str], UNAUDITED] = field(repr=False)
+    cause: Annotated[str | None, UNAUDITED]
     """For a refusal: ``declined``, ``canceled``, ``unknown``, or ``operator``."""
-    why: Texts
+    why: Annotated[Texts, UNAUDITED]
     """The refusal's text for the customer."""
-    provider: str | None
+    provider: Annotated[str | None, UNAUDITED]
     """The owner of its reference, once it is confirmed."""
-    paid: int | None
+    paid: Annotated[Money | None, AUDITED]
     """Minor units that really came, once it is confirmed."""
-    payer: str | None = field(repr=False)
-    entry: int | None
+    payer: Annotated[str | None, UNAUDITED] = field(repr=False)
+    entry: Annotated[int | None, UNAUDITED]
     """The number of its ledger entry."""
-    begun_by: str
-    decided_by: str | None
+    begun_by: Annotated[str, UNAUDITED]
+    decided_by: Annotated[str | None, UNAUDITED]
     """Who confirmed or refused it; None: its provider."""
-    begun_at: int
-    claimed_at: int | None
+    begun_at: Annotated[int, UNAUDITED]
+    claimed_at: Annotated[int | None, UNAUDITED]
     """When the customer reported that they paid."""
-    decided_at: int | None
-    expires_at: int | None
-    poll_at: int | None = None
+    decided_at: Annotated[int | None, UNAUDITED]
+    expires_at: Annotated[int | None, UNAUDITED]
+    poll_at: Annotated[int | None, UNAUDITED] = None
     """When its provider is asked next; None: never."""
-    polls: int = 0
+    polls: Annotated[int, UNAUDITED] = 0
     """How often the provider was asked."""
-    poll_every: int | None = None
+    poll_every: Annotated[int | None, UNAUDITED] = None
     """Milliseconds that the method wants between two polls, at first."""
-    payer_number: str | None = field(default=None, repr=False)
+    payer_number: Annotated[str | None, UNAUDITED] = field(default=None, repr=False)
     """The number from which the customer says they paid."""
-    payer_session: str | None = None
+    payer_session: Annotated[str | None, UNAUDITED] = None
     """The session of the last code sent to that number."""
-    payer_codes: int = 0
+    payer_codes: Annotated[int, UNAUDITED] = 0
     """How many codes were sent."""
-    payer_checked_at: int | None = None
+    payer_checked_at: Annotated[int | None, UNAUDITED] = None
     """When the customer entered the code: the number is theirs."""
 
     @property
@@ -100,6 +103,125 @@ class StoredPayment:
         """Its state at a given time."""
         over = self.expires_at is not None and self.expires_at <= now_ms
         return PaymentState.EXPIRED if over and self.is_open else self.state
+
+
+class PayerState(StrEnum):
+    """Whether a customer has proved that the payer's number is theirs."""
+
+    NONE = "none"
+    """Not needed: the method does not ask, or no organization of the operator sends codes."""
+    UNSENT = "unsent"
+    """A code could not be sent, or the last one has expired."""
+    SENT = "sent"
+    CHECKED = "checked"
+
+
+@dataclass(frozen=True, slots=True)
+class PayerStatus:
+    """The payer's number, and whether it is proved to be the customer's."""
+
+    number: str
+    state: PayerState
+    codes_left: int
+    """How many further codes may be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPayment:
+    """A payment at a moment."""
+
+    id: str
+    organization_id: str
+    method: str
+    amount: Money
+    currency: str
+    state: PaymentState
+    by_operator: bool
+    reference: str | None
+    entered: Mapping[str, str] = field(repr=False)
+    payer: PayerStatus | None
+    """None: nobody was asked for the payer's number."""
+    instructions: Texts
+    checkout_url: str | None
+    """None also where nothing is to be paid any more."""
+    asks: tuple[AskedField, ...]
+    """Empty also where nothing is to be entered any more."""
+    cause: str | None
+    why: Texts
+    paid: Money | None
+    entry: int | None
+    begun_by: str
+    decided_by: str | None
+    begun_at: Moment
+    claimed_at: Moment | None
+    decided_at: Moment | None
+    expires_at: Moment | None
+    asked_again_at: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentPage:
+    """Payments, the newest first."""
+
+    payments: tuple[ShownPayment, ...]
+    next: str | None
+    """The ``before`` of the next page; None: this is the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPayment(ShownPayment):
+    """A payment with what its decision is made by."""
+
+    organization_name: str
+    title: Texts
+    """Of its method; empty: there is no such method any more."""
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentQueue:
+    payments: tuple[QueuedPayment, ...]
+    newer: str | None
+    older: str | None
+    looked_to: Moment | None
+    """The search came this far; None: to the end."""
+    waiting: int
+    oldest_at: Moment | None
+    """Since when the first of those that wait does."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedMethod:
+    """A way to top up."""
+
+    name: str
+    title: Texts
+    amount_min: Money
+    amount_max: Money
+    asks_first: tuple[AskedField, ...]
+    demo_only: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentMethods:
+    """How organizations may top up."""
+
+    methods: tuple[OfferedMethod, ...]
+    currency: str
+
+
+METHODS: Final = Ask("payment.methods", PaymentMethods)
+BEGIN: Final = Ask("payment.begin", ShownPayment)
+LIST: Final = Ask("payment.list", PaymentPage)
+SHOW: Final = Ask("payment.show", ShownPayment)
+RETRY: Final = Ask("payment.retry", ShownPayment)
+CLAIM: Final = Ask("payment.claim", ShownPayment)
+SEND_CODE: Final = Ask("payment.send_code", ShownPayment)
+CHECK_PAYER: Final = Ask("payment.check_payer", ShownPayment)
+POLL: Final = Ask("payment.poll", ShownPayment)
+CONFIRM: Final = Ask("payment.confirm", ShownPayment)
+REFUSE: Final = Ask("payment.refuse", ShownPayment)
+QUEUE: Final = Ask("payment.queue", PaymentQueue)
 
 
 class PaymentChange(TypedDict, total=False):

@@ -113,9 +113,12 @@ def camel(name: str) -> str:
     return first + "".join(each.capitalize() for each in others)
 
 
-def shallow(record: object) -> dict[str, Any]:
-    """The fields of a record by their names, unchanged."""
-    return {each.name: getattr(record, each.name) for each in fields_of(type(record))}
+def shallow(record: object, shape: type[Any] | None = None) -> dict[str, Any]:
+    """The fields of a record by their names, unchanged; if ``shape`` is given, those that it has
+    too."""
+    names = {each.name for each in fields_of(shape or type(record))}
+    own = (each.name for each in fields_of(type(record)))
+    return {name: getattr(record, name) for name in own if name in names}
 
 
 # -- to JSON

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.payments import (
+    QUEUE,
     STATES,
     WAITING,
     PaymentFilter,
+    PaymentQueue,
+    QueuedPayment,
     StoredPayment,
-    Texts,
 )
-from risala.engine.model.times import maybe_iso
+from risala.engine.model.records.record import shallow
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeText,
     MaybeWhole,
     one_of,
 )
 from risala.engine.operations.cursors import MaybeIdPlace, written
-from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.paying.payments import ShownPayment, payment_wire, shown
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.paying.payments import shown
 from risala.engine.rules.roles import OPERATORS
 from risala.plugins.payment import normalised_reference
 
@@ -55,49 +55,6 @@ class ListClaims(Arguments):
     limit: MaybeWhole = None
 
 
-@dataclass(frozen=True, slots=True)
-class QueuedPayment:
-    """A payment with what its decision is made by."""
-
-    shown: ShownPayment
-    organization_name: str
-    title: Texts
-    """Of its method; empty: there is no such method any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentQueue:
-    payments: tuple[QueuedPayment, ...]
-    newer: Place | None
-    older: Place | None
-    looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked; None: as far as there are any."""
-    waiting: int
-    oldest: int | None
-    """Since when the first of those that wait does, UTC epoch milliseconds."""
-
-
-def _queued_wire(found: QueuedPayment) -> Json:
-    stored = found.shown.payment
-    return {
-        **payment_wire(found.shown),
-        "organizationName": found.organization_name,
-        "title": dict(found.title),
-        "language": stored.language,
-    }
-
-
-def _queue_wire(queue: PaymentQueue) -> Json:
-    return {
-        "payments": [_queued_wire(each) for each in queue.payments],
-        "newer": written(queue.newer),
-        "older": written(queue.older),
-        "lookedTo": maybe_iso(queue.looked_to),
-        "waiting": queue.waiting,
-        "oldestAt": maybe_iso(queue.oldest),
-    }
-
-
 async def _list(call: Call[ListClaims]) -> PaymentQueue:
     given, payments = call.given, call.services.repositories.payments
     limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
@@ -106,8 +63,8 @@ async def _list(call: Call[ListClaims]) -> PaymentQueue:
     found = read(wanted, steps)
     return PaymentQueue(
         tuple(_queued(call, each) for each in found.found),
-        found.newer,
-        found.older,
+        written(found.newer),
+        written(found.older),
         None if found.looked_to is None else found.looked_to.begun_at,
         payments.count_claimed(),
         payments.first_claimed_at(),
@@ -131,18 +88,14 @@ def _queued(call: Call[Any], found: StoredPayment) -> QueuedPayment:
     services = call.services
     offer = services.payments.offers.get(found.method)
     name = services.accounts.organization(found.organization_id).name
-    title = {} if offer is None else offer.title
-    return QueuedPayment(shown(call, found), name, title)
+    return QueuedPayment(
+        **shallow(shown(call, found)),
+        organization_name=name,
+        title={} if offer is None else offer.title,
+        language=found.language,
+    )
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="payment.queue",
-        arguments=ListClaims,
-        result=PaymentQueue,
-        wire=_queue_wire,
-        handler=_list,
-        roles=OPERATORS,
-        crosses=True,
-    ),
+    operation(QUEUE, ListClaims, _list, roles=OPERATORS, crosses=True),
 )

@@ -7,9 +7,11 @@ from typing import Any, Final
 from pydantic import Field
 
 from risala.engine.model.audit import AuditImage
+from risala.engine.model.records import payments
+from risala.engine.model.records.payments import ShownPayment
 from risala.engine.operations.arguments import MaybeText, Text
-from risala.engine.operations.operation import Call, Operation
-from risala.engine.operations.paying.payments import OfPayment, ShownPayment, of_one, shown
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.operations.paying.payments import STEP, OfPayment, shown
 from risala.engine.rules.roles import OPERATORS, OWNERS
 
 
@@ -49,7 +51,7 @@ async def _poll(call: Call[OfPayment]) -> ShownPayment:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    of_one("payment.send_code", SendPayerCode, _send, OWNERS, changes=True, tops_up=True),
-    of_one("payment.check_payer", CheckPayer, _check, OWNERS, changes=True, tops_up=True),
-    of_one("payment.poll", OfPayment, _poll, OPERATORS, changes=True, tops_up=True),
+    operation(payments.SEND_CODE, SendPayerCode, _send, roles=OWNERS, **STEP),
+    operation(payments.CHECK_PAYER, CheckPayer, _check, roles=OWNERS, **STEP),
+    operation(payments.POLL, OfPayment, _poll, roles=OPERATORS, **STEP),
 )

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.callers import Role
 from risala.engine.model.errors import Forbidden
-from risala.engine.model.money import money
 from risala.engine.model.people import Language
-from risala.engine.model.records.payments import AskedField, PaymentState, StoredPayment, Texts
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records import payments
+from risala.engine.model.records.payments import (
+    OfferedMethod,
+    PaymentMethods,
+    PaymentPage,
+    PaymentState,
+    ShownPayment,
+    StoredPayment,
+)
+from risala.engine.model.records.record import shallow
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Amount,
     ArgumentKind,
     Arguments,
-    Json,
     MaybeAmount,
     MaybeFlag,
     MaybeText,
@@ -34,11 +37,11 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
-from risala.engine.operations.operation import Call, Operation
-from risala.engine.payments.payers import PayerStatus
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.payments.sources import PaymentWish
+from risala.engine.payments.steps import asked_field
 from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
-from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner, PaymentField, PaymentOffer
+from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner
 
 LISTED_MAX: Final = 200
 """Payments of one answer at most."""
@@ -82,9 +85,6 @@ class OfPayment(Arguments):
     payment_id: Text
 
 
-A = TypeVar("A", bound=OfPayment)
-
-
 class ClaimPayment(OfPayment):
     """Say that it is paid, with what the method asks."""
 
@@ -122,118 +122,31 @@ class RefusePayment(OfPayment):
     reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentMethods:
-    """How organizations may top up, and the most that is paid at once, in minor units."""
-
-    offers: Mapping[str, PaymentOffer]
-    amount_max: int
-    currency: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPayment:
-    """A payment at a moment."""
-
-    payment: StoredPayment
-    state: PaymentState
-    payer: PayerStatus
-
-
-@dataclass(frozen=True, slots=True)
-class PaymentPage:
-    """Payments, the newest first."""
-
-    payments: tuple[ShownPayment, ...]
-    next: str | None
-    """The ``before`` of the next page; None: this is the last one."""
-
-
-def _methods_wire(found: PaymentMethods) -> Json:
-    def most(offer: PaymentOffer) -> int:
-        own = offer.amount_max
-        return found.amount_max if own is None else min(own, found.amount_max)
-
-    return {
-        "methods": [
-            {
-                "name": name,
-                "title": dict(offer.title),
-                "amountMin": money(offer.amount_min),
-                "amountMax": money(most(offer)),
-                "asksFirst": [_asked_wire(each) for each in offer.asks_first],
-                "demoOnly": offer.only_in_demo,
-            }
-            for name, offer in found.offers.items()
-            if offer.begun_by is Beginner.CUSTOMER
-        ],
-        "currency": found.currency,
-    }
-
-
-def _asked_wire(asked: AskedField | PaymentField) -> Json:
-    label: Texts = asked.label
-    return {
-        "name": asked.name,
-        "label": dict(label),
-        "isReference": asked.is_reference,
-        "isPayer": asked.is_payer,
-    }
-
-
-def payment_wire(shown: ShownPayment) -> Json:
-    """A payment with how it stands; amounts as decimal strings."""
-    found = shown.payment
-    asks: tuple[AskedField, ...] = found.asks if shown.state is PaymentState.WAITING else ()
-    waits = shown.state is PaymentState.WAITING
-    return {
-        "id": found.id,
-        "organizationId": found.organization_id,
-        "method": found.method,
-        "amount": money(found.amount),
-        "currency": found.currency,
-        "state": shown.state.value,
-        "byOperator": found.by_operator,
-        "reference": found.reference,
-        "entered": dict(found.entered),
-        "payer": _payer_wire(shown.payer),
-        "instructions": dict(found.instructions),
-        "checkoutUrl": found.checkout_url if waits else None,
-        "asks": [_asked_wire(each) for each in asks],
-        "cause": found.cause,
-        "why": dict(found.why),
-        "paid": None if found.paid is None else money(found.paid),
-        "entry": found.entry,
-        "begunBy": found.begun_by,
-        "decidedBy": found.decided_by,
-        "begunAt": iso(found.begun_at),
-        "claimedAt": maybe_iso(found.claimed_at),
-        "decidedAt": maybe_iso(found.decided_at),
-        "expiresAt": maybe_iso(found.expires_at),
-        "askedAgainAt": maybe_iso(found.poll_at),
-    }
-
-
-def _payer_wire(payer: PayerStatus) -> Json | None:
-    """The payer's number, and how far it is shown to be the customer's; null: nobody asked."""
-    if payer.number is None:
-        return None
-    return {"number": payer.number, "state": payer.state.value, "codesLeft": payer.codes_left}
-
-
-def _page_wire(page: PaymentPage) -> Json:
-    return {"payments": [payment_wire(each) for each in page.payments], "next": page.next}
-
-
 def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
     """A payment at the moment of a call."""
-    payer = call.services.payments.payer(found)
-    return ShownPayment(found, found.state_at(call.now_ms), payer)
+    values = shallow(found, ShownPayment)
+    values["state"] = state = found.state_at(call.now_ms)
+    if state is not PaymentState.WAITING:
+        values |= {"checkout_url": None, "asks": ()}
+    values["payer"] = call.services.payments.payers.status(found)
+    return ShownPayment(**values, asked_again_at=found.poll_at)
 
 
 async def _methods(call: Call[NoArguments]) -> PaymentMethods:
     desk = call.services.payments
-    return PaymentMethods(desk.offers, desk.amount_max, call.services.settings.service.currency)
+    methods = (
+        OfferedMethod(
+            name,
+            offer.title,
+            offer.amount_min,
+            desk.most(offer),
+            tuple(asked_field(each) for each in offer.asks_first),
+            offer.only_in_demo,
+        )
+        for name, offer in desk.offers.items()
+        if offer.begun_by is Beginner.CUSTOMER
+    )
+    return PaymentMethods(tuple(methods), call.services.settings.service.currency)
 
 
 async def _begin(call: Call[BeginPayment]) -> ShownPayment:
@@ -273,7 +186,7 @@ async def _list(call: Call[ListPayments]) -> PaymentPage:
         is_open=bool(given.open),
     )
     page = tuple(shown(call, each) for each in found[:limit])
-    return PaymentPage(page, page[-1].payment.id if len(found) > limit else None)
+    return PaymentPage(page, page[-1].id if len(found) > limit else None)
 
 
 async def _show(call: Call[OfPayment]) -> ShownPayment:
@@ -302,63 +215,35 @@ async def _refuse(call: Call[RefusePayment]) -> ShownPayment:
     return shown(call, found)
 
 
-def of_one(
-    name: str,
-    arguments: type[A],
-    handler: Callable[[Call[A]], Awaitable[ShownPayment]],
-    roles: frozenset[Role],
-    *,
-    changes: bool = False,
-    tops_up: bool = False,
-) -> Operation[A, ShownPayment]:
-    """An operation on one payment, which answers with it."""
-    return Operation(
-        name=name,
-        arguments=arguments,
-        result=ShownPayment,
-        wire=payment_wire,
-        handler=handler,
-        roles=roles,
-        owner=owners.of_payment,
-        changes=changes,
-        tops_up=tops_up,
-    )
-
-
+STEP: Final[dict[str, Any]] = {
+    "owner": owners.of_payment,
+    "changes": StoredPayment,
+    "tops_up": True,
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="payment.methods",
-        arguments=NoArguments,
-        result=PaymentMethods,
-        wire=_methods_wire,
-        handler=_methods,
-        roles=VIEWERS,
-        for_all=True,
-    ),
-    Operation(
-        name="payment.begin",
-        arguments=BeginPayment,
-        result=ShownPayment,
-        wire=payment_wire,
-        handler=_begin,
+    operation(payments.METHODS, NoArguments, _methods, roles=VIEWERS, for_all=True),
+    operation(
+        payments.BEGIN,
+        BeginPayment,
+        _begin,
         roles=OWNERS,
         owner=owners.named,
-        changes=True,
+        changes=StoredPayment,
         tops_up=True,
     ),
-    Operation(
-        name="payment.list",
-        arguments=ListPayments,
-        result=PaymentPage,
-        wire=_page_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-        crosses=True,
+    operation(payments.LIST, ListPayments, _list, roles=VIEWERS, owner=owners.named, crosses=True),
+    operation(payments.SHOW, OfPayment, _show, roles=VIEWERS, owner=owners.of_payment),
+    operation(
+        payments.RETRY, OfPayment, _go_on, roles=OWNERS, owner=owners.of_payment, tops_up=True
     ),
-    of_one("payment.show", OfPayment, _show, VIEWERS),
-    of_one("payment.retry", OfPayment, _go_on, OWNERS, tops_up=True),
-    of_one("payment.claim", ClaimPayment, _claim, OWNERS, changes=True, tops_up=True),
-    of_one("payment.confirm", ConfirmPayment, _confirm, OPERATORS, changes=True, tops_up=True),
-    of_one("payment.refuse", RefusePayment, _refuse, OPERATORS, changes=True),
+    operation(payments.CLAIM, ClaimPayment, _claim, roles=OWNERS, **STEP),
+    operation(payments.CONFIRM, ConfirmPayment, _confirm, roles=OPERATORS, **STEP),
+    operation(
+        payments.REFUSE,
+        RefusePayment,
+        _refuse,
+        roles=OPERATORS,
+        owner=owners.of_payment,
+        changes=StoredPayment,
+    ),
 )

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
+from risala.engine.model.records import payments
+from risala.engine.model.records.payments import PaymentState
 from risala.http.dashboard.billing.entries import page_of
-from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -76,25 +77,13 @@ async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, 
 
 async def _ways(visit: PageRequest) -> dict[str, Any]:
     """The possible ways to pay, and the unfinished payments."""
-    methods = [
-        {
-            **each,
-            "title": in_language(visit, each["title"]),
-            "asksFirst": [
-                {**asked, "label": in_language(visit, asked["label"])}
-                for asked in each["asksFirst"]
-            ],
-        }
-        for each in (await visit.perform("payment.methods"))["methods"]
-    ]
-    titles = {each["name"]: each["title"] for each in methods}
-    under_way = await visit.perform_here("payment.list", open=True, limit=_WAITING_MAX)
+    methods = (await visit.ask(payments.METHODS)).methods
+    under_way = await visit.ask_here(payments.LIST, open=True, limit=_WAITING_MAX)
     return {
         "methods": methods,
+        "titles": {each.name: visit.in_language(each.title) for each in methods},
         "under_way": [
-            {**each, "title": titles.get(each["method"], each["method"])}
-            for each in under_way["payments"]
-            if each["state"] != "expired"
+            each for each in under_way.payments if each.state is not PaymentState.EXPIRED
         ],
     }
 

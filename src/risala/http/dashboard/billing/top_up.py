@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records import payments
+from risala.engine.model.records.payments import PayerState, PaymentState, ShownPayment
 from risala.http.dashboard.billing import statement
-from risala.http.dashboard.billing.words import in_language
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -32,8 +32,8 @@ async def begin(visit: PageRequest) -> TrioResponse:
         if name.startswith(prefix) and form.text(name)
     }
     try:
-        payment = await visit.perform_here(
-            "payment.begin",
+        payment = await visit.ask_here(
+            payments.BEGIN,
             method=method,
             amount=form.amount("amount"),
             language=visit.words.language.value,
@@ -44,7 +44,7 @@ async def begin(visit: PageRequest) -> TrioResponse:
         if _ENTERED in faults:
             faults[f"{prefix}{_field(error)}"] = faults.pop(_ENTERED)
         return await visit.wrong(statement.PAGE, faults, await statement.values(visit), form=form)
-    return visit.go(_at(visit, payment["id"]))
+    return visit.go(_at(visit, payment.id))
 
 
 def _field(error: Refusal) -> str:
@@ -59,11 +59,11 @@ async def show(visit: PageRequest) -> TrioResponse:
 async def claim(visit: PageRequest) -> TrioResponse:
     entered = {each: text for each in visit.form.fields if (text := visit.form.text(each))}
     payment = await _payment(visit)
-    asked = {each["name"] for each in payment["asks"]}
+    asked = {each.name for each in payment.asks}
     try:
-        await visit.perform(
-            "payment.claim",
-            payment_id=payment["id"],
+        await visit.ask(
+            payments.CLAIM,
+            payment_id=payment.id,
             entered={name: text for name, text in entered.items() if name in asked},
         )
     except Refusal as error:
@@ -71,24 +71,24 @@ async def claim(visit: PageRequest) -> TrioResponse:
         if _ENTERED in faults:
             faults[_field(error)] = faults.pop(_ENTERED)
         return await visit.wrong(_PAGE, faults, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment["id"]), CLAIMED)
+    return visit.go(_at(visit, payment.id), CLAIMED)
 
 
 async def retry(visit: PageRequest) -> TrioResponse:
     """Ask the provider again, that did not answer when the payment was begun."""
     payment = await _payment(visit)
-    await visit.perform("payment.retry", payment_id=payment["id"])
-    return visit.go(_at(visit, payment["id"]))
+    await visit.ask(payments.RETRY, payment_id=payment.id)
+    return visit.go(_at(visit, payment.id))
 
 
 async def send_code(visit: PageRequest) -> TrioResponse:
     """Send another code to the number that the customer paid from."""
     payment, number = await _payment(visit), visit.form.text("number") or None
     try:
-        await visit.perform("payment.send_code", payment_id=payment["id"], number=number)
+        await visit.ask(payments.SEND_CODE, payment_id=payment.id, number=number)
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment["id"]), CODE_SENT)
+    return visit.go(_at(visit, payment.id), CODE_SENT)
 
 
 async def check_payer(visit: PageRequest) -> TrioResponse:
@@ -97,42 +97,41 @@ async def check_payer(visit: PageRequest) -> TrioResponse:
     try:
         if not code:
             raise Invalid("code", "missing", "`code` is required.")
-        await visit.perform("payment.check_payer", payment_id=payment["id"], code=code)
+        await visit.ask(payments.CHECK_PAYER, payment_id=payment.id, code=code)
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit), form=visit.form)
-    return visit.go(_at(visit, payment["id"]), CLAIMED)
+    return visit.go(_at(visit, payment.id), CLAIMED)
 
 
-async def _payment(visit: PageRequest) -> dict[str, Any]:
-    return await visit.perform("payment.show", payment_id=visit.arguments["payment_id"])
+async def _payment(visit: PageRequest) -> ShownPayment:
+    return await visit.ask(payments.SHOW, payment_id=visit.arguments["payment_id"])
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
     payment = await _payment(visit)
-    methods: Sequence[Mapping[str, Any]] = (await visit.perform("payment.methods"))["methods"]
-    titles = {each["name"]: in_language(visit, each["title"]) for each in methods}
-    asks = [{**each, "label": in_language(visit, each["label"])} for each in payment["asks"]]
+    methods = (await visit.ask(payments.METHODS)).methods
+    titles = {each.name: visit.in_language(each.title) for each in methods}
     return {
         "payment": payment,
-        "title": titles.get(payment["method"], payment["method"]),
-        "instructions": in_language(visit, payment["instructions"]),
-        "why": in_language(visit, payment["why"]),
-        "asks": asks,
+        "title": titles.get(payment.method, payment.method),
+        "instructions": visit.in_language(payment.instructions),
+        "why": visit.in_language(payment.why),
+        "asks": payment.asks,
         "labels": {
             "code": visit.words("Code"),
             "number": visit.words("Number that you paid from"),
-            **{each["name"]: each["label"] for each in asks},
+            **{each.name: visit.in_language(each.label) for each in payment.asks},
         },
         "owed": _is_owed(payment),
-        "own": f"billing/payments/{payment['id']}",
+        "own": f"billing/payments/{payment.id}",
     }
 
 
-def _is_owed(payment: Mapping[str, Any]) -> bool:
+def _is_owed(payment: ShownPayment) -> bool:
     """Whether the customer is to show that the payer's number is theirs."""
-    payer = payment["payer"]
-    waits = payment["state"] == "waiting" and not payment["asks"]
-    return waits and payer is not None and payer["state"] in ("sent", "unsent")
+    payer = payment.payer
+    waits = payment.state is PaymentState.WAITING and not payment.asks
+    return waits and payer is not None and payer.state in (PayerState.SENT, PayerState.UNSENT)
 
 
 def _at(visit: PageRequest, payment_id: str) -> str:
