@@ -7,7 +7,7 @@ transactions that read the rows again decide the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Final
 
 import structlog
@@ -19,6 +19,9 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.records.bank_texts import (
     MAY_YET,
     BankText,
+    LineCaps,
+    Lines,
+    LineStatus,
     Read,
     TextCredit,
     TextWhy,
@@ -28,7 +31,7 @@ from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.sources import PaymentSources
 from risala.engine.rules.paying.bank_texts import DAY_MS
 from risala.engine.rules.paying.references import comparable
-from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind, TextReading
+from risala.plugins.payment_texts import HearsTexts, TextKind, TextReading
 from risala.sms.message import Inbound
 
 log = structlog.get_logger(__name__)
@@ -40,29 +43,6 @@ operator sees all of them."""
 _BELIEVED: Final = (TextKind.CREDIT, TextKind.DEBIT, TextKind.NOTICE)
 _HOPELESS: Final = (TextKind.FOREIGN_SENDER, TextKind.FOREIGN_CENTRE, TextKind.NO_PATTERN)
 """From the weakest to the strongest evidence of a text's origin."""
-
-
-@dataclass(frozen=True, slots=True)
-class LineStatus:
-    """The state of a method's texts."""
-
-    method: str
-    carrier: str
-    caps: CreditCaps | None
-    """None: nothing is credited automatically."""
-    credited: int
-    """Minor units that texts alone have credited in the last 24 hours."""
-    balance: int | None
-    """Its account's balance, as far as the texts were followed; None: not known yet."""
-    balance_at: int | None
-    balance_said_by: str | None
-    """Who entered it; None: a text."""
-    continues: bool | None
-    """Whether the last text continued it; None: none came."""
-    open: int
-    """Texts that wait for the operator."""
-    last_at: int | None
-    """When the last text came."""
 
 
 class BankSmsReader:
@@ -146,11 +126,11 @@ class BankSmsReader:
 
     # -- operators
 
-    def status(self) -> tuple[LineStatus, ...]:
+    def status(self) -> Lines:
         """The state of each method's texts."""
-        return tuple(
-            self._status_of(name, method) for name, method in self._have.lines.listeners.items()
-        )
+        listeners = self._have.lines.listeners.items()
+        lines = tuple(self._status_of(name, method) for name, method in listeners)
+        return Lines(lines, self._texts.count_open(None))
 
     def _status_of(self, name: str, method: HearsTexts) -> LineStatus:
         texts, since = self._texts, self._have.now_ms() - DAY_MS
@@ -159,8 +139,9 @@ class BankSmsReader:
         return LineStatus(
             method=name,
             carrier=method.carrier,
-            caps=method.caps,
-            credited=texts.credited_by_itself(name, since),
+            by_itself=method.caps is not None,
+            caps=None if method.caps is None else LineCaps(**asdict(method.caps)),
+            credited_day=texts.credited_by_itself(name, since),
             balance=None if known is None else known.balance,
             balance_at=None if known is None else known.at,
             balance_said_by=None if known is None else known.said_by,

@@ -3,14 +3,17 @@ of the account."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, NotFound, Refusal
+from risala.engine.model.records import bank_texts, payments
+from risala.engine.model.records.bank_texts import ShownText
+from risala.engine.model.records.record import shallow
 from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_, NC_, in_language
+from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
@@ -50,6 +53,21 @@ RECONCILED: Final = N_("Texts go on from this balance.")
 _LIST: Final = "bank/list.html"
 
 
+@dataclass(frozen=True, slots=True)
+class TextView(ShownText):
+    """A text as an operator sees it."""
+
+    badge: str
+    word: str
+    why_told: str | None
+
+
+def shown_text(text: ShownText) -> TextView:
+    """A text as an operator sees it."""
+    badge, word = STATES[text.state]
+    return TextView(**shallow(text), badge=badge, word=word, why_told=WHYS.get(text.why or ""))
+
+
 async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_LIST, await _listed(visit))
 
@@ -60,40 +78,26 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     asked: dict[str, Any] = {"open": not query or None}
     if (before := visit.form.text("before")).isdecimal():
         asked["before"] = int(before)
-    found = await visit.perform("payment.texts", **asked)
-    lines = await visit.perform("payment.lines")
-    older = None if found["next"] is None else str(found["next"])
-    titles = await titles_of(visit)
+    found = await visit.ask(bank_texts.LIST, **asked)
+    lines = await visit.ask(bank_texts.LINES)
+    older = None if found.next is None else str(found.next)
+    methods = (await visit.ask(payments.METHODS)).methods
     return {
-        "lines": [
-            {**each, "title": titles.get(each["method"], each["method"])} for each in lines["lines"]
-        ],
-        "unmatched": lines["unmatched"],
-        "texts": [shown_text(each) for each in found["texts"]],
+        "lines": lines.lines,
+        "titles": {each.name: visit.in_language(each.title) for each in methods},
+        "unmatched": lines.unmatched,
+        "texts": [shown_text(each) for each in found.texts],
         "query": query,
         "pager": pager_of(visit.at("payments/texts"), query, newer=None, older=older),
         "form": visit.form,
     }
 
 
-async def titles_of(visit: PageRequest) -> dict[str, str]:
-    """The titles of payment methods, by their names."""
-    methods = (await visit.perform("payment.methods"))["methods"]
-    language = visit.words.language
-    return {each["name"]: in_language(language, each["title"]) for each in methods}
-
-
-def shown_text(text: Mapping[str, Any]) -> dict[str, Any]:
-    """A text as an operator sees it."""
-    badge, word = STATES.get(text["state"], ("pending", text["state"]))
-    return {**text, "badge": badge, "word": word, "why_told": WHYS.get(text["why"] or "")}
-
-
 async def dismiss(visit: PageRequest) -> TrioResponse:
     """Mark a text as needing no action."""
     text_id, reason = visit.arguments["text_id"], visit.form.text("reason") or None
     try:
-        await visit.perform("payment.dismiss_text", text_id=text_id, reason=reason)
+        await visit.ask(bank_texts.DISMISS, text_id=text_id, reason=reason)
     except NotFound:
         raise
     except Conflict as error:
@@ -109,7 +113,7 @@ async def reconcile(visit: PageRequest) -> TrioResponse:
     method = visit.form.text("method")
     try:
         balance = visit.form.amount("balance") or None
-        await visit.perform("payment.reconcile", method=method, balance=balance)
+        await visit.ask(bank_texts.RECONCILE, method=method, balance=balance)
     except NotFound:
         raise
     except Refusal as error:

@@ -11,11 +11,11 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
 from risala.engine.model.money import money
-from risala.engine.model.records import payments
+from risala.engine.model.records import bank_texts, payments
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.payments import PaymentState, QueuedPayment, ShownPayment
 from risala.engine.model.records.record import shallow
-from risala.http.operator.bank import shown_text
+from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
@@ -86,11 +86,11 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
     except Refusal:  # an invalid cursor in the address
         found = await visit.ask(payments.QUEUE, status=status)
-    lines = await visit.perform("payment.lines")
+    lines = await visit.ask(bank_texts.LINES)
     return {
         "found": found,
-        "has_texts": bool(lines["lines"]) or lines["unmatched"] > 0,
-        "open_texts": sum(each["open"] for each in lines["lines"]) + lines["unmatched"],
+        "has_texts": bool(lines.lines) or lines.unmatched > 0,
+        "open_texts": sum(each.open for each in lines.lines) + lines.unmatched,
         "payments": [_view(visit, each) for each in found.payments],
         "state": status,
         "states": STATES,
@@ -159,13 +159,13 @@ async def _twins(visit: PageRequest, payment: QueuedPayment) -> list[PaymentView
     return [_view(visit, each) for each in same if each.id != payment.id]
 
 
-async def _texts(visit: PageRequest, payment: QueuedPayment) -> list[dict[str, Any]]:
+async def _texts(visit: PageRequest, payment: QueuedPayment) -> list[TextView]:
     """The bank's messages about a payment's reference, if a SIM receives them for its method."""
-    lines = (await visit.perform("payment.lines"))["lines"]
-    if payment.reference is None or payment.method not in {each["method"] for each in lines}:
+    lines = (await visit.ask(bank_texts.LINES)).lines
+    if payment.reference is None or payment.method not in {each.method for each in lines}:
         return []
-    found = await visit.perform("payment.texts", payment_id=payment.id, limit=_TWINS_MAX)
-    return [shown_text(each) for each in found["texts"]]
+    found = await visit.ask(bank_texts.LIST, payment_id=payment.id, limit=_TWINS_MAX)
+    return [shown_text(each) for each in found.texts]
 
 
 async def poll(visit: PageRequest) -> TrioResponse:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.money import money
+from risala.engine.model.records import bank_texts
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.bank_texts import Lines, ShownText, TextPage
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 
 @click.command("texts")
@@ -38,9 +40,9 @@ def payment_texts(
       risala payment texts --all --method bankily --limit 20
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "payment.texts",
+    async def work(session: GatewaySession) -> Reply[TextPage]:
+        return await session.ask(
+            bank_texts.LIST,
             open=not settled,
             method=method,
             payment_id=payment,
@@ -49,28 +51,28 @@ def payment_texts(
         )
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("No.", "Text", "Came (UTC)", "From", "Amount", "Reference", "State", "Why", "Payment"),
         (
             (
-                each["seq"],
-                each["id"],
-                output.moment(each["receivedAt"]),
-                output.clean(each["sender"]),
-                each["amount"],
-                each["reference"],
-                each["state"],
-                each["why"],
-                each["paymentId"] or each["fits"],
+                each.seq,
+                each.id,
+                output.at(each.received_at),
+                output.clean(each.sender),
+                None if each.amount is None else money(each.amount),
+                each.reference,
+                each.state,
+                each.why,
+                each.payment_id or each.fits,
             )
-            for each in found["texts"]
+            for each in found.value.texts
         ),
         empty="No text waits." if not settled else "No text yet.",
     )
-    if found["next"]:
-        output.warned(f"There are older ones: --before {found['next']}.")
+    if found.value.next:
+        output.warned(f"There are older ones: --before {found.value.next}.")
 
 
 @click.command("dismiss")
@@ -84,12 +86,12 @@ def payment_dismiss(options: Options, text: str, reason: str) -> None:
     Example: risala payment dismiss btx_… "A private transfer."
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.dismiss_text", text_id=text, reason=reason)
+    async def work(session: GatewaySession) -> Reply[ShownText]:
+        return await session.ask(bank_texts.DISMISS, text_id=text, reason=reason)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"{found['id']} is dismissed.")
+    if not output.show(options.json, found.json):
+        output.said(f"{found.value.id} is dismissed.")
 
 
 @click.command("lines")
@@ -101,12 +103,12 @@ def payment_lines(options: Options) -> None:
     Example: risala payment lines
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.lines")
+    async def work(session: GatewaySession) -> Reply[Lines]:
+        return await session.ask(bank_texts.LINES)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        _show_lines(found)
+    if not output.show(options.json, found.json):
+        _show_lines(found.value)
 
 
 @click.command("reconcile")
@@ -120,31 +122,31 @@ def payment_reconcile(options: Options, method: str, balance: str) -> None:
     Example: risala payment reconcile bankily 12500.00
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("payment.reconcile", method=method, balance=balance)
+    async def work(session: GatewaySession) -> Reply[Lines]:
+        return await session.ask(bank_texts.RECONCILE, method=method, balance=balance)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        _show_lines(found)
+    if not output.show(options.json, found.json):
+        _show_lines(found.value)
 
 
-def _show_lines(found: Json) -> None:
+def _show_lines(found: Lines) -> None:
     output.table(
         ("Method", "Carrier", "Balance", "Goes on", "Credited in 24 h", "Of", "Waiting"),
         (
             (
-                each["method"],
-                each["carrier"],
-                each["balance"] or "not said",
-                "–" if each["continues"] is None else "yes" if each["continues"] else "no",
-                each["creditedDay"],
-                each["caps"]["day"] if each["caps"] else "you confirm each",
-                each["open"],
+                each.method,
+                each.carrier,
+                "not said" if each.balance is None else money(each.balance),
+                each.continues,
+                money(each.credited_day),
+                "you confirm each" if each.caps is None else money(each.caps.day),
+                each.open,
             )
-            for each in found["lines"]
+            for each in found.lines
         ),
         empty="No payment method hears texts of its bank.",
     )
-    if found["unmatched"]:
-        texts = output.counted(found["unmatched"], "text is", "texts are")
+    if found.unmatched:
+        texts = output.counted(found.unmatched, "text is", "texts are")
         output.warned(f"{texts} nobody's: `risala payment texts`.")

@@ -85,26 +85,10 @@ def _money(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
 
 
-def bank_text(conn: sqlite3.Connection, text_id: str) -> Seen | None:
-    """Without its words and its payer's number."""
-    try:
-        found = texts.text(conn, text_id)
-    except NotFound:
-        return None
-    values = {
-        "method": found.method,
-        "state": found.state.value,
-        "why": found.why,
-        "reference": found.reference,
-        "amount": _money(found.amount),
-    }
-    return Seen(None, values)
-
-
 def bank_balance(conn: sqlite3.Connection, method: str) -> Seen | None:
     """A payment method's account balance, as far as it is known."""
     found = texts.balance(conn, method)
-    return None if found is None else Seen(None, {"balance": money(found.balance)})
+    return None if found is None else Seen(None, audit_image(found))
 
 
 def seen(
@@ -119,12 +103,13 @@ def seen(
         found = read(conn, subject)
     except NotFound:
         return None
-    return Seen(found.organization_id, audit_image(found))
+    return Seen(getattr(found, "organization_id", None), audit_image(found))
 
 
 key: Final = partial(seen, accounts.key)
 sender: Final = partial(seen, senders.sender)
 payment: Final = partial(seen, payments.payment)
+bank_text: Final = partial(seen, texts.text)
 
 
 def credential(conn: sqlite3.Connection, credential_id: str) -> Seen | None:

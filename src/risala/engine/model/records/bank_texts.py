@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from risala.engine.model.errors import Conflict
-from risala.plugins.payment_texts import CreditCaps, TextReading
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, Money
+
+if TYPE_CHECKING:
+    from risala.plugins.payment_texts import CreditCaps, TextReading
 
 
 class TextState(StrEnum):
@@ -96,37 +100,118 @@ class TextCredit:
 
 @dataclass(frozen=True, slots=True)
 class BankText:
-    seq: int
+    seq: Annotated[int, UNAUDITED]
     """In the order of arrival."""
+    id: Annotated[str, UNAUDITED]
+    carrier: Annotated[str, UNAUDITED]
+    sender: Annotated[str, UNAUDITED]
+    service_centre: Annotated[str | None, UNAUDITED]
+    body: Annotated[str, UNAUDITED] = field(repr=False)
+    received_at: Annotated[int, UNAUDITED]
+    method: Annotated[str | None, AUDITED]
+    state: Annotated[TextState, AUDITED]
+    why: Annotated[str | None, AUDITED]
+    """A :class:`TextWhy`."""
+    reference: Annotated[str | None, AUDITED]
+    reference_key: Annotated[str | None, UNAUDITED]
+    amount: Annotated[Money | None, AUDITED]
+    payer: Annotated[str | None, UNAUDITED] = field(repr=False)
+    balance: Annotated[int | None, UNAUDITED]
+    """The account's balance after it, by the text, in minor units."""
+    continues: Annotated[bool, UNAUDITED]
+    payment_id: Annotated[str | None, UNAUDITED]
+    """The payment that it settled."""
+    decided_by: Annotated[str | None, UNAUDITED]
+    decided_at: Annotated[int | None, UNAUDITED]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """A text with what was read in it."""
+
+    seq: int
     id: str
     carrier: str
     sender: str
     service_centre: str | None
-    body: str = field(repr=False)
-    received_at: int
+    body: Annotated[str, JsonName("text")] = field(repr=False)
+    received_at: Moment
     state: TextState
     why: str | None
-    """A :class:`TextWhy`."""
     method: str | None
     reference: str | None
-    reference_key: str | None
-    amount: int | None
+    amount: Money | None
     payer: str | None = field(repr=False)
-    balance: int | None
-    """The account's balance after it, by the text, in minor units."""
+    balance: Money | None
     continues: bool
     payment_id: str | None
-    """The payment that it settled."""
+    fits: str | None
+    """The payment that it settled, or would settle."""
     decided_by: str | None
-    decided_at: int | None
+    decided_at: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class TextPage:
+    texts: tuple[ShownText, ...]
+    next: int | None
+    """The ``before`` of the next page; None: this is the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineCaps:
+    """The most that a method's texts alone may credit."""
+
+    payment: Money
+    organization_day: Money
+    day: Money
+
+
+@dataclass(frozen=True, slots=True)
+class LineStatus:
+    """The state of a method's texts."""
+
+    method: str
+    carrier: str
+    by_itself: bool
+    caps: LineCaps | None
+    """None: nothing is credited automatically."""
+    credited_day: Money
+    """What texts alone have credited in the last 24 hours."""
+    balance: Money | None
+    """Its account's balance, as far as the texts were followed; None: not known yet."""
+    balance_at: Moment | None
+    balance_said_by: str | None
+    """Who entered it; None: a text."""
+    continues: bool | None
+    """Whether the last text continued it; None: none came."""
+    open: int
+    """Texts that wait for the operator."""
+    last_at: Moment | None
+    """When the last text came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The state of each payment method's texts, and how many are nobody's."""
+
+    lines: tuple[LineStatus, ...]
+    unmatched: int
+    """Open ones that no method has read anything in."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountBalance:
     """An account's balance, as far as the bank's texts were followed."""
 
-    method: str
-    balance: int
-    at: int
-    said_by: str | None
+    method: Annotated[str, UNAUDITED]
+    balance: Annotated[Money, AUDITED]
+    at: Annotated[int, UNAUDITED]
+    said_by: Annotated[str | None, UNAUDITED]
     """Who entered it; None: a text."""
+
+
+LIST: Final = Ask("payment.texts", TextPage)
+DISMISS: Final = Ask("payment.dismiss_text", ShownText)
+LINES: Final = Ask("payment.lines", Lines)
+RECONCILE: Final = Ask("payment.reconcile", Lines)
