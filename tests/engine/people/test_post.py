@@ -221,7 +221,7 @@ def test_french_letters_have_the_spaces_of_french():
 
 
 @pytest.mark.parametrize(
-    ("language", "word"), [("fr", "Votre code"), ("ar", "الرمز"), ("en", "Your code is")]
+    ("language", "word"), [("fr", "Votre code"), ("ar", "رمزك"), ("en", "Your code is")]
 )
 async def test_a_known_reader_is_written_to_in_their_language(town, autojump_clock, language, word):
     await town.do("user.create", email=A, language=language)

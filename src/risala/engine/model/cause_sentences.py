@@ -37,19 +37,19 @@ _ROWS: Final = (
     (
         Cause.EXPIRED,
         "The carrier accepted it, but could not deliver it before it expired.",
-        "L'opérateur l'a accepté, mais n'a pas pu le remettre avant la fin de sa validité.",
+        "L'opérateur l'a accepté, mais n'a pas pu le livrer avant la fin de sa validité.",
         "قبِلتها شركة الاتصال، لكنها لم تتمكن من تسليمها قبل انتهاء صلاحيتها.",
     ),
     (
         Cause.DELETED,
         "The carrier accepted it, then deleted it without delivering it.",
-        "L'opérateur l'a accepté, puis l'a supprimé sans le remettre.",
+        "L'opérateur l'a accepté, puis l'a supprimé sans le livrer.",
         "قبِلتها شركة الاتصال ثم حذفتها دون تسليمها.",
     ),
     (
         Cause.UNDELIVERABLE,
         "The carrier accepted it, but could not deliver it.",
-        "L'opérateur l'a accepté, mais n'a pas pu le remettre.",
+        "L'opérateur l'a accepté, mais n'a pas pu le livrer.",
         "قبِلتها شركة الاتصال، لكنها لم تتمكن من تسليمها.",
     ),
     (
@@ -133,7 +133,7 @@ _ROWS: Final = (
     (
         Cause.UNCERTAIN,
         "It is not known whether the carrier accepted it: it may have been delivered.",
-        "On ignore si l'opérateur l'a accepté : il a peut-être été remis.",
+        "On ignore si l'opérateur l'a accepté : il a peut-être été livré.",
         "لا يُعرف هل قبِلتها شركة الاتصال: ربما سُلِّمت.",
     ),
     (

@@ -12,7 +12,7 @@ TEMPLATE_MAX: Final = 480
 BUILT_IN: Final = {
     "en": "Your verification code is {{code}}. Expires in {{expiry_minutes}} minutes.",
     "fr": "Votre code de vérification est {{code}}. Il expire dans {{expiry_minutes}} minutes.",
-    "ar": "رمز التحقق الخاص بك هو {{code}}. تنتهي صلاحيته خلال {{expiry_minutes}} دقيقة.",
+    "ar": "رمز التحقق الخاص بك هو {{code}}. مدة صلاحيته بالدقائق: {{expiry_minutes}}.",
 }
 """The built-in templates by language. Each is one segment; é is in the GSM alphabet."""
 DEFAULT_LOCALE: Final = "en"
