@@ -86,6 +86,12 @@ ACCEPTED = {
     "accepted": True, "messageId": "sms_1", "idempotencyKey": "idk_1", "organizationId": "org_1",
     "from": "RISALA",
 }  # fmt: skip
+CARRIER = {
+    "name": "m", "carrier": "m", "driver": "modem", "state": "up", "text": "Ready.", "gate": "open",
+    "condition": {"code": "up", "values": {}}, "rate_max_per_s": 50.0, "priority": 0, "weight": 1,
+    "numbers": {"prefixes": ["+222"], "networks": []}, "file": {"rate_per_s": 50.0, "weight": 1},
+    "override": None, "queue": 0, "queue_is_longer": False, "oldest": None,
+}  # fmt: skip
 
 
 @dataclass
@@ -157,18 +163,17 @@ class FakeOperator:
             },
             "carriers": lambda: {
                 "carriers": [
-                    {
-                        "name": "m", "driver": "smpp", "state": "up", "text": "Bound.",
-                        "gate": "paused", "in_flight": 2, "window_max": 10, "rate_per_s": 4.5,
-                        "rate_max_per_s": 50.0, "queue": 10000, "queue_is_longer": True,
-                        "override": None, "file": {"rate_per_s": 50.0, "weight": 1},
+                    CARRIER
+                    | {
+                        "driver": "smpp", "text": "Bound.", "gate": "paused", "in_flight": 2,
+                        "window_max": 10, "rate_per_s": 4.5, "queue": 10000,
+                        "queue_is_longer": True,
                     }
                 ]
             },
-            "carriers.show": lambda: {
-                "name": "m", "driver": "modem", "state": "up", "text": "Ready.",
+            "carriers.show": lambda: CARRIER
+            | {
                 "details": {"signal_dbm": -73},
-                "override": None, "file": {"rate_per_s": 50.0, "weight": 1},
                 "commands": [{"name": "ussd", "arguments": "CODE", "summary": "Dials it."}],
                 "unmatched": {
                     "total": 7, "waiting": 2,

@@ -17,7 +17,6 @@ from risala.engine.actors.bell import Bell
 from risala.engine.billing.claims import BillingMessage
 from risala.engine.delivery.rereading import Rereading
 from risala.engine.delivery.worker.parts import Gate
-from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.esmes import Esmes
 from risala.engine.follow.live import Follower
 from risala.engine.intake.intake import Intake
@@ -29,7 +28,9 @@ from risala.engine.limits.claims import LimitsMessage
 from risala.engine.model.following import What
 from risala.engine.model.ids import IdSource
 from risala.engine.model.lines import Line
-from risala.engine.model.records.carriers import Override
+from risala.engine.model.records.carriers.routes import RouteAnswer, TrafficLine, UnservedNumbers
+from risala.engine.model.records.carriers.state import Carrier
+from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow
 from risala.engine.payments.payment_service import PaymentService
 from risala.engine.people.audited_reads import AuditedReads
@@ -54,7 +55,7 @@ class Delivery(Protocol):
     def statistics(self) -> dict[str, Any]:
         """All numbers that are kept in memory; empty if no service runs."""
 
-    def carriers(self) -> list[dict[str, Any]]:
+    def carriers(self) -> list[Carrier]:
         """Each carrier, and how much waits for it."""
 
     def waits(self, row: DueRow, send_at: int | None, is_active: bool) -> Line | None:
@@ -119,10 +120,10 @@ class Delivery(Protocol):
             Conflict: no service runs.
         """
 
-    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+    def route(self, recipient: str, segments: int) -> RouteAnswer:
         """Where a message would go now, and why."""
 
-    def unserved(self) -> dict[str, Any]:
+    def unserved(self) -> UnservedNumbers:
         """The numbers that no carrier serves now, and how many messages wait for that reason."""
 
     async def reload_organization(self, organization_id: str) -> None:

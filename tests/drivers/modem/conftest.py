@@ -30,6 +30,7 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.keys import KeyType
+from risala.engine.model.records.record import to_json
 from risala.engine.model.states import Mode
 from risala.engine.wiring.engine import Engine, open_engine
 from risala.engine.wiring.foundation import Seams
@@ -323,7 +324,7 @@ class Service:
 
     def carrier(self, name: str) -> dict[str, Any]:
         carriers = self.engine.gateway.services.delivery.carriers()
-        return next(it for it in carriers if it["name"] == name)
+        return to_json(next(it for it in carriers if it.name == name))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ class Deaf(FakeDriver):
 
 
 def carriers_of(house) -> dict[str, dict]:
-    return {each["name"]: each for each in house.gateway.services.delivery.carriers()}
+    return {each.name: each for each in house.gateway.services.delivery.carriers()}
 
 
 # -- no answer ---------------------------------------------------------------------------------
@@ -127,14 +127,14 @@ async def test_it_is_seen_in_health_readiness_and_log_until_an_answer_comes(open
             GIVEN_UP_S
         ]
         told = carriers_of(house)["fake"]
-        assert (told["state"], told["silent"]) == ("sick", 1)
-        assert "not answered" in told["text"]
-        assert any("not answered" in line["text"] for line in told["trace"])
+        assert (told.state, told.silent) == ("sick", 1)
+        assert "not answered" in told.text
+        assert any("not answered" in line.text for line in told.trace)
         assert not house.gateway.readiness().ready
         driver.let_go()
         await trio.sleep(1)
         told = carriers_of(house)["fake"]
-        assert (told["state"], told["silent"], "attention" in told["details"]) == ("up", 0, False)
+        assert (told.state, told.silent, "attention" in told.details) == ("up", 0, False)
         assert house.gateway.readiness().ready
 
 
@@ -164,7 +164,7 @@ async def test_calls_that_never_come_back_have_a_bound_and_an_end(open_house, qu
     async with open_house(drivers={"fake": driver}) as house:
         messages = [await house.send() for _ in range(LATE_MAX * 2)]
         await trio.sleep(LATE_S - 1)
-        assert carriers_of(house)["fake"]["silent"] <= LATE_MAX
+        assert carriers_of(house)["fake"].silent <= LATE_MAX
         await trio.sleep(LATE_S + LATE_MAX * GIVEN_UP_S)
         begun = len(driver.submitted)
         assert begun > LATE_MAX  # those that were cancelled made room
@@ -202,14 +202,14 @@ async def test_what_is_no_outcome_is_uncertain(open_house, quick, wrong):
         assert [entry["carrier"] for entry in told] == ["fake"]
         assert SECRET not in str(logs)
         assert house.status(message) == "processing"
-        assert carriers_of(house)["fake"]["state"] == "sick"
+        assert carriers_of(house)["fake"].state == "sick"
         assert not house.gateway.readiness().ready
         await trio.sleep(TRUST_AGAIN_S)
         told = carriers_of(house)["fake"]
-        assert told["state"] == "up"
-        assert "log" in told["details"]["attention"]  # which the doctor shows
+        assert told.state == "up"
+        assert "log" in told.details["attention"]  # which the doctor shows
         await house.wait_status(await house.send(), "sent")
-        assert "attention" not in carriers_of(house)["fake"]["details"]
+        assert "attention" not in carriers_of(house)["fake"].details
         await house.wait_status(message, "failed")
 
 

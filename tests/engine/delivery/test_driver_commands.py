@@ -149,7 +149,7 @@ async def test_numbers_of_a_driver_are_metrics_and_its_attention_is_the_doctor_s
     assert 'risala_carrier_detail{carrier="fake",detail="signal_dbm"} -73.0' in text
     assert "Mauritel" not in text
     (shown,) = ask.house.gateway.services.delivery.carriers()
-    assert shown["details"] == details
+    assert shown.details == details
 
 
 async def test_a_hanging_command_does_not_hold_up_the_stop(open_house, quick):

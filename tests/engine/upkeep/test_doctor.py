@@ -18,6 +18,12 @@ from risala.engine.journal.alerts import alerts
 from risala.engine.journal.upkeep import backup_note, database_facts
 from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
+from risala.engine.model.records.carriers.state import (
+    Carrier,
+    CarrierCondition,
+    FileValues,
+    ServedNumbers,
+)
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.upkeep.doctor import machine
 from risala.engine.upkeep.doctor.examine import examine
@@ -48,10 +54,26 @@ def found(patient: Patient, name: str) -> Finding:
     return check
 
 
-def lane(
-    name: str = "mattel", state: str = "up", gate: str = "open", **more: Any
-) -> dict[str, Any]:
-    return {"name": name, "state": state, "gate": gate, **more}
+def lane(name: str = "mattel", state: str = "up", gate: str = "open", **more: Any) -> Carrier:
+    return Carrier(
+        name=name,
+        carrier=name,
+        driver="fake",
+        state=state,
+        text="",
+        gate=gate,
+        rate_max_per_s=1,
+        condition=CarrierCondition("up", {}),
+        numbers=ServedNumbers((), ()),
+        priority=0,
+        weight=1,
+        file=FileValues(1, 1),
+        override=None,
+        queue=0,
+        queue_is_longer=False,
+        oldest=None,
+        **more,
+    )
 
 
 def test_a_key_that_others_may_read(patient, tmp_path):

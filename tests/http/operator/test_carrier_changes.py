@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from risala.engine.model.errors import Conflict
+from risala.engine.model.records.asks import Versioned
+from risala.engine.model.records.carriers import rereading
+from risala.engine.model.records.carriers.rereading import SettingsPreview
+from risala.engine.model.records.record import from_json
 
 PAGE = "/operator/carriers/changes"
 FOUND = {
@@ -39,21 +43,20 @@ class Preview:
     def __getattr__(self, name):
         return getattr(self._gateway, name)
 
-    async def perform(self, name, arguments, caller):
-        if name == "carriers.preview":
-            return self.found
-        if name == "carriers.apply":
-            if arguments["hash"] != self.found["hash"]:
+    async def ask(self, wanted, arguments, caller):
+        if wanted == rereading.APPLY:
+            if arguments["hash"] != self.found.hash:
                 raise Conflict("The settings are others than those that were looked at.")
             self.applied.append(arguments)
-            return self.found
-        return await self._gateway.perform(name, arguments, caller)
+        elif wanted != rereading.PREVIEW:
+            return await self._gateway.ask(wanted, arguments, caller)
+        return Versioned(self.found, None)
 
 
 @pytest.fixture
 def saying(post, operator):
     def made(found):
-        gateway = Preview(post.gateway, found)
+        gateway = Preview(post.gateway, from_json(SettingsPreview, found))
         object.__setattr__(operator.app.site, "gateway", gateway)
         return gateway
 

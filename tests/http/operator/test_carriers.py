@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from risala.engine.model.people import Language
+from risala.engine.model.records.carriers import routes, state
+from risala.engine.model.records.carriers.routes import Traffic, TrafficLine
+from risala.engine.model.records.carriers.state import (
+    CarrierCondition,
+    CarrierQuota,
+    CarrierQuotas,
+    Carriers,
+    CarrierSignal,
+    TraceLine,
+)
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.formats import Formats
 from risala.http.web.languages import load_words
 
 PAGE = "/operator/carriers"
+AT_MS = 1_795_341_600_000
+"""2026-11-22 10:00, UTC."""
+
+
+def answering(monkeypatch, post, wanted, change):
+    """The gateway answers one operation as changed."""
+    answer = post.gateway.ask
+
+    async def ask(asked, arguments, caller):
+        found = await answer(asked, arguments, caller)
+        return found._replace(value=change(found.value)) if asked == wanted else found
+
+    monkeypatch.setattr(post.gateway, "ask", ask)
 
 
 async def lane_of(post, name="fake"):
@@ -136,29 +160,20 @@ async def test_every_condition_is_a_sentence(post, code):
     loaded = await post.console.site.templates.load()
     for words in loaded.words.values():
         formats = Formats(words, ZoneInfo("Africa/Nouakchott"), "MRU", 0)
-        sentence = reason_sentence(formats, {"code": code, "values": CODES[code]})
+        sentence = reason_sentence(formats, CarrierCondition(code, CODES[code]))
         assert code not in sentence
         assert "<i>" not in sentence
-    assert reason_sentence(formats, {"code": "new_one", "values": {}}) == "<code>new_one</code>"
+    unknown = reason_sentence(formats, CarrierCondition("new_one", {}))
+    assert unknown == "<code>new_one</code>"
 
 
 async def test_what_went_over_the_link(post, operator, monkeypatch):
     """The protocol's lines as text, and nothing where nothing went."""
     page = await operator.get(f"{PAGE}/fake/traffic")
     assert "Nothing went over this link" in page.text
-    perform = post.gateway.perform
-
-    async def reason_sentence(name, arguments, caller):
-        if name == "carriers.traffic":
-            at = "2026-11-22T10:00:00.000Z"
-            lines = [
-                {"seq": 1, "at": at, "sent": True, "text": "AT+CSQ", "left_out": 2},
-                {"seq": 2, "at": at, "sent": False, "text": "<b>+CSQ: 20</b>", "left_out": 0},
-            ]
-            return {"lines": lines}
-        return await perform(name, arguments, caller)
-
-    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
+    sent = TrafficLine(1, AT_MS, sent=True, text="AT+CSQ", left_out=2)
+    heard = TrafficLine(2, AT_MS, sent=False, text="<b>+CSQ: 20</b>", left_out=0)
+    answering(monkeypatch, post, routes.TRAFFIC, lambda _: Traffic((sent, heard)))
     text = (await operator.get(f"{PAGE}/fake/traffic")).text
     assert text.index("&lt;b&gt;+CSQ: 20&lt;/b&gt;") < text.index("AT+CSQ")
     assert "2</bdi> lines before it were not kept" in text
@@ -169,17 +184,13 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
     ("used", "drawn"), [(399, "<progress value"), (400, "warn"), (500, '"bad"'), (501, '"bad"')]
 )
 async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatch, used, drawn):
-    perform = post.gateway.perform
+    quota, signal = CarrierQuotas(day=CarrierQuota(used, 500)), CarrierSignal(-81, 3)
 
-    async def reason_sentence(name, arguments, caller):
-        found = await perform(name, arguments, caller)
-        if name == "carriers":
-            (lane,) = found["carriers"]
-            lane["quota"]["day"] = {"used": used, "limit": 500}
-            lane["signal"] = {"dbm": -81, "bars": 3}
-        return found
+    def with_quota(found):
+        (lane,) = found.carriers
+        return Carriers((replace(lane, quota=quota, signal=signal),))
 
-    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
+    answering(monkeypatch, post, state.LIST, with_quota)
     text = (await operator.get(PAGE)).text
     assert drawn in re.search(r"<progress[^>]*>", text)[0]
     assert '<bdi class="num nowrap">−81 dBm</bdi>' in text
@@ -199,20 +210,15 @@ def test_our_drivers_speak_the_reader_s_language(text, said):
 
 async def test_a_carrier_s_page_is_in_the_reader_s_language(operator, monkeypatch, post):
     """Its facts, the life of its link and its commands; what others' drivers say is marked."""
-    perform = post.gateway.perform
     lives = ["up: Bound.", "the operator set it to open", "Somebody else’s <b>words</b>."]
 
-    async def reason_sentence(name, arguments, caller):
-        found = await perform(name, arguments, caller)
-        if name == "carriers.show":
-            facts = {"links": 2, "user_message_reference": "not known yet", "none": None}
-            at = "2026-11-22T10:00:00.000Z"
-            found |= {"driver": "smpp", "details": facts}
-            found["trace"] = [{"at": at, "text": each} for each in lives]
-            found["commands"][0]["summary"] = "Ask now for the SIM's balance."
-        return found
+    def of_smpp(found):
+        facts = {"links": 2, "user_message_reference": "not known yet", "none": None}
+        trace = tuple(TraceLine(AT_MS, each) for each in lives)
+        commands = (replace(found.commands[0], summary="Ask now for the SIM's balance."),)
+        return replace(found, driver="smpp", details=facts, trace=trace, commands=commands)
 
-    monkeypatch.setattr(post.gateway, "perform", reason_sentence)
+    answering(monkeypatch, post, state.SHOW, of_smpp)
     page = await operator.get(PAGE)
     await operator.submit(page, "/operator/language", {"language": "fr", "next": PAGE})
     text = (await operator.get(f"{PAGE}/fake")).text

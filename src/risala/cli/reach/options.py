@@ -16,6 +16,7 @@ from risala.cli.reach.refused import CommandRefused, refusals
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
+    from risala.engine.model.records.asks import Ask, Reply
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -101,6 +102,10 @@ class Options:
         from risala.cli.reach import session
 
         return session.run(settings, work, quiet=self.json)
+
+    def ask(self, ask: Ask[R], /, **arguments: object) -> Reply[R]:
+        """:meth:`run` for one operation; arguments that are None count as missing."""
+        return self.run(lambda session: session.ask(ask, **arguments))
 
     def ask_service(self, work: Callable[[GatewaySession], Awaitable[R]]) -> R | None:
         """The answer of the running service; None: no service runs, or its place is unknown.

@@ -27,8 +27,9 @@ from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.carriers import CarrierRepository
 from risala.engine.model.errors import Conflict, NotFound, Unavailable
-from risala.engine.model.records.carriers import Override
-from risala.engine.rules.changes.carriers import Effect, effect_of
+from risala.engine.model.records.carriers.rereading import Effect
+from risala.engine.model.records.carriers.stored import Override
+from risala.engine.rules.changes.carriers import effect_of
 from risala.engine.rules.receiptgroups import Member
 from risala.plugins.contract import Driver, HealthState
 

@@ -17,7 +17,7 @@ from risala.engine.model.discreet import discreet, discreet_receipt
 from risala.engine.model.errors import Draining, Failed, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.attempts import Arrival
-from risala.engine.model.records.carriers import TooManyNotes
+from risala.engine.model.records.carriers.stored import TooManyNotes
 from risala.plugins.contract import (
     RECEIPTS_SOON_MAX,
     Accepted,

@@ -17,13 +17,9 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
-from risala.engine.rules.changes.carriers import CarrierChange, Effect, differences
-from risala.engine.rules.changes.settings import (
-    SettingsChanges,
-    fingerprint,
-    merged,
-    settings_changes,
-)
+from risala.engine.model.records.carriers.rereading import Effect, SettingFault, SettingsPreview
+from risala.engine.rules.changes.carriers import differences
+from risala.engine.rules.changes.settings import fingerprint, merged, settings_changes
 from risala.plugins.contract import Driver
 
 log = structlog.get_logger(__name__)
@@ -54,21 +50,6 @@ class SettingsSource(Protocol):
 
     def take_over(self, settings: Settings) -> None:
         """Apply at once what changes outside the engine: the log, certificates."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingsPreview:
-    """What reading the settings again would change."""
-
-    hash: str | None
-    """Pass it back to apply exactly this; None if there are faults."""
-    faults: tuple[Fault, ...]
-    """What keeps the settings from being used."""
-    carriers: tuple[CarrierChange, ...]
-    settings: SettingsChanges
-
-
-_NOTHING: Final = SettingsChanges((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +94,8 @@ class Rereading:
         try:
             return self._read().preview
         except ConfigError as error:
-            return SettingsPreview(None, error.faults, (), _NOTHING)
+            faults = (SettingFault(each.key, str(each), each.source) for each in error.faults)
+            return SettingsPreview(faults=tuple(faults))
 
     def _read(self) -> PreparedSettings:
         """
@@ -144,11 +126,9 @@ class Rereading:
                     drivers[section.name] = driver
         if faults:
             raise ConfigError(faults)
+        others = settings_changes(self._in_force, settings)
         preview = SettingsPreview(
-            fingerprint(settings, self._key),
-            (),
-            changes,
-            settings_changes(self._in_force, settings),
+            fingerprint(settings, self._key), (), changes, others.at_once, others.waiting
         )
         return PreparedSettings(preview, settings, drivers, self._turn)
 
@@ -195,7 +175,7 @@ _OTHERS: Final = "The settings are others than those that were looked at: look a
 
 
 def _log(preview: SettingsPreview) -> None:
-    for change in preview.settings.at_once:
+    for change in preview.settings:
         log.warning("settings.changed", key=change.key, before=change.before, now=change.after)
     for each in preview.carriers:
         log.warning(
@@ -204,7 +184,7 @@ def _log(preview: SettingsPreview) -> None:
         for one in each.fields:
             key = f"carriers[{each.carrier}].{one.field}"
             log.warning("settings.changed", key=key, before=one.before, now=one.after)
-    if preview.settings.waiting:
-        log.warning("settings.need_restart", keys=preview.settings.waiting)
-    if not (preview.settings.at_once or preview.carriers or preview.settings.waiting):
+    if preview.need_restart:
+        log.warning("settings.need_restart", keys=preview.need_restart)
+    if not (preview.settings or preview.carriers or preview.need_restart):
         log.warning("settings.unchanged")

@@ -6,26 +6,34 @@ Answers are codes and values: each page, and the command line, writes its own se
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import trio
 
 from risala.config.model import CarrierSection
 from risala.engine.delivery.worker.declining import declines
-from risala.engine.delivery.worker.tile import CarrierCondition, state_of
+from risala.engine.delivery.worker.tile import state_of
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
+from risala.engine.model.records.carriers.routes import (
+    CarrierReason,
+    RouteAnswer,
+    RouteCandidate,
+    UnservedPrefix,
+)
+from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.times import iso
 from risala.engine.rules.router import UNSERVED, Router
 from risala.sms.address import COUNTRY_CODE, network_of
 
-Json = dict[str, Any]
 Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]
 """Whether a carrier would take so many segments to a number now, and its state."""
 
 _MOBILE: Final = "234"
 """First digits of the national plan's numbers (specification: ``+222[2-4]…``)."""
 _LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
+_SERVED: Final = "served"
 
 
 def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
@@ -74,7 +82,7 @@ def tell_route(
     segments: int,
     judge: Judge,
     choose: Callable[[Sequence[str]], str],
-) -> Json:
+) -> RouteAnswer:
     """The carriers in the order in which they are asked, and what excludes each.
 
     Args:
@@ -85,7 +93,7 @@ def tell_route(
     key, network = router.route_key(recipient), network_of(recipient)
     route = router.routes.get(key)
     tiers = route.tiers if route is not None and key != UNSERVED else ()
-    candidates: list[Json] = []
+    candidates: list[RouteCandidate] = []
     goes: str | None = None
     for number, tier in enumerate(tiers, start=1):
         judged = {name: judge(name, recipient, segments) for name in tier}
@@ -94,91 +102,77 @@ def tell_route(
         total = sum(known[name].weight for name in tier)
         for name in sorted(tier, key=lambda one: (one != chosen, -known[one].weight)):
             takes, told = judged[name]
-            code, values = told.code, dict(told.values)
             if takes:
                 code = "chosen" if name == chosen else "later" if goes else "shares"
                 values = {"condition": told.code, "first": goes} if goes else {}
+                told = CarrierCondition(code, values)
             section = known[name]
+            share = round(100 * section.weight / total)
+            match = _match(section, recipient)
             candidates.append(
-                {
-                    "carrier": name,
-                    "tier": number,
-                    "priority": section.priority,
-                    "weight": section.weight,
-                    "share": round(100 * section.weight / total),
-                    "takes": takes,
-                    "match": _match(section, recipient),
-                    "reason": {"code": code, "values": values},
-                }
+                RouteCandidate(
+                    *(name, number, section.priority, section.weight, share, takes, match, told)
+                )
             )
         goes = goes or chosen
-    asked = {each["carrier"] for each in candidates}
-    others = [
-        {"carrier": name, "reason": {"code": _why_not(section), "values": {}}}
-        for name, section in known.items()
-        if name not in asked
-    ]
-    return {
-        "to": recipient,
-        "network": None if network is None else str(network),
-        "route": key,
-        "goes": goes,
-        "verdict": {"code": _verdict(goes, candidates), "values": {"carrier": goes}},
-        "candidates": candidates,
-        "others": others,
-    }
-
-
-def _verdict(goes: str | None, candidates: Sequence[Json]) -> str:
-    if goes is not None:
-        return "goes"
-    return "waits" if candidates else "unserved"
+    asked = {each.carrier for each in candidates}
+    verdict = "waits" if candidates else "unserved"
+    return RouteAnswer(
+        recipient,
+        None if network is None else str(network),
+        key,
+        goes,
+        CarrierCondition(verdict if goes is None else "goes", {"carrier": goes}),
+        tuple(candidates),
+        tuple(
+            CarrierReason(name, CarrierCondition(_why_not(section), {}))
+            for name, section in known.items()
+            if name not in asked
+        ),
+    )
 
 
 def _why_not(section: CarrierSection) -> str:
     return "other_numbers" if section.enabled else "disabled"
 
 
-def _match(section: CarrierSection, recipient: str) -> Json:
+def _match(section: CarrierSection, recipient: str) -> CarrierCondition:
     """The rule by which a carrier serves the number: its longest prefix, or its network."""
     fitting = [prefix for prefix in section.prefixes if recipient.startswith(prefix)]
     prefix = max(fitting, key=len, default=None)
     network = network_of(recipient)
     if network in section.networks and (prefix is None or len(prefix) <= len(f"+{COUNTRY_CODE}2")):
-        return {"code": "network", "values": {"network": str(network)}}
-    return {"code": "prefix", "values": {"prefix": prefix}}
+        return CarrierCondition("network", {"network": str(network)})
+    return CarrierCondition("prefix", {"prefix": prefix})
 
 
 # -- numbers without a carrier ---------------------------------------------------------------------
 
 
-def tell_unserved(router: Router, sections: Iterable[CarrierSection], judge: Judge) -> list[Json]:
+def tell_unserved(
+    router: Router, sections: Iterable[CarrierSection], judge: Judge
+) -> tuple[UnservedPrefix, ...]:
     """All prefixes of the plan's numbers that no carrier serves, or no carrier that is up; as short
     as possible."""
     known = [each for each in sections if each.enabled]
     deep = {prefix for each in known for prefix in each.prefixes}
-    found: list[Json] = []
+    found: list[UnservedPrefix] = []
     for first in _MOBILE:
         found += _routes(router, f"+{COUNTRY_CODE}{first}", deep, judge)
-    return found
+    return tuple(found)
 
 
-def _routes(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[Json]:
-    states = list(_states(router, prefix, deep, judge))
-    merged: list[tuple[str, Json]] = []
-    for at, state in states:
-        merged.append((at, state))
+def _routes(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[UnservedPrefix]:
+    merged: list[UnservedPrefix] = []
+    for each in _states(router, prefix, deep, judge):
+        merged.append(each)
         _merge(merged)
     return [
-        {"prefix": at, "network": _network(at), **state}
-        for at, state in merged
-        if state["state"] != "served"
+        replace(each, network=_network(each.prefix)) for each in merged if each.state != _SERVED
     ]
 
 
-def _states(
-    router: Router, prefix: str, deep: set[str], judge: Judge
-) -> Iterator[tuple[str, Json]]:
+def _states(router: Router, prefix: str, deep: set[str], judge: Judge) -> Iterator[UnservedPrefix]:
     """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate those
     that are routed differently."""
     is_split = len(prefix) < len(f"+{COUNTRY_CODE}") + 2  # the second digit marks fixed lines
@@ -192,27 +186,24 @@ def _states(
     names = router.carriers_for(recipient)
     judged = {name: judge(name, recipient, 1) for name in names}
     if not names:
-        yield prefix, {"state": "unserved", "carriers": []}
+        yield UnservedPrefix(prefix, None, "unserved", ())
     elif any(takes for takes, _ in judged.values()):
-        yield prefix, {"state": "served", "carriers": []}
+        yield UnservedPrefix(prefix, None, _SERVED, ())
     else:
-        carriers = [
-            {"carrier": name, "reason": {"code": told.code, "values": dict(told.values)}}
-            for name, (_, told) in judged.items()
-        ]
-        yield prefix, {"state": "down", "carriers": carriers}
+        carriers = (CarrierReason(name, told) for name, (_, told) in judged.items())
+        yield UnservedPrefix(prefix, None, "down", tuple(carriers))
 
 
-def _merge(merged: list[tuple[str, Json]]) -> None:
+def _merge(merged: list[UnservedPrefix]) -> None:
     """Ten prefixes in the same state become one shorter prefix."""
     while len(merged) >= 10:
         tail = merged[-10:]
-        parent = tail[0][0][:-1]
-        alike = all(state == tail[0][1] for _, state in tail)
-        whole = [at for at, _ in tail] == [f"{parent}{digit}" for digit in "0123456789"]
+        parent = tail[0].prefix[:-1]
+        alike = all(replace(each, prefix=tail[0].prefix) == tail[0] for each in tail)
+        whole = [each.prefix for each in tail] == [f"{parent}{digit}" for digit in "0123456789"]
         if not (alike and whole and len(parent) > len(f"+{COUNTRY_CODE}")):
             return
-        merged[-10:] = [(parent, tail[0][1])]
+        merged[-10:] = [replace(tail[0], prefix=parent)]
 
 
 def _network(prefix: str) -> str | None:

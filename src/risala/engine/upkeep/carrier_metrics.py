@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from prometheus_client.core import Metric
 
 from risala.engine.delivery.worker.latency import BUCKETS_S
+from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.upkeep.families import Rows, counter, gauge, histogram
 
-Carriers = list[dict[str, Any]]
 _QUOTAS: Final = (
     ("day", "segments_today", "segments_per_day_max"),
     ("month", "recipients_this_month", "recipients_per_month_max"),
 )
 
 
-def of_answers(carriers: Carriers) -> Iterator[Metric]:
+def of_answers(carriers: list[Carrier]) -> Iterator[Metric]:
     """The times of carriers' answers, and their receipts."""
     text = "How long it took to answer a submit."
-    rows = [(each["name"], each["answer_buckets"], each["answer_sum_s"]) for each in carriers]
+    rows = [(each.name, each.answer_buckets, each.answer_sum_s) for each in carriers]
     yield histogram("carrier_answer_seconds", text, "carrier", BUCKETS_S, rows)
     text = "Receipts that it gave since the start, whatever they matched."
     yield counter("carrier_receipts", text, _rows(carriers, "receipts_taken"))
@@ -28,11 +28,11 @@ def of_answers(carriers: Carriers) -> Iterator[Metric]:
     yield gauge("carrier_gives_receipts", text, _rows(carriers, "receipts"))
 
 
-def _rows(carriers: Carriers, key: str) -> Rows:
-    return [({"carrier": each["name"]}, float(each[key])) for each in carriers]
+def _rows(carriers: list[Carrier], key: str) -> Rows:
+    return [({"carrier": each.name}, float(getattr(each, key))) for each in carriers]
 
 
-def of_sims(carriers: Carriers) -> Iterator[Metric]:
+def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:
     """Signal, quota and balance of modems."""
     text = "Strength of its network's signal, in dBm."
     yield gauge("carrier_signal_dbm", text, _rows_of(carriers, "signal_dbm"), labels=("carrier",))
@@ -41,7 +41,7 @@ def of_sims(carriers: Carriers) -> Iterator[Metric]:
     used, most = [], []
     for each in carriers:
         for period, used_key, most_key in _QUOTAS:
-            labels = {"carrier": str(each["name"]), "period": period}
+            labels = {"carrier": each.name, "period": period}
             if (found := _number(each, used_key)) is not None:
                 used.append((labels, found))
             if (found := _number(each, most_key)) is not None:
@@ -52,14 +52,14 @@ def of_sims(carriers: Carriers) -> Iterator[Metric]:
     yield gauge("carrier_quota_max", "How many there may be.", most, labels=names)
 
 
-def _rows_of(carriers: Carriers, key: str) -> Rows:
+def _rows_of(carriers: list[Carrier], key: str) -> Rows:
     return [
-        ({"carrier": each["name"]}, found)
+        ({"carrier": each.name}, found)
         for each in carriers
         if (found := _number(each, key)) is not None
     ]
 
 
-def _number(carrier: dict[str, Any], key: str) -> float | None:
-    value = carrier["details"].get(key)
+def _number(carrier: Carrier, key: str) -> float | None:
+    value = carrier.details.get(key)
     return value if isinstance(value, int | float) else None

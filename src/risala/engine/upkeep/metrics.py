@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 from risala import __version__
 from risala.engine.follow.esmes import Esmes
 from risala.engine.model.errors import StorageFailed
+from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.services import Services
 from risala.engine.upkeep import carrier_metrics, house_metrics
 from risala.engine.upkeep.families import Rows, counter, gauge
@@ -71,7 +72,7 @@ class _Engine(Collector):
             yield from _lanes(carriers)
             yield from carrier_metrics.of_answers(carriers)
             yield from carrier_metrics.of_sims(carriers)
-            yield from self._on_disk([each["name"] for each in carriers])
+            yield from self._on_disk([each.name for each in carriers])
             if (age_s := self._parts.shipping.age_s) is not None:
                 text = "How long ago what the standby's copy holds was all there was."
                 yield gauge("standby_age_seconds", text, [({}, age_s)])
@@ -202,20 +203,19 @@ def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
     yield gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
 
 
-def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
+def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:
     def rows(key: str) -> Rows:
-        return [
-            ({"carrier": each["name"]}, each[key]) for each in carriers if each[key] is not None
-        ]
+        told = [({"carrier": each.name}, getattr(each, key)) for each in carriers]
+        return [(who, value) for who, value in told if value is not None]
 
     text = "1 while its link is up."
-    up = [({"carrier": each["name"]}, float(each["state"] == "up")) for each in carriers]
+    up = [({"carrier": each.name}, float(each.state == "up")) for each in carriers]
     yield gauge("carrier_up", text, up)
     yield gauge(
         "carrier_gate",
         "1 for what the operator has set it to.",
         [
-            ({"carrier": each["name"], "gate": gate}, each["gate"] == gate)
+            ({"carrier": each.name, "gate": gate}, each.gate == gate)
             for each in carriers
             for gate in _GATES
         ],
@@ -226,9 +226,9 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
         "carrier_detail",
         "The numbers among what its driver tells of it.",
         [
-            ({"carrier": each["name"], "detail": name}, value)
+            ({"carrier": each.name, "detail": name}, value)
             for each in carriers
-            for name, value in each["details"].items()
+            for name, value in each.details.items()
             if isinstance(value, int | float)
         ],
     )
@@ -239,7 +239,7 @@ def _lanes(carriers: list[dict[str, Any]]) -> Iterator[Metric]:
         "carrier_outcomes",
         "What it said to them.",
         [
-            ({"carrier": each["name"], "outcome": outcome}, each[outcome])
+            ({"carrier": each.name, "outcome": outcome}, getattr(each, outcome))
             for each in carriers
             for outcome in _OUTCOMES
         ],

@@ -31,7 +31,6 @@ from risala.engine.delivery.waits import Waits, known_wait
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.delivery.worker.statistics import statistics_of
 from risala.engine.delivery.worker.tile import tile_of
-from risala.engine.delivery.worker.traffic import TrafficLine
 from risala.engine.follow.live import Follower, Live
 from risala.engine.intake.intake import Intake
 from risala.engine.journal.recorder import Recorder
@@ -43,10 +42,18 @@ from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import Conflict, NotFound, StorageFailed
 from risala.engine.model.following import What
 from risala.engine.model.lines import Kind, Line, Wait, is_same_wait
-from risala.engine.model.records.carriers import Override
+from risala.engine.model.records.carriers.routes import RouteAnswer, TrafficLine, UnservedNumbers
+from risala.engine.model.records.carriers.state import (
+    Carrier,
+    CarrierCondition,
+    FileValues,
+    OverrideInForce,
+    ServedNumbers,
+)
+from risala.engine.model.records.carriers.stored import Override
 from risala.engine.model.records.messages import DueRow, MessageView
+from risala.engine.model.records.record import shallow, to_json
 from risala.engine.model.states import Status
-from risala.engine.model.times import iso, maybe_iso
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState
@@ -127,18 +134,17 @@ class Running:
     def statistics(self) -> dict[str, Any]:
         return self._statistics()
 
-    def carriers(self) -> list[dict[str, Any]]:
+    def carriers(self) -> list[Carrier]:
         stored = self._repositories
         over = _overrides(stored.carriers)
         return [
-            {
-                "name": name,
-                **asdict(statistics_of(lane)),
+            Carrier(
+                **shallow(statistics_of(lane)),
                 **tile_of(lane),
                 **self._settings_of(lane.carrier, over),
                 **_queue(stored.queue, self._router, name, lane.recorder.clock.now_ms()),
-                "unmatched_receipts": stored.receipts.unmatched_total(name),
-            }
+                unmatched_receipts=stored.receipts.unmatched_total(name),
+            )
             for name, lane in self._board.lanes.items()
             if lane.carrier.serves_numbers
         ]
@@ -182,13 +188,13 @@ class Running:
             raise NotFound(f"There is no carrier {carrier!r}.")
         return lane.traffic.lines(after, count)
 
-    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+    def route(self, recipient: str, segments: int) -> RouteAnswer:
         lanes = self._board.lanes
         judge = judge_lanes(lanes, self._clock)
         turn = partial(neediest, lanes)
         return tell_route(self._router, self._lineup.in_force, recipient, segments, judge, turn)
 
-    def unserved(self) -> dict[str, Any]:
+    def unserved(self) -> UnservedNumbers:
         judge, rows = judge_lanes(self._board.lanes, self._clock), self._repositories.queue
         return _unserved(rows, self._router, self._lineup.in_force, judge)
 
@@ -227,14 +233,17 @@ class Alone:
     def statistics(self) -> dict[str, Any]:
         return {}
 
-    def carriers(self) -> list[dict[str, Any]]:
+    def carriers(self) -> list[Carrier]:
         """The carriers of the settings, all of them idle."""
         router, over = Router(self._settings.carriers), self._carriers.overrides()
         said = self._carriers.gates()
         return [
-            _idle(each, over.get(each.name))
-            | {"gate": said[each.name].gate if each.name in said else Gate.OPEN.value}
-            | _queue(self._queue, router, each.name, self._clock.now_ms())
+            _idle(
+                each,
+                over.get(each.name),
+                gate=said[each.name].gate if each.name in said else Gate.OPEN.value,
+                **_queue(self._queue, router, each.name, self._clock.now_ms()),
+            )
             for each in self._settings.carriers
         ]
 
@@ -272,13 +281,13 @@ class Alone:
     def traffic(self, carrier: str, after: int, count: int) -> list[TrafficLine]:
         raise Conflict(NOT_RUNNING)
 
-    def route(self, recipient: str, segments: int) -> dict[str, Any]:
+    def route(self, recipient: str, segments: int) -> RouteAnswer:
         carriers = self._in_force
         return tell_route(
             Router(carriers), carriers, recipient, segments, judge_nothing, _the_first
         )
 
-    def unserved(self) -> dict[str, Any]:
+    def unserved(self) -> UnservedNumbers:
         carriers = self._in_force
         return _unserved(self._queue, Router(carriers), carriers, judge_nothing)
 
@@ -294,18 +303,19 @@ class Alone:
         raise Conflict("The service is not running: nothing happens that could be followed.")
 
 
-def _idle(carrier: CarrierSection, override: Override | None) -> dict[str, Any]:
+def _idle(carrier: CarrierSection, override: Override | None, **known: Any) -> Carrier:  # noqa: ANN401 -- the other fields
     in_force = overridden(carrier, override)
-    return {
-        "name": carrier.name,
-        "carrier": carrier.name,
-        "driver": carrier.driver,
-        "state": "down",
-        "text": "The service is not running." if carrier.enabled else "Disabled in the settings.",
-        "condition": {"code": "not_running" if carrier.enabled else "disabled", "values": {}},
-        "rate_max_per_s": in_force.rate_per_s,
+    return Carrier(
+        name=carrier.name,
+        carrier=carrier.name,
+        driver=carrier.driver,
+        state="down",
+        text="The service is not running." if carrier.enabled else "Disabled in the settings.",
+        condition=CarrierCondition("not_running" if carrier.enabled else "disabled", {}),
+        rate_max_per_s=in_force.rate_per_s,
         **_settings(in_force, carrier, override),
-    }
+        **known,
+    )
 
 
 def _settings(
@@ -313,20 +323,16 @@ def _settings(
 ) -> dict[str, Any]:
     """The values in force for a carrier, those in the settings, and the overrides."""
     return {
-        "numbers": {
-            "prefixes": list(section.prefixes),
-            "networks": [str(each) for each in section.networks],
-        },
+        "numbers": ServedNumbers(
+            tuple(section.prefixes), tuple(str(each) for each in section.networks)
+        ),
         "priority": section.priority,
         "weight": in_force.weight,
-        "file": {"rate_per_s": section.rate_per_s, "weight": section.weight},
+        "file": FileValues(section.rate_per_s, section.weight),
         "override": override
-        and {
-            "rate_per_s": override.rate_per_s,
-            "weight": override.weight,
-            "at": iso(override.changed_at),
-            "who": override.who or None,
-        },
+        and OverrideInForce(
+            override.rate_per_s, override.weight, override.changed_at, override.who or None
+        ),
     }
 
 
@@ -343,14 +349,14 @@ def _the_first(names: Sequence[str]) -> str:
 
 def _unserved(
     rows: QueueRepository, router: Router, sections: Sequence[CarrierSection], judge: Judge
-) -> dict[str, Any]:
+) -> UnservedNumbers:
     found = rows.unserved(QUEUE_COUNTED_MAX + 1)
-    return {
-        "numbers": tell_unserved(router, sections, judge),
-        "waiting": min(found.count, QUEUE_COUNTED_MAX),
-        "waiting_is_more": found.count > QUEUE_COUNTED_MAX,
-        "waiting_prefixes": list(found.prefixes),
-    }
+    return UnservedNumbers(
+        tell_unserved(router, sections, judge),
+        min(found.count, QUEUE_COUNTED_MAX),
+        found.count > QUEUE_COUNTED_MAX,
+        tuple(found.prefixes),
+    )
 
 
 def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dict[str, Any]:
@@ -366,7 +372,7 @@ def _queue(rows: QueueRepository, router: Router, name: str, now_ms: int) -> dic
     return {
         "queue": min(found, QUEUE_COUNTED_MAX),
         "queue_is_longer": found > QUEUE_COUNTED_MAX,
-        "oldest": maybe_iso(oldest),
+        "oldest": oldest,
     }
 
 
@@ -393,8 +399,8 @@ def statistics(
         "policies": intake.policies.standings(),
         "actors": [asdict(each) for each in supervisor.statistics()],
         "carriers": [
-            {"name": name, **asdict(statistics_of(lane))}
-            for name, lane in board.lanes.items()
+            to_json(statistics_of(lane))
+            for lane in board.lanes.values()
             if lane.carrier.serves_numbers
         ],
     }

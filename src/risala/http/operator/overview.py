@@ -8,6 +8,7 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.carriers import state
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
@@ -46,8 +47,7 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
         each["at_s"] = ms_of(each["at"]) // 1000
     alerts = await visit.perform("alert.list", open=True)
     attention = needed_first(alerts["alerts"])[:ATTENTION_MAX]
-    lanes = (await visit.perform("carriers"))["carriers"]
-    tiles = [tile(visit.formats, lane) for lane in lanes]
+    tiles = [tile(visit.formats, lane) for lane in (await visit.ask(state.LIST)).carriers]
     return {
         "found": found,
         "alerts": shown_alerts(visit, attention),
@@ -55,7 +55,7 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
         "mutes": MUTES,
         "tiles": tiles,
         "nothing_leaves": not any(each.badge == "up" for each in tiles),
-        "queued": sum(each.lane["queue"] or 0 for each in tiles),
+        "queued": sum(each.lane.queue or 0 for each in tiles),
         "oldest_ms": max(
             (each.oldest_ms for each in tiles if each.oldest_ms is not None), default=None
         ),

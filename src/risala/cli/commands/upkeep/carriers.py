@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.carriers import rereading, routes, state, stored
+from risala.engine.model.records.carriers.rereading import FieldChange, SettingsPreview
+from risala.engine.model.records.carriers.state import (
+    Carrier,
+    CarrierReceipts,
+    Carriers,
+    OfferedCommand,
+)
+from risala.engine.model.records.record import to_json
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 
 @click.group(invoke_without_command=True)
@@ -28,15 +37,15 @@ def carriers(options: Options, context: click.Context) -> None:
       risala carriers pause mattel
     """
     if context.invoked_subcommand is None:
-        _carriers(options, "carriers", None)
+        _carriers(options, state.LIST, None)
 
 
-def _gate(name: str, help_text: str) -> None:
+def _gate(name: str, ask: Ask[Carriers], help_text: str) -> None:
     @carriers.command(name, help=f"{help_text}\n\n\b\nExample: risala carriers {name} mattel")
     @click.argument("carrier", metavar="NAME")
     @common
     def command(options: Options, carrier: str) -> None:
-        _carriers(options, f"carriers.{name}", carrier)
+        _carriers(options, ask, carrier)
 
 
 @carriers.command("reconnect")
@@ -48,7 +57,7 @@ def reconnect(options: Options, carrier: str) -> None:
     \b
     Example: risala carriers reconnect mattel
     """
-    _carriers(options, "carriers.reconnect", carrier)
+    _carriers(options, state.RECONNECT, carrier)
 
 
 @carriers.command("set")
@@ -66,8 +75,7 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
     """
     if rate is None and weight is None:
         raise click.UsageError("Give --rate, --weight, or both.")
-    given = {"rate_per_s": rate, "weight": weight}
-    _carriers(options, "carriers.override", carrier, **given)
+    _carriers(options, state.OVERRIDE, carrier, rate_per_s=rate, weight=weight)
 
 
 @carriers.command("unset")
@@ -83,7 +91,7 @@ def unset(options: Options, carrier: str, field: str | None) -> None:
       risala carriers unset mattel
       risala carriers unset mattel --rate
     """
-    _carriers(options, "carriers.end_override", carrier, field=field)
+    _carriers(options, state.END_OVERRIDE, carrier, field=field)
 
 
 @carriers.command("preview")
@@ -95,13 +103,10 @@ def preview(options: Options) -> None:
     Example: risala carriers preview
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("carriers.preview")
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        _changes(found)
-    if found["faults"]:
+    found = options.ask(rereading.PREVIEW)
+    if not output.show(options.json, found.json):
+        _changes(found.value)
+    if found.value.faults:
         raise CommandRefused("Nothing would be changed: the settings have faults.")
 
 
@@ -117,21 +122,21 @@ def apply(options: Options, hash_: str | None) -> None:
     Example: risala carriers apply
     """
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[SettingsPreview]:
         seen = hash_
         if seen is None:
-            found = await session.perform("carriers.preview")
-            if found["faults"]:
+            found = await session.ask(rereading.PREVIEW)
+            if found.value.faults:
                 return found
-            seen = found["hash"]
-        return await session.perform("carriers.apply", hash=seen)
+            seen = found.value.hash
+        return await session.ask(rereading.APPLY, hash=seen)
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        _changes(found)
-    if found["faults"]:
+    if not output.show(options.json, found.json):
+        _changes(found.value)
+    if found.value.faults:
         raise CommandRefused("Nothing was changed: the settings have faults.")
-    if not options.json and (found["carriers"] or found["settings"]):
+    if not options.json and (found.value.carriers or found.value.settings):
         output.said("Done.")
 
 
@@ -144,33 +149,33 @@ _EFFECTS = {
 }
 
 
-def _changes(found: Json) -> None:
+def _changes(found: SettingsPreview) -> None:
     """The changes, done or planned."""
-    for fault in found["faults"]:
-        click.echo(output.clean(fault["text"]))
-    if found["faults"]:
+    for fault in found.faults:
+        click.echo(output.clean(fault.text))
+    if found.faults:
         return
     output.table(
         ("Carrier", "Is", "Which", "Settings that are others"),
         (
             (
-                *(each["carrier"], each["kind"], _EFFECTS.get(each["effect"], each["effect"])),
-                ", ".join(map(_field, each["fields"])),
+                *(each.carrier, each.kind, _EFFECTS[each.effect]),
+                ", ".join(map(_field, each.fields)),
             )
-            for each in found["carriers"]
+            for each in found.carriers
         ),
         empty="Every carrier is as in the settings.",
     )
-    for each in found["settings"]:
-        output.said(f"{each['key']}: {each['before']} becomes {each['after']}.")
-    if found["need_restart"]:
-        output.warned(f"These wait for a restart: {', '.join(found['need_restart'])}.")
+    for one in found.settings:
+        output.said(f"{one.key}: {one.before} becomes {one.after}.")
+    if found.need_restart:
+        output.warned(f"These wait for a restart: {', '.join(found.need_restart)}.")
 
 
-def _field(change: Json) -> str:
-    if change["is_secret"]:
-        return f"{change['field']} (a secret)"
-    return f"{change['field']}: {change['before']} → {change['after']}"
+def _field(change: FieldChange) -> str:
+    if change.is_secret:
+        return f"{change.field} (a secret)"
+    return f"{change.field}: {change.before} → {change.after}"
 
 
 @carriers.command("traffic")
@@ -186,18 +191,15 @@ def traffic(options: Options, carrier: str, limit: int) -> None:
     Example: risala carriers traffic mattel --limit 20
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("carriers.traffic", carrier=carrier, limit=limit)
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = options.ask(routes.TRAFFIC, carrier=carrier, limit=limit)
+    if output.show(options.json, found.json):
         return
-    for line in found["lines"]:
-        if line["left_out"]:
-            click.echo(f"… {line['left_out']} more")
-        arrow = "→" if line["sent"] else "←"
-        click.echo(f"{output.moment(line['at'])} {arrow} {output.clean(line['text'])}")
-    if not found["lines"]:
+    for line in found.value.lines:
+        if line.left_out:
+            click.echo(f"… {line.left_out} more")
+        arrow = "→" if line.sent else "←"
+        click.echo(f"{output.at(line.at)} {arrow} {output.clean(line.text)}")
+    if not found.value.lines:
         output.said("Nothing lately.")
 
 
@@ -217,32 +219,27 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
       risala carriers unmatched mattel
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "receipts.unmatched", carrier=carrier, limit=limit, before=before
-        )
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = options.ask(stored.UNMATCHED, carrier=carrier, limit=limit, before=before)
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Receipt", "When", "Carrier", "Id", "For", "Says", "Why"),
         (
             (
-                *(each["seq"], output.moment(each["at"]), each["carrier"], each["id"]),
-                *(each["recipient"] or "?", each["says"], _WHY.get(each["why"], each["why"])),
+                *(each.seq, output.at(each.received_at), each.carrier, each.carrier_id),
+                *(each.recipient or "?", each.raw, _WHY.get(each.why, each.why)),
             )
-            for each in found["receipts"]
+            for each in found.value.receipts
         ),
         empty="No receipt is without its message.",
     )
-    if found["next"] is not None:
-        output.said(f"There are older ones: --before {found['next']}.")
+    if found.value.next is not None:
+        output.said(f"There are older ones: --before {found.value.next}.")
 
 
-_gate("pause", "Submit nothing to a carrier; its messages wait.")
-_gate("resume", "Undo a pause or a drain.")
-_gate("drain", "Let a carrier finish what it has, and give it nothing new.")
+_gate("pause", state.PAUSE, "Submit nothing to a carrier; its messages wait.")
+_gate("resume", state.RESUME, "Undo a pause or a drain.")
+_gate("drain", state.DRAIN, "Let a carrier finish what it has, and give it nothing new.")
 
 
 @carriers.command("show")
@@ -255,46 +252,44 @@ def show(options: Options, carrier: str) -> None:
     Example: risala carriers show mattel
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("carriers.show", carrier=carrier)
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    told = options.ask(state.SHOW, carrier=carrier)
+    if output.show(options.json, told.json):
         return
+    found = told.value
     output.fields(
         {
-            "Name": found["name"],
-            "Driver": found["driver"],
-            "State": found["state"],
-            "Says": found["text"],
+            "Name": found.name,
+            "Driver": found.driver,
+            "State": found.state,
+            "Says": found.text,
             **_put_over(found),
-            **found.get("details", {}),
+            **found.details,
         }
     )
-    _unmatched(found["unmatched"])
-    if found["commands"]:
+    _unmatched(found.unmatched)
+    if found.commands:
         click.echo()
-        _commands(carrier, found["commands"])
-    if found.get("trace"):
+        _commands(carrier, found.commands)
+    if found.trace:
         click.echo()
         output.table(
             ("When", "What happened"),
-            ((output.moment(line["at"]), line["text"]) for line in found["trace"]),
+            ((output.at(line.at), line.text) for line in found.trace),
             empty="",
         )
 
 
-def _put_over(found: Json) -> Json:
+def _put_over(found: Carrier) -> dict[str, str]:
     """The operator's overrides of the settings."""
-    over, file = found["override"], found["file"]
+    over, file = found.override, found.file
     if over is None:
         return {}
-    by = f"by {over['who'] or 'somebody who is gone'}, {output.moment(over['at'])}"
+    by = f"by {over.who or 'somebody who is gone'}, {output.at(over.at)}"
     rows = {}
-    if over["rate_per_s"] is not None:
-        rows["Rate /s"] = f"{over['rate_per_s']:g} ({by}; the settings: {file['rate_per_s']:g})"
-    if over["weight"] is not None:
-        rows["Weight"] = f"{over['weight']} ({by}; the settings: {file['weight']})"
+    if over.rate_per_s is not None:
+        rows["Rate /s"] = f"{over.rate_per_s:g} ({by}; the settings: {file.rate_per_s:g})"
+    if over.weight is not None:
+        rows["Weight"] = f"{over.weight} ({by}; the settings: {file.weight})"
     return rows
 
 
@@ -305,20 +300,20 @@ _WHY = {
 }
 
 
-def _unmatched(told: Json) -> None:
+def _unmatched(told: CarrierReceipts) -> None:
     """Receipts without a message."""
-    waiting = f"; {told['waiting']} wait for theirs" if told["waiting"] else ""
+    waiting = f"; {told.waiting} wait for theirs" if told.waiting else ""
     click.echo()
-    click.echo(f"Receipts that matched no message: {told['total']}{waiting}.")
-    if told["latest"]:
+    click.echo(f"Receipts that matched no message: {told.total}{waiting}.")
+    if told.latest:
         output.table(
             ("When", "Id", "For", "Says", "Why"),
             (
                 (
-                    *(output.moment(each["at"]), each["id"], each["recipient"] or "?"),
-                    *(each["says"], _WHY.get(each["why"], each["why"])),
+                    *(output.at(each.received_at), each.carrier_id, each.recipient or "?"),
+                    *(each.raw, _WHY.get(each.why, each.why)),
                 )
-                for each in told["latest"]
+                for each in told.latest
             ),
             empty="",
         )
@@ -338,61 +333,53 @@ def ask(options: Options, carrier: str, command: str | None, arguments: tuple[st
       risala carriers ask sim-1 balance
     """
 
-    async def work(session: GatewaySession) -> Json:
-        if command is None:
-            return await session.perform("carriers.show", carrier=carrier)
-        return await session.perform(
-            "carriers.ask", carrier=carrier, command=command, arguments=list(arguments)
-        )
-
-    found = options.run(work)
     if command is None:
-        if not output.show(options.json, {"commands": found["commands"]}):
-            _commands(carrier, found["commands"])
-    elif not output.show(options.json, found):
-        if found["answer"]:
-            output.fields(found["answer"])
+        commands = options.ask(state.SHOW, carrier=carrier).value.commands
+        if not output.show(options.json, {"commands": [to_json(each) for each in commands]}):
+            _commands(carrier, commands)
+        return
+    found = options.ask(state.ASK, carrier=carrier, command=command, arguments=list(arguments))
+    if not output.show(options.json, found.json):
+        if found.value.answer:
+            output.fields(found.value.answer)
         else:
             output.said(f"{carrier}: done.")
 
 
-def _commands(carrier: str, commands: list[Json]) -> None:
+def _commands(carrier: str, commands: Sequence[OfferedCommand]) -> None:
     output.table(
         ("Ask", "What it does"),
-        ((f"{each['name']} {each['arguments']}".strip(), each["summary"]) for each in commands),
+        ((f"{each.name} {each.arguments}".strip(), each.summary) for each in commands),
         empty=f"{carrier} has nothing to be asked.",
     )
 
 
-def _carriers(options: Options, operation: str, carrier: str | None, **given: object) -> None:
-    async def work(session: GatewaySession) -> tuple[Json, bool]:
-        return await session.perform(operation, carrier=carrier, **given), session.running
+def _carriers(options: Options, ask: Ask[Carriers], carrier: str | None, **given: object) -> None:
+    async def work(session: GatewaySession) -> tuple[Reply[Carriers], bool]:
+        return await session.ask(ask, carrier=carrier, **given), session.running
 
     found, running = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
-        map(_carrier_row, found["carriers"]),
+        map(_carrier_row, found.value.carriers),
         empty="No carrier is configured; add a [[carriers]] table to the settings.",
     )
     if not running:
         output.warned("The service is not running, so that no carrier is connected.")
 
 
-def _carrier_row(each: Json) -> tuple[object, ...]:
-    state, gate = each["state"], each.get("gate", "open")
-    most = f"{each['rate_max_per_s']:g}"
-    if each["override"] and each["override"]["rate_per_s"] is not None:
-        most += f" (settings: {each['file']['rate_per_s']:g})"
-    rate = f"{each['rate_per_s']:.4g} of {most}" if "rate_per_s" in each else most
-    in_flight = f"{each['in_flight']} of {each['window_max']}" if "in_flight" in each else None
+def _carrier_row(each: Carrier) -> tuple[object, ...]:
+    most = f"{each.rate_max_per_s:g}"
+    if each.override and each.override.rate_per_s is not None:
+        most += f" (settings: {each.file.rate_per_s:g})"
     return (
-        each["name"],
-        each["driver"],
-        state if gate == "open" else f"{state}, {gate}",
-        in_flight,
-        rate,
-        f"over {each['queue']}" if each.get("queue_is_longer") else each.get("queue"),
-        each["text"],
+        each.name,
+        each.driver,
+        each.state if each.gate == "open" else f"{each.state}, {each.gate}",
+        None if each.in_flight is None else f"{each.in_flight} of {each.window_max}",
+        most if each.rate_per_s is None else f"{each.rate_per_s:.4g} of {most}",
+        f"over {each.queue}" if each.queue_is_longer else each.queue,
+        each.text,
     )

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
+from risala.engine.model.records.carriers import state
 
 if TYPE_CHECKING:
     from risala.engine.upkeep.doctor.findings import Finding, Patient
@@ -104,23 +106,18 @@ async def _patient(data_dir: Path) -> Patient:
             upgrading = await service.gateway.upgrading()
             if upgrading is not None:
                 return replace(patient, upgrading=upgrading)
-            return await _with_service(patient, service.gateway)
+            return await _with_service(patient, GatewaySession(service.gateway, running=True))
     except session.Unreachable as error:
         return replace(patient, pid=error.pid)
     except CommandRefused:
         return patient  # the checks themselves report problems of the directory
 
 
-async def _with_service(patient: Patient, gateway: Any) -> Patient:  # noqa: ANN401 -- a Performer
+async def _with_service(patient: Patient, session: GatewaySession) -> Patient:
     """With the report of the running service, or the reason why it could not give one."""
     try:  # the data in memory first: the carriers are read from the database
-        patient = replace(patient, statistics=await _ask(gateway, "statistics"))
-        found = await _ask(gateway, "carriers")
+        patient = replace(patient, statistics=await session.perform("statistics"))
+        found = await session.ask(state.LIST)
     except CommandRefused as error:
         return replace(patient, untold=str(error))
-    return replace(patient, carriers=tuple(found["carriers"]))
-
-
-async def _ask(gateway: Any, operation: str) -> dict[str, Any]:  # noqa: ANN401 -- a Performer
-    found: dict[str, Any] = await gateway.perform(operation, {})
-    return found
+    return replace(patient, carriers=found.value.carriers)

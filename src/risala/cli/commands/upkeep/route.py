@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -10,12 +10,18 @@ from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.carriers import routes
+from risala.engine.model.records.carriers.routes import (
+    RouteAnswer,
+    RouteCandidate,
+    UnservedPrefix,
+)
+from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
 
 _REASONS: Final = {
     "chosen": "it goes here",
@@ -75,89 +81,81 @@ def route(
     except ValueError as error:
         raise CommandRefused(str(error)) from error
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[RouteAnswer]:
         wanted = None
         if organization is not None:
             wanted = await organization_id(session, organization)
-        return await session.perform(
-            "route.test", to=to, segments=segments, organization_id=wanted, sender=sender
+        return await session.ask(
+            routes.TEST, to=to, segments=segments, organization_id=wanted, sender=sender
         )
 
     found = options.run(work)
-    if not output.show(options.json, found):
-        _print_route(found)
+    if not output.show(options.json, found.json):
+        _print_route(found.value)
 
 
-def _print_route(found: Json) -> None:
-    network = found["network"] or "no mobile network of the plan"
-    output.said(f"{found['to']} ({network}): {_verdict(found)}")
-    rows = [*found["candidates"], *found["others"]]
+def _print_route(found: RouteAnswer) -> None:
+    network = found.network or "no mobile network of the plan"
+    output.said(f"{found.to} ({network}): {_verdict(found)}")
+    rows: list[tuple[object, ...]] = [
+        (each.carrier, each.tier, each.weight, _match(each), _reason(each.reason))
+        for each in found.candidates
+    ]
+    rows += [(each.carrier, None, None, None, _reason(each.reason)) for each in found.others]
     output.table(
-        ("Carrier", "Tier", "Weight", "Serves", "Why"),
-        (
-            (
-                *(each["carrier"], each.get("tier"), each.get("weight"), _match(each)),
-                _reason(each["reason"]),
-            )
-            for each in rows
-        ),
-        empty="No carrier is configured.",
+        ("Carrier", "Tier", "Weight", "Serves", "Why"), rows, empty="No carrier is configured."
     )
-    if found["organization"] is not None:
-        reason = found["organization"]["reason"]["code"]
+    if found.organization is not None:
+        reason = found.organization.reason.code
         if reason != "sends":
-            output.warned(f"{found['organization']['name']} is {reason}: its messages are held.")
-        told = found["sender"]
-        values = {"name": told["name"], **told["reason"]["values"]}
-        output.said(f"Sender: {_SENDERS[told['reason']['code']].format_map(values)}.")
+            output.warned(f"{found.organization.name} is {reason}: its messages are held.")
+    if (told := found.sender) is not None:
+        values = {"name": told.name, **told.reason.values}
+        output.said(f"Sender: {_SENDERS[told.reason.code].format_map(values)}.")
 
 
-def _verdict(found: Json) -> str:
-    if found["goes"] is not None:
-        return f"goes to {found['goes']}."
-    if found["verdict"]["code"] == "waits":
+def _verdict(found: RouteAnswer) -> str:
+    if found.goes is not None:
+        return f"goes to {found.goes}."
+    if found.verdict.code == "waits":
         return "waits: no carrier takes it now."
     return "waits: no enabled carrier serves this number."
 
 
-def _match(each: Json) -> str | None:
-    match = each.get("match")
-    if match is None:
-        return None
-    return str(match["values"].get("prefix") or match["values"].get("network"))
+def _match(each: RouteCandidate) -> str:
+    values = each.match.values
+    return str(values.get("prefix") or values.get("network"))
 
 
-def _reason(reason: Json) -> str:
-    text = _REASONS.get(reason["code"]) or str(reason["code"])
-    return text.format_map({key: output.clean(str(one)) for key, one in reason["values"].items()})
+def _reason(reason: CarrierCondition) -> str:
+    text = _REASONS.get(reason.code) or reason.code
+    return text.format_map({key: output.clean(str(one)) for key, one in reason.values.items()})
 
 
 def _unserved(options: Options) -> None:
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("route.unserved")
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    told = options.ask(routes.UNSERVED)
+    if output.show(options.json, told.json):
         return
+    found = told.value
     output.table(
         ("Numbers", "Network", "Why"),
         (
             (
-                f"{each['prefix']}…",
-                each["network"] or "fixed lines, or several",
-                "no enabled carrier serves them" if each["state"] == "unserved" else _downs(each),
+                f"{each.prefix}…",
+                each.network or "fixed lines, or several",
+                "no enabled carrier serves them" if each.state == "unserved" else _downs(each),
             )
-            for each in found["numbers"]
+            for each in found.numbers
         ),
         empty="Every number has a carrier that is up.",
     )
-    if found["waiting"]:
-        if found["waiting_is_more"]:
-            few = f"{found['waiting']} or more messages wait"
+    if found.waiting:
+        if found.waiting_is_more:
+            few = f"{found.waiting} or more messages wait"
         else:
-            few = output.counted(found["waiting"], "message waits", "messages wait")
+            few = output.counted(found.waiting, "message waits", "messages wait")
         output.warned(f"{few} for a carrier.")
 
 
-def _downs(each: Json) -> str:
-    return "; ".join(f"{one['carrier']}: {_reason(one['reason'])}" for one in each["carriers"])
+def _downs(each: UnservedPrefix) -> str:
+    return "; ".join(f"{one.carrier}: {_reason(one.reason)}" for one in each.carriers)

@@ -4,12 +4,12 @@ operator's gate, and the lines noted about them."""
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.model.clock import Clock
-from risala.engine.model.times import iso
+from risala.engine.model.records.carriers.state import LastError, TraceLine
 from risala.plugins.contract import Capabilities, Health, HealthState
 from risala.sms.cause import Cause
 
@@ -18,29 +18,6 @@ TRACE_MAX: Final = 100
 TRUST_AGAIN_S: Final = 30.0
 """After a failure of the driver, other carriers take its messages for this time, if there are any,
 and the worker counts as sick."""
-
-
-@dataclass(frozen=True, slots=True)
-class TraceLine:
-    """One event of a link."""
-
-    at: str
-    """ISO 8601, UTC."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class LastError:
-    """The latest error: an answer of the carrier, or the link itself."""
-
-    at_ms: int
-    """UTC epoch milliseconds."""
-    code: str
-    """A value of :class:`~risala.sms.cause.Cause`: each has a sentence in every language."""
-    raw: str
-    """The carrier's own code; empty if it gave none."""
-    text: str
-    """The driver's sentence, if it says more than the code."""
 
 
 class CarrierLink:
@@ -77,7 +54,7 @@ class CarrierLink:
 
     def note(self, text: str) -> None:
         """Add a line for the operator."""
-        self.trace.append(TraceLine(iso(self._clock.now_ms()), text))
+        self.trace.append(TraceLine(self._clock.now_ms(), text))
 
     def note_error(self, cause: Cause, raw: str, text: str) -> None:
         """Remember an error until the next one."""

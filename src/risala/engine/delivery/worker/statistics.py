@@ -2,51 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import trio
 
-from risala.engine.delivery.worker.link import TraceLine
 from risala.engine.delivery.worker.worker import CarrierWorker
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerStatistics:
-    carrier: str
-    driver: str
-    state: str
-    text: str
-    receipts: bool
-    """False if its messages get no delivery reports."""
-    gate: str
-    in_flight: int
-    window_max: int
-    rate_per_s: float
-    rate_max_per_s: float
-    submitted: int
-    accepted: int
-    throttled: int
-    refused: int
-    uncertain: int
-    late: int
-    """Answers that came after their submit became uncertain."""
-    receipts_taken: int
-    """Its receipts since the start that are on disk, matched or not."""
-    answer_buckets: tuple[int, ...]
-    """Answers within each of :data:`~.latency.BUCKETS_S`; at the end all of them."""
-    answer_sum_s: float
-    """The total time of all answers."""
-    silent: int
-    """Submits without an answer long after their time."""
-    breaker_open: bool
-    details: dict[str, str | int | float | None]
-    trace: tuple[TraceLine, ...]
+from risala.engine.model.records.carriers.state import WorkerStatistics
 
 
 def statistics_of(lane: CarrierWorker) -> WorkerStatistics:
     """The numbers and words of this moment."""
     now_s, health = trio.current_time(), lane.driver_health
     return WorkerStatistics(
+        name=lane.name,
         carrier=lane.name,
         driver=lane.carrier.driver,
         state=health.state,

@@ -4,7 +4,6 @@ language."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import trio
@@ -12,6 +11,16 @@ import trio
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.model.clock import Clock
+from risala.engine.model.records.carriers.state import (
+    CarrierCondition,
+    CarrierNetwork,
+    CarrierQuota,
+    CarrierQuotas,
+    CarrierSignal,
+    CarrierSim,
+    Fact,
+    SimBalance,
+)
 from risala.engine.model.times import iso
 from risala.plugins.contract import Health, HealthState
 
@@ -19,16 +28,7 @@ _BARS_DBM: Final = (-107, -97, -85, -73)
 """The signal strengths from which a GSM signal has one, two, three, four bars: as on phones, within
 a few dBm. Below the first, calls fail."""
 
-Details = Mapping[str, str | int | float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class CarrierCondition:
-    """A code and values; the sentence is written elsewhere."""
-
-    code: str
-    values: Mapping[str, Any]
-
+Details = Mapping[str, Fact]
 
 _HELD: Final = {
     Gate.PAUSED: "paused",
@@ -48,7 +48,7 @@ def state_of(lane: CarrierWorker, now_s: float, clock: Clock) -> CarrierConditio
         return _link_state(standing.health)
     until_s = lane.breaker.open_until_s
     if until_s is not None:
-        return CarrierCondition("resting", {"until": _iso(until_s, now_s, clock)})
+        return CarrierCondition("resting", {"until": iso(_at_ms(until_s, now_s, clock))})
     rate, rate_max = lane.throttle.rate_per_s(now_s), lane.throttle.rate_max_per_s
     if rate < rate_max:
         return CarrierCondition("slowed", {"rate_per_s": rate, "rate_max_per_s": rate_max})
@@ -80,57 +80,32 @@ def _used_up(details: Details) -> bool:
     return isinstance(used, int) and isinstance(limit, int) and used >= limit
 
 
-def _iso(at_s: float, now_s: float, clock: Clock) -> str:
-    return iso(clock.now_ms() + round(1000 * max(0.0, at_s - now_s)))
+def _at_ms(at_s: float, now_s: float, clock: Clock) -> int:
+    return clock.now_ms() + round(1000 * max(0.0, at_s - now_s))
 
 
 def tile_of(lane: CarrierWorker) -> dict[str, Any]:
-    """What a tile shows in addition to the numbers of :class:`WorkerStatistics`."""
+    """The fields of a :class:`Carrier` beside its numbers and its settings."""
     standing, clock, now_s = lane.standing, lane.recorder.clock, trio.current_time()
-    details, told = lane.driver_health.details, state_of(lane, now_s, clock)
-    error = standing.last_error
+    tell, until_s = lane.driver_health.details.get, lane.breaker.open_until_s
     return {
-        "condition": {"code": told.code, "values": dict(told.values)},
-        "since": iso(standing.since_ms),
-        "signal": _signal(details),
-        "network": {
-            "registration": details.get("registration"),
-            "operator": details.get("operator"),
-        },
-        "sim": {name: details.get(name) for name in ("number", "imsi", "iccid")},
-        "quota": _quota(details),
-        "sim_balance": {
-            "amount": details.get("sim_balance"),
-            "is_low": details.get("sim_balance_is") == "low",
-            "text": details.get("ussd"),
-        },
-        "last_error": error
-        and {
-            "at": iso(error.at_ms),
-            "code": error.code,
-            "raw": error.raw,
-            "text": error.text,
-        },
-        "breaker_until": None
-        if lane.breaker.open_until_s is None
-        else _iso(lane.breaker.open_until_s, now_s, clock),
+        "condition": state_of(lane, now_s, clock),
+        "since": standing.since_ms,
+        "signal": _signal(tell("signal_dbm")),
+        "network": CarrierNetwork(tell("registration"), tell("operator")),
+        "sim": CarrierSim(tell("number"), tell("imsi"), tell("iccid")),
+        "quota": CarrierQuotas(
+            CarrierQuota(tell("segments_today"), tell("segments_per_day_max")),
+            CarrierQuota(tell("recipients_this_month"), tell("recipients_per_month_max")),
+        ),
+        "sim_balance": SimBalance(
+            tell("sim_balance"), tell("sim_balance_is") == "low", tell("ussd")
+        ),
+        "last_error": standing.last_error,
+        "breaker_until": None if until_s is None else _at_ms(until_s, now_s, clock),
     }
 
 
-def _signal(details: Details) -> dict[str, Any]:
-    dbm = details.get("signal_dbm")
+def _signal(dbm: Fact) -> CarrierSignal:
     bars = sum(dbm >= least for least in _BARS_DBM) if isinstance(dbm, int | float) else None
-    return {"dbm": dbm, "bars": bars}
-
-
-def _quota(details: Details) -> dict[str, Any]:
-    return {
-        "day": {
-            "used": details.get("segments_today"),
-            "limit": details.get("segments_per_day_max"),
-        },
-        "month": {
-            "used": details.get("recipients_this_month"),
-            "limit": details.get("recipients_per_month_max"),
-        },
-    }
+    return CarrierSignal(dbm, bars)

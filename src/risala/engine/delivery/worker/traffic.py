@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 import trio
 
 from risala.engine.model.clock import Clock
+from risala.engine.model.records.carriers.routes import TrafficLine
 
 LINES_MAX: Final = 2000
 A_SECOND: Final = 10
@@ -23,20 +23,6 @@ AT_ONCE_MAX: Final = 300
 LINE_CHARACTERS_MAX: Final = 300
 KEPT_MS: Final = 15 * 60_000
 """Older lines do not help to find a present problem."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrafficLine:
-    """One thing that went over the wire."""
-
-    seq: int
-    at_ms: int
-    """UTC epoch milliseconds."""
-    sent: bool
-    """True: sent by us; False: received."""
-    text: str
-    left_out: int
-    """How many lines before it, since the last one, are left out."""
 
 
 class WorkerTraffic:
@@ -76,5 +62,5 @@ class WorkerTraffic:
     def lines(self, after: int, count: int) -> list[TrafficLine]:
         """The latest lines of the last minutes, the oldest first; only those after a number."""
         since_ms = self._clock.now_ms() - KEPT_MS
-        found = [line for line in self._lines if line.seq > after and line.at_ms >= since_ms]
+        found = [line for line in self._lines if line.seq > after and line.at >= since_ms]
         return found[-count:]

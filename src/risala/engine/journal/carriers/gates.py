@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.records.carriers import CarrierGate
+from risala.engine.model.records.carriers.stored import CarrierGate
 
 _TABLE: Final = "carrier_gates"
 NOBODY: Final = ""

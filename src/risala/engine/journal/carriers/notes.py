@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.records.carriers import TooManyNotes
+from risala.engine.model.records.carriers.stored import TooManyNotes
 from risala.plugins.contract import NOTE_KEY_CHARACTERS_MAX, NOTE_TEXT_CHARACTERS_MAX, NOTES_MAX
 
 

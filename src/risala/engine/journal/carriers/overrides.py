@@ -12,7 +12,7 @@ from typing import Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import Conflict
-from risala.engine.model.records.carriers import Override
+from risala.engine.model.records.carriers.stored import Override
 
 _TABLE: Final = "carrier_overrides"
 NOBODY: Final = ""

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table
-from risala.engine.model.records.carriers import UnmatchedReceipt
+from risala.engine.model.records.carriers.stored import UnmatchedReceipt
 
 _TABLE: Final = "unmatched_receipts"
 _SEQ_MAX: Final = (1 << 63) - 1

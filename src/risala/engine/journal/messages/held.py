@@ -24,8 +24,6 @@ UNMATCHED_MAX: Final = 1000
 """Kept receipts that matched nothing in the end: enough to see what they have in common."""
 UNMATCHED_KEPT_MS: Final = 7 * 86_400_000
 """They contain people's numbers."""
-LATEST_MAX: Final = 5
-"""Shown for one carrier."""
 _NO_KEY: Final = ""
 """No id has this form."""
 
@@ -292,16 +290,6 @@ def waiting(conn: sqlite3.Connection, carrier: str) -> int:
         (carrier,),
     ).fetchone()
     return int(count)
-
-
-def unmatched(conn: sqlite3.Connection, carrier: str) -> list[Unmatched]:
-    """The latest of them."""
-    rows = conn.execute(
-        "SELECT carrier, carrier_id, state, raw, recipient, why, received_at"
-        " FROM unmatched_receipts WHERE carrier = ? ORDER BY seq DESC LIMIT ?",
-        (carrier, LATEST_MAX),
-    )
-    return [_unmatched(row) for row in rows]
 
 
 def _unmatched(row: tuple[str, str, str, str, str | None, str, int]) -> Unmatched:

@@ -10,7 +10,7 @@ from functools import partial
 from risala.engine.journal.carriers import gates, marks, notes, overrides, unmatched
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.carriers import CarrierGate, Override, UnmatchedReceipt
+from risala.engine.model.records.carriers.stored import CarrierGate, Override, UnmatchedReceipt
 from risala.engine.rules.receiptgroups import Member
 
 

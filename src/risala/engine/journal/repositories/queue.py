@@ -190,10 +190,6 @@ class ReceiptRepository:
         """The number of a carrier's receipts that ever matched nothing."""
         return held.unmatched_total(self._store.reader, carrier)
 
-    def unmatched(self, carrier: str) -> list[Unmatched]:
-        """The latest of them."""
-        return held.unmatched(self._store.reader, carrier)
-
     def waiting(self, carrier: str) -> int:
         """The number of a carrier's receipts that are held now."""
         return held.waiting(self._store.reader, carrier)

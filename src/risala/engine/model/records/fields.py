@@ -45,6 +45,12 @@ AUDITED = Trail.SHOWN
 UNAUDITED = Trail.LEFT_OUT
 
 
+class SnakeCase:
+    """A record whose members are named in JSON as its fields are, not in camelCase."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class JsonName:
     """The name of a field in JSON, if it is not the field's own in camelCase."""

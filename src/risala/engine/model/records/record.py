@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from risala.engine.model.money import minor_units, money
-from risala.engine.model.records.fields import JsonName, Trail, WrittenAs
+from risala.engine.model.records.fields import JsonName, SnakeCase, Trail, WrittenAs
 from risala.engine.model.times import iso
 
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def _shape(shape: type[Any]) -> _Shape:
     found = _SHAPES.get(shape)
     if found is None:
         hints = get_type_hints(shape, include_extras=True)
-        every = (_field(each.name, hints[each.name], each) for each in fields(shape) if each.init)
+        every = (_field(shape, hints[each.name], each) for each in fields(shape) if each.init)
         own = tuple(each for each in every if each.note(WrittenAs) is not WrittenAs.NOTHING)
         found = _SHAPES[shape] = _Shape(
             own,
@@ -80,13 +80,15 @@ def _shape(shape: type[Any]) -> _Shape:
     return found
 
 
-def _field(name: str, hint: object, declared: Any) -> RecordField:  # noqa: ANN401 -- a dataclass's own
+def _field(shape: type[Any], hint: object, declared: Any) -> RecordField:  # noqa: ANN401 -- a dataclass's own
     kind, notes, may_be_none = _bare(hint)
-    named = next((each.name for each in notes if isinstance(each, JsonName)), None)
+    name: str = declared.name
+    usual = name if issubclass(shape, SnakeCase) else camel(name)
+    json_name = next((each.name for each in notes if isinstance(each, JsonName)), usual)
     default = declared.default
     if default is MISSING and declared.default_factory is not MISSING:
         default = declared.default_factory()
-    return RecordField(name, named or camel(name), kind, notes, may_be_none, default)
+    return RecordField(name, json_name, kind, notes, may_be_none, default)
 
 
 def _bare(hint: object) -> tuple[Any, tuple[object, ...], bool]:

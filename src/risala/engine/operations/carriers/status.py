@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from risala.engine.delivery.worker.parts import Gate
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Conflict, Invalid, NotFound
-from risala.engine.model.records.carriers import CarrierGate, Override
-from risala.engine.model.times import iso
+from risala.engine.model.records.carriers import state
+from risala.engine.model.records.carriers.state import (
+    Carrier,
+    CarrierAnswer,
+    CarrierDetails,
+    CarrierReceipts,
+    Carriers,
+    LatestReceipt,
+    OfferedCommand,
+)
+from risala.engine.model.records.carriers.stored import CarrierGate, Override
+from risala.engine.model.records.record import shallow, to_json
 from risala.engine.operations.arguments import (
     Arguments,
     Json,
@@ -21,11 +29,13 @@ from risala.engine.operations.arguments import (
     NoArguments,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 WEIGHT_MAX: Final = 1000
 """As the settings have it."""
+LATEST_MAX: Final = 5
+"""Receipts without a message that are shown beside a carrier."""
 
 
 class OfCarrier(Arguments):
@@ -55,79 +65,55 @@ class EndOverride(OfCarrier):
     """``rate_per_s`` or ``weight``; null: both."""
 
 
-@dataclass(frozen=True, slots=True)
-class Carriers:
-    """All carriers with their health and numbers."""
-
-    carriers: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Carrier:
-    """One carrier with all that is known of it."""
-
-    shown: Mapping[str, Any]
-    commands: tuple[Mapping[str, Any], ...]
-    """The commands that the carrier's driver can be asked."""
-    unmatched: Mapping[str, Any]
-    """Receipts that match no message: how many there were, and the latest."""
-
-
-@dataclass(frozen=True, slots=True)
-class CarrierAnswer:
-    """What a carrier's driver answered."""
-
-    carrier: str
-    command: str
-    answer: Mapping[str, Any]
+_IDLE: Final = (
+    *("name", "carrier", "driver", "state", "text", "condition", "rate_max_per_s", "numbers"),
+    *("priority", "weight", "file", "override", "gate", "queue", "queue_is_longer", "oldest"),
+    *("commands", "unmatched"),
+)
+"""What is known of a carrier where no service runs."""
 
 
 def _carriers_wire(found: Carriers) -> Json:
-    return {"carriers": [dict(each) for each in found.carriers]}
+    return {"carriers": [_wire(each) for each in found.carriers]}
 
 
-def _carrier_wire(found: Carrier) -> Json:
-    return {
-        **found.shown,
-        "commands": [dict(each) for each in found.commands],
-        "unmatched": dict(found.unmatched),
-    }
-
-
-def _answer_wire(found: CarrierAnswer) -> Json:
-    return {"carrier": found.carrier, "command": found.command, "answer": dict(found.answer)}
+def _wire(found: Carrier) -> Json:
+    told = to_json(found)
+    if found.in_flight is not None:
+        return told
+    return {name: told[name] for name in _IDLE if name in told}
 
 
 async def _carriers(call: Call[NoArguments]) -> Carriers:
     return Carriers(tuple(call.services.delivery.carriers()))
 
 
-def _one(call: Call[Any], name: str) -> Mapping[str, Any]:
-    found = next((each for each in call.services.delivery.carriers() if each["name"] == name), None)
+def _one(call: Call[Any], name: str) -> Carrier:
+    found = next((each for each in call.services.delivery.carriers() if each.name == name), None)
     if found is None:
         raise NotFound(f"There is no carrier {name!r}.")
     return found
 
 
-async def _carrier(call: Call[OfCarrier]) -> Carrier:
-    name, receipts = call.given.carrier, call.services.repositories.receipts
+async def _carrier(call: Call[OfCarrier]) -> CarrierDetails:
+    name, stored = call.given.carrier, call.services.repositories
     found = _one(call, name)
-    offered = call.services.delivery.offered(name)
-    unmatched = {
-        "total": receipts.unmatched_total(name),
-        "waiting": receipts.waiting(name),
-        "latest": [
-            {
-                "at": iso(each.received_at),
-                "id": each.carrier_id,
-                "says": each.raw,
-                "recipient": each.recipient,
-                "why": each.why,
-            }
-            for each in receipts.unmatched(name)
-        ],
-    }
-    return Carrier(found, tuple(asdict(each) for each in offered), unmatched)
+    latest = stored.carriers.unmatched(LATEST_MAX, carrier=name, before=None)
+    return CarrierDetails(
+        **shallow(found),
+        commands=tuple(
+            OfferedCommand(each.name, each.summary, each.arguments)
+            for each in call.services.delivery.offered(name)
+        ),
+        unmatched=CarrierReceipts(
+            stored.receipts.unmatched_total(name),
+            stored.receipts.waiting(name),
+            tuple(
+                LatestReceipt(each.received_at, each.carrier_id, each.raw, each.recipient, each.why)
+                for each in latest
+            ),
+        ),
+    )
 
 
 async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
@@ -143,7 +129,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
 
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
-    if _one(call, name).get("gate") == Gate.LEAVING:
+    if _one(call, name).gate == Gate.LEAVING:
         raise Conflict(f"{name} finishes what it has begun, and ends then.")
     by = call.audit(subject=name, said={"gate": gate.value}, always=True)
     stored = call.services.repositories.carriers
@@ -156,7 +142,7 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     # As it stands there now: of two at the same moment, either may be told first.
     now = stored.gates().get(name)
     await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
-    return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
+    return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
 
 
 async def _pause(call: Call[OfCarrier]) -> Carriers:
@@ -212,76 +198,22 @@ def _obey(call: Call[Any], name: str) -> Carriers:
     services, delivery = call.services, call.services.delivery
     # As it stands on the disk now: of two at the same moment, either may be told first.
     delivery.override(name, services.repositories.carriers.override(name))
-    return Carriers(tuple(each for each in delivery.carriers() if each["name"] == name))
+    return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
 
 
+_CHANGE: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "changes": Carriers,
+    "wire": _carriers_wire,
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="carriers",
-        arguments=NoArguments,
-        result=Carriers,
-        wire=_carriers_wire,
-        handler=_carriers,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="carriers.show",
-        arguments=OfCarrier,
-        result=Carrier,
-        wire=_carrier_wire,
-        handler=_carrier,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="carriers.ask",
-        arguments=AskCarrier,
-        result=CarrierAnswer,
-        wire=_answer_wire,
-        handler=_ask,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    *(
-        Operation(
-            name=name,
-            arguments=OfCarrier,
-            result=Carriers,
-            wire=_carriers_wire,
-            handler=handler,
-            roles=OPERATORS,
-            changes=True,
-        )
-        for name, handler in (
-            ("carriers.pause", _pause),
-            ("carriers.resume", _resume),
-            ("carriers.drain", _drain),
-        )
-    ),
-    Operation(
-        name="carriers.reconnect",
-        arguments=OfCarrier,
-        result=Carriers,
-        wire=_carriers_wire,
-        handler=_reconnect,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="carriers.override",
-        arguments=OverrideCarrier,
-        result=Carriers,
-        wire=_carriers_wire,
-        handler=_override,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="carriers.end_override",
-        arguments=EndOverride,
-        result=Carriers,
-        wire=_carriers_wire,
-        handler=_end_override,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(state.LIST, NoArguments, _carriers, roles=OPERATORS, wire=_carriers_wire),
+    operation(state.SHOW, OfCarrier, _carrier, roles=OPERATORS, wire=_wire),
+    operation(state.ASK, AskCarrier, _ask, roles=OPERATORS, changes=CarrierAnswer),
+    operation(state.PAUSE, OfCarrier, _pause, **_CHANGE),
+    operation(state.RESUME, OfCarrier, _resume, **_CHANGE),
+    operation(state.DRAIN, OfCarrier, _drain, **_CHANGE),
+    operation(state.RECONNECT, OfCarrier, _reconnect, **_CHANGE),
+    operation(state.OVERRIDE, OverrideCarrier, _override, **_CHANGE),
+    operation(state.END_OVERRIDE, EndOverride, _end_override, **_CHANGE),
 )

@@ -33,8 +33,8 @@ def _wire(found: PluginsReport) -> Json:
 def health_of(services: Services) -> Iterator[PluginHealth]:
     """How carriers, event sinks and message policies do."""
     for each in services.delivery.carriers():
-        text = "" if each["state"] == "up" else str(each["text"])
-        yield PluginHealth(DRIVERS.key, each["driver"], each["name"], each["state"], text)
+        text = "" if each.state == "up" else each.text
+        yield PluginHealth(DRIVERS.key, each.driver, each.name, each.state, text)
     numbers = services.delivery.statistics()
     for each in numbers.get("sinks", ()):
         yield PluginHealth(

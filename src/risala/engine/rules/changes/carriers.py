@@ -6,54 +6,14 @@ Values of secrets are never shown: only that they differ.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from risala.config.model import CarrierSection
 from risala.config.secrets import is_secret_key, redact
+from risala.engine.model.records.carriers.rereading import CarrierChange, Effect, FieldChange
 
 _NOTHING: Final = object()
 """Marks a setting that is missing; one that is None is present."""
-
-
-class Effect(StrEnum):
-    """The effect of a change of a carrier's settings."""
-
-    STARTS = "starts"
-    """It connects."""
-    LEAVES = "leaves"
-    """It gets nothing new, finishes what it has begun, and is disconnected."""
-    RESTARTS = "restarts"
-    """The same, and then it connects again with the new settings."""
-    AT_ONCE = "at_once"
-    """It goes on, with the new settings."""
-    NONE = "none"
-    """It is disabled before and after."""
-
-
-@dataclass(frozen=True, slots=True)
-class FieldChange:
-    """A setting that differs."""
-
-    field: str
-    """``rate_per_s``; in the driver's own table ``smpp.host``."""
-    before: Any
-    """None: it was missing, or is a secret."""
-    after: Any
-    is_secret: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CarrierChange:
-    """A carrier that differs."""
-
-    carrier: str
-    kind: str
-    """``added``, ``changed`` or ``removed``."""
-    effect: Effect
-    fields: tuple[FieldChange, ...]
-    """Only if it is changed."""
 
 
 IsSecret = Callable[[str, str], bool]

@@ -17,6 +17,7 @@ from typing import Any, Final
 from pydantic import SecretBytes, SecretStr
 
 from risala.config.model import AlertsSection, Settings
+from risala.engine.model.records.carriers.rereading import SettingChange
 
 _LIMITS: Final = (
     *("sms_per_s", "verify_networks", "verify_prefixes"),
@@ -29,15 +30,6 @@ AT_ONCE: Final = (
     *(f"limits.{name}" for name in _LIMITS),
     *(f"alerts.{name}" for name in AlertsSection.model_fields if name not in _CALLED),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChange:
-    """A setting that differs and may be shown: no secret is among :data:`AT_ONCE`."""
-
-    key: str
-    before: Any
-    after: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
+from risala.engine.model.records.carriers.state import Carrier
 
 DATABASE: Final = "risala.db"
 
@@ -37,7 +38,7 @@ class Patient:
     """A service holds the data directory and answers."""
     pid: int | None = None
     """The service's process id, if it is known."""
-    carriers: tuple[dict[str, Any], ...] = ()
+    carriers: tuple[Carrier, ...] = ()
     statistics: dict[str, Any] | None = None
     """The running service's own numbers; None: it sent none."""
     untold: str | None = None

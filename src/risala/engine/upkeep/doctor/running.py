@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from risala.engine.model.records.carriers.state import Carrier
 from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
 JOURNAL_WARN_SHARE: Final = 0.8
@@ -29,13 +30,13 @@ def service_findings(patient: Patient) -> list[Finding]:
     return found
 
 
-def _carriers(carriers: tuple[dict[str, Any], ...]) -> Finding:
+def _carriers(carriers: tuple[Carrier, ...]) -> Finding:
     name = "carriers"
     if not carriers:
         text = "No carrier is configured: messages wait. Add a [[carriers]] table."
         return Finding(name, Grade.FAIL, text)
-    down = _named(carriers, lambda each: each["state"] != "up")
-    held = _named(carriers, lambda each: each["gate"] in ("paused", "draining"))
+    down = _named(carriers, lambda each: each.state != "up")
+    held = _named(carriers, lambda each: each.gate in ("paused", "draining"))
     if len(down) == len(carriers):
         text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
         return Finding(name, Grade.FAIL, text)
@@ -45,20 +46,14 @@ def _carriers(carriers: tuple[dict[str, Any], ...]) -> Finding:
     if held:
         text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
         return Finding(name, Grade.WARN, text)
-    wants = [
-        f"{each['name']}: {each['details']['attention']}"
-        for each in carriers
-        if each.get("details", {}).get("attention")
-    ]
+    wants = [f"{each.name}: {wish}" for each in carriers if (wish := each.details.get("attention"))]
     if wants:
         return Finding(name, Grade.WARN, " ".join(wants))
     return Finding(name, Grade.OK, f"All {len(carriers)} are up.")
 
 
-def _named(
-    carriers: tuple[dict[str, Any], ...], accept: Callable[[dict[str, Any]], bool]
-) -> list[str]:
-    return [str(each["name"]) for each in carriers if accept(each)]
+def _named(carriers: tuple[Carrier, ...], accept: Callable[[Carrier], bool]) -> list[str]:
+    return [each.name for each in carriers if accept(each)]
 
 
 def _loop(statistics: dict[str, Any]) -> Finding:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, Refusal
+from risala.engine.model.records.carriers import rereading
+from risala.engine.model.records.carriers.rereading import SettingsPreview
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
@@ -35,39 +36,33 @@ EFFECTS: Final = {
 }
 _CHANGES: Final = f"{PAGE}/changes"
 _TEMPLATE: Final = "carriers/changes.html"
-_NOTHING: Final[Mapping[str, Any]] = {
-    "hash": None,
-    "faults": [],
-    "carriers": [],
-    "settings": [],
-    "need_restart": [],
-}
 
 
 async def show(visit: PageRequest) -> TrioResponse:
     try:
         return await visit.page(_TEMPLATE, await _values(visit))
     except Conflict as error:  # a demo has its carriers from no file
-        return await visit.page(_TEMPLATE, _shown(_NOTHING), faults=faults_of(visit.words, error))
+        return await visit.page(
+            _TEMPLATE, _shown(SettingsPreview()), faults=faults_of(visit.words, error)
+        )
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
-    return _shown(await visit.perform("carriers.preview"))
+    return _shown(await visit.ask(rereading.PREVIEW))
 
 
-def _shown(found: Mapping[str, Any]) -> dict[str, Any]:
+def _shown(found: SettingsPreview) -> dict[str, Any]:
     return {
         "found": found,
         "kinds": KINDS,
         "effects": EFFECTS,
-        "is_same": not (found["faults"] or found["carriers"] or found["settings"]),
+        "is_same": not (found.faults or found.carriers or found.settings),
         "written": _written,
     }
 
 
-def _written(change: Mapping[str, Any], side: str) -> str:
+def _written(value: object) -> str:
     """A value of a setting, as in the file; a missing one is empty."""
-    value = change[side]
     if value is None:
         return ""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -76,7 +71,7 @@ def _written(change: Mapping[str, Any], side: str) -> str:
 async def apply(visit: PageRequest) -> TrioResponse:
     """Apply the file that the operator saw; a file changed since then is shown first."""
     try:
-        await visit.perform("carriers.apply", hash=visit.form.text("hash"))
+        await visit.ask(rereading.APPLY, hash=visit.form.text("hash"))
     except Refusal as error:
         return await visit.again(_TEMPLATE, error, await _values(visit))
     return visit.go(PAGE, APPLIED)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.carriers import routes, state
+from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.operator.carriers.words import reason_sentence
 from risala.http.web.access import PageAccess
+from risala.http.web.formats import Formats
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
@@ -20,10 +24,10 @@ from risala.sms.address import normalise_number
 
 PAGE: Final = "/operator/carriers"
 DONE: Final = {
-    "pause": N_("Paused: nothing goes this way until it is resumed."),
-    "resume": N_("It takes messages again."),
-    "drain": N_("It takes nothing new, and finishes what it has begun."),
-    "reconnect": N_("It connects anew."),
+    "pause": (state.PAUSE, N_("Paused: nothing goes this way until it is resumed.")),
+    "resume": (state.RESUME, N_("It takes messages again.")),
+    "drain": (state.DRAIN, N_("It takes nothing new, and finishes what it has begun.")),
+    "reconnect": (state.RECONNECT, N_("It connects anew.")),
 }
 UNSERVED_MAX: Final = 30
 """The maximum of listed prefixes without a carrier; a plan without gaps has none."""
@@ -43,23 +47,22 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def _tiles(visit: PageRequest) -> dict[str, Any]:
-    lanes = (await visit.perform("carriers"))["carriers"]
-    unserved = await visit.perform("route.unserved")
+    found, unserved = await visit.ask(state.LIST), await visit.ask(routes.UNSERVED)
     return {
-        "tiles": [tile(visit.formats, lane) for lane in lanes],
+        "tiles": [tile(visit.formats, lane) for lane in found.carriers],
         "unserved": unserved,
         "gaps": [
             {
-                **each,
-                "network": network_name(each["network"]) if each["network"] else None,
+                "prefix": each.prefix,
+                "network": network_name(each.network) if each.network else None,
                 "whys": [
-                    (one["carrier"], reason_sentence(visit.formats, one["reason"]))
-                    for one in each["carriers"]
+                    (one.carrier, reason_sentence(visit.formats, one.reason))
+                    for one in each.carriers
                 ],
             }
-            for each in unserved["numbers"][:UNSERVED_MAX]
+            for each in unserved.numbers[:UNSERVED_MAX]
         ],
-        "more_gaps": max(0, len(unserved["numbers"]) - UNSERVED_MAX),
+        "more_gaps": max(0, len(unserved.numbers) - UNSERVED_MAX),
     }
 
 
@@ -70,27 +73,35 @@ async def _route(visit: PageRequest) -> dict[str, Any]:
     if not typed:
         return values
     try:
-        route = await visit.perform("route.test", to=_number(typed))
+        route = await visit.ask(routes.TEST, to=_number(typed))
     except Refusal as error:
         return {**values, "faults": faults_of(visit.words, error)}
-    if route["network"]:
-        route["network"] = network_name(route["network"])
-    for each in route["candidates"]:
-        each["by"] = _match(each["match"])
-        each["why"] = reason_sentence(visit.formats, each["reason"])
-        condition = each["reason"]["values"].get("condition")
-        if condition not in (None, "up"):
-            each["why"] += " " + reason_sentence(visit.formats, {"code": condition, "values": {}})
-    for each in route["others"]:
-        each["why"] = reason_sentence(visit.formats, each["reason"])
-    return {**values, "route": route}
+    return {
+        **values,
+        "route": route,
+        "network": network_name(route.network) if route.network else None,
+        "candidates": [
+            (each, _match(each.match), _why(visit.formats, each.reason))
+            for each in route.candidates
+        ],
+        "others": [
+            (each.carrier, reason_sentence(visit.formats, each.reason)) for each in route.others
+        ],
+    }
 
 
-def _match(match: dict[str, Any]) -> str | None:
+def _why(formats: Formats, reason: CarrierCondition) -> Markup:
+    sentence, condition = reason_sentence(formats, reason), reason.values.get("condition")
+    if condition in (None, "up"):
+        return sentence
+    return sentence + " " + reason_sentence(formats, CarrierCondition(condition, {}))
+
+
+def _match(match: CarrierCondition) -> str | None:
     """The match by which a carrier serves the number; None: it serves all numbers."""
-    if match["code"] == "network":
-        return network_name(match["values"]["network"])
-    prefix = match["values"]["prefix"]
+    if match.code == "network":
+        return network_name(match.values["network"])
+    prefix = match.values["prefix"]
     return f"{prefix}…" if prefix else None
 
 
@@ -107,14 +118,14 @@ async def act(visit: PageRequest) -> TrioResponse:
     action = visit.arguments["action"]
     if action not in DONE:
         return visit.go(PAGE)
-    name = visit.arguments["carrier"]
+    (wanted, said), name = DONE[action], visit.arguments["carrier"]
     try:
-        await visit.perform(f"carriers.{action}", carrier=name)
+        await visit.ask(wanted, carrier=name)
     except Refusal as error:
         given = {**await _tiles(visit), "typed": "", "route": None}
         return await visit.again("carriers/list.html", error, given)
     back = visit.at(f"carriers/{name}") if visit.form.text("back") == "one" else PAGE
-    return visit.go(back, DONE[action])
+    return visit.go(back, said)
 
 
 ROUTES: Final = (

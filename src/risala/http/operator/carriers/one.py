@@ -8,6 +8,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.carriers import state
+from risala.engine.model.records.carriers.state import CarrierAnswer
 from risala.http.operator.carriers.driver_words import (
     driver_facts,
     driver_line,
@@ -44,25 +46,23 @@ async def show(visit: PageRequest) -> TrioResponse:
     return await visit.page(_TEMPLATE, await _values(visit))
 
 
-async def _values(visit: PageRequest, answer: Mapping[str, Any] | None = None) -> dict[str, Any]:
+async def _values(visit: PageRequest, answer: CarrierAnswer | None = None) -> dict[str, Any]:
     name = visit.arguments["carrier"]
-    lane = await visit.perform("carriers.show", carrier=name)
+    lane = await visit.ask(state.SHOW, carrier=name)
     words = visit.words
     return {
         "tile": tile(visit.formats, lane),
         "lane": lane,
-        "counts": COUNTS,
+        "counts": [(label, getattr(lane, name)) for name, label in COUNTS.items()],
         "why_unmatched": WHY_UNMATCHED,
         "commands": [
-            {**each, "told": driver_phrase(words, each["summary"])} for each in lane["commands"]
+            (each.name, each.arguments, driver_phrase(words, each.summary))
+            for each in lane.commands
         ],
-        "trace": [
-            {"at": each["at"], "told": driver_line(words, each["text"])}
-            for each in reversed(lane["trace"])
-        ],
-        "facts": driver_facts(words, lane["driver"], lane["details"]),
-        "answer": answer and driver_facts(words, lane["driver"], answer["answer"]),
-        "asked": answer and answer["command"],
+        "trace": [(each.at, driver_line(words, each.text)) for each in reversed(lane.trace)],
+        "facts": driver_facts(words, lane.driver, lane.details),
+        "answer": answer and driver_facts(words, lane.driver, answer.answer),
+        "asked": answer and answer.command,
         "form": visit.form,
     }
 
@@ -76,7 +76,7 @@ async def override(visit: PageRequest) -> TrioResponse:
         if form.text(field)
     }
     try:
-        await visit.perform("carriers.override", carrier=name, **_numbers(given))
+        await visit.ask(state.OVERRIDE, carrier=name, **_numbers(given))
     except Refusal as error:
         return await visit.again(_TEMPLATE, error, await _values(visit))
     return visit.go(visit.at(f"carriers/{name}"), CHANGED)
@@ -96,7 +96,7 @@ def _numbers(given: Mapping[str, str]) -> dict[str, object]:
 async def end_override(visit: PageRequest) -> TrioResponse:
     name = visit.arguments["carrier"]
     try:
-        await visit.perform("carriers.end_override", carrier=name)
+        await visit.ask(state.END_OVERRIDE, carrier=name)
     except Refusal as error:
         return await visit.again(_TEMPLATE, error, await _values(visit))
     return visit.go(visit.at(f"carriers/{name}"), ENDED)
@@ -107,8 +107,8 @@ async def ask(visit: PageRequest) -> TrioResponse:
     form = visit.form
     arguments = form.text("arguments").split()
     try:
-        told = await visit.perform(
-            "carriers.ask",
+        told = await visit.ask(
+            state.ASK,
             carrier=visit.arguments["carrier"],
             command=form.text("command"),
             arguments=arguments,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.model.records.carriers.state import Carrier, CarrierQuota
 from risala.http.operator.carriers.driver_phrases import REGISTRATIONS
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.operator.carriers.words import reason_sentence
-from risala.http.web.formats import Formats, ms_of
+from risala.http.web.formats import Formats
 from risala.http.web.messages.sentences import cause_markup
 
 WAITS_LONG_MS: Final = 30_000
@@ -27,7 +27,7 @@ _BROKEN: Final = frozenset({"down", "sick"})
 class Tile:
     """A carrier as it is drawn."""
 
-    lane: Mapping[str, Any]
+    lane: Carrier
     badge: str
     """A state of the pages: ``up``, ``down``, ``paused``, ``draining``, ``disabled``."""
     told: Markup
@@ -46,44 +46,42 @@ class Tile:
 
     @property
     def is_modem(self) -> bool:
-        return self.lane["signal"]["dbm"] is not None or self.lane["driver"] == "modem"
+        return self.lane.signal.dbm is not None or self.lane.driver == "modem"
 
 
-def tile(formats: Formats, lane: Mapping[str, Any]) -> Tile:
+def tile(formats: Formats, lane: Carrier) -> Tile:
     """One carrier of ``carriers``, in the reader's words."""
-    oldest = lane["oldest"]
-    oldest_ms = None if oldest is None else max(0, formats.now_ms - ms_of(oldest))
-    registration = lane["network"]["registration"]
-    error = lane["last_error"]
+    oldest_ms = None if lane.oldest is None else max(0, formats.now_ms - lane.oldest)
+    registration = lane.network.registration
     return Tile(
         lane=lane,
         badge=_badge(lane),
-        told=reason_sentence(formats, lane["condition"]),
-        said=driver_said(formats.words, lane["text"]),
+        told=reason_sentence(formats, lane.condition),
+        said=driver_said(formats.words, lane.text),
         oldest_ms=oldest_ms,
         is_late=oldest_ms is not None and oldest_ms >= WAITS_LONG_MS,
-        registration=formats.words(REGISTRATIONS[registration])
+        registration=formats.words(REGISTRATIONS[str(registration)])
         if registration in REGISTRATIONS
         else None,
-        error=None if error is None else cause_markup(formats, error["code"]),
-        quota_class=_quota_class(lane["quota"]["day"]),
+        error=cause_markup(formats, lane.last_error.code) if lane.last_error else None,
+        quota_class=_quota_class(lane.quota.day),
     )
 
 
-def _badge(lane: Mapping[str, Any]) -> str:
-    code = lane["condition"]["code"]
+def _badge(lane: Carrier) -> str:
+    code = lane.condition.code
     if code == "disabled":
         return "disabled"
-    if lane["gate"] == "paused":
+    if lane.gate == "paused":
         return "paused"
-    if lane["gate"] in ("draining", "leaving"):
+    if lane.gate in ("draining", "leaving"):
         return "draining"
-    return "down" if lane["state"] in _BROKEN or code == "driver_fault" else "up"
+    return "down" if lane.state in _BROKEN or code == "driver_fault" else "up"
 
 
-def _quota_class(quota: Mapping[str, Any]) -> str:
-    used, limit = quota["used"], quota["limit"]
-    if not limit or used is None:
+def _quota_class(quota: CarrierQuota) -> str:
+    used, limit = quota.used, quota.limit
+    if not isinstance(used, int | float) or not isinstance(limit, int | float) or not limit:
         return ""
     if used >= limit:
         return "bad"

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records.carriers import routes, state
 from risala.http.operator.carriers.listing import PAGE
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
@@ -33,12 +34,12 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
     name = visit.arguments["carrier"]
-    lane = await visit.perform("carriers.show", carrier=name)
-    found = await visit.perform("carriers.traffic", carrier=name, limit=LINES_MAX)
+    lane = await visit.ask(state.SHOW, carrier=name)
+    found = await visit.ask(routes.TRAFFIC, carrier=name, limit=LINES_MAX)
     return {
         "lane": lane,
         "tile": tile(visit.formats, lane),
-        "lines": found["lines"][::-1],
+        "lines": found.lines[::-1],
         "lines_max": LINES_MAX,
     }
 

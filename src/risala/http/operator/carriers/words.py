@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from markupsafe import Markup
 
+from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.http.operator.carriers.driver_words import driver_said
 from risala.http.web.formats import Formats
 from risala.http.web.languages import N_
-
-Told = Mapping[str, Any]
-"""A ``code`` and its ``values``."""
 
 _PLAIN: Final = {
     "up": N_("It is connected."),
@@ -34,89 +32,87 @@ _PLAIN: Final = {
 }
 
 
-def reason_sentence(formats: Formats, one: Told) -> Markup:
+def reason_sentence(formats: Formats, one: CarrierCondition) -> Markup:
     """The sentence of a condition or a reason."""
-    code = one["code"]
-    if code in _PLAIN:
-        return formats.words(_PLAIN[code])
-    write = _WRITERS.get(code)
-    return (
-        Markup("<code>{}</code>").format(code) if write is None else write(formats, one["values"])
-    )
+    if one.code in _PLAIN:
+        return formats.words(_PLAIN[one.code])
+    write = _WRITERS.get(one.code)
+    if write is None:
+        return Markup("<code>{}</code>").format(one.code)
+    return write(formats, **one.values)
 
 
-def _finishing(formats: Formats, values: Told) -> Markup:
+def _finishing(formats: Formats, in_flight: int) -> Markup:
     return formats.words.counted(
         "It takes nothing new; {n} part waits for its answer.",
         "It takes nothing new; {n} parts wait for their answer.",
-        values["in_flight"],
-        n=formats.num(values["in_flight"]),
+        in_flight,
+        n=formats.num(in_flight),
     )
 
 
-def _leaving(formats: Formats, values: Told) -> Markup:
+def _leaving(formats: Formats, in_flight: int) -> Markup:
     return formats.words(
         "It leaves the service: it finishes what it began ({n} parts), then it is gone.",
-        n=formats.num(values["in_flight"]),
+        n=formats.num(in_flight),
     )
 
 
-def _refused(formats: Formats, values: Told) -> Markup:
-    status, again_s = _raw(values["status"]), values.get("again_s")
+def _refused(formats: Formats, status: object, again_s: float | None = None) -> Markup:
     if again_s is None:
-        return formats.words("The carrier refuses to let us in: {status}.", status=status)
+        return formats.words("The carrier refuses to let us in: {status}.", status=_raw(status))
     return formats.words(
         "The carrier refuses to let us in: {status}. Tried again in {time}.",
-        status=status,
+        status=_raw(status),
         time=formats.lasting(int(again_s * 1000)),
     )
 
 
-def _refused_for_good(formats: Formats, values: Told) -> Markup:
+def _refused_for_good(formats: Formats, status: object, **_: object) -> Markup:
     return formats.words(
         "The carrier refuses to let us in: {status}. It is not tried again until somebody acts:"
         " look at its name and password in the settings.",
-        status=_raw(values["status"]),
+        status=_raw(status),
     )
 
 
-def _quota(formats: Formats, values: Told) -> Markup:
+def _quota(formats: Formats, limit: int) -> Markup:
     return formats.words(
         "Today’s quota of {n} parts is used up; it goes on tomorrow.",
-        n=formats.num(values["limit"]),
+        n=formats.num(limit),
     )
 
 
-def _again(formats: Formats, values: Told) -> Markup:
+def _again(formats: Formats, again_s: float) -> Markup:
     return formats.words(
         "The link is down; it connects again in {time}.",
-        time=formats.lasting(int(values["again_s"] * 1000)),
+        time=formats.lasting(int(again_s * 1000)),
     )
 
 
-def _resting(formats: Formats, values: Told) -> Markup:
+def _resting(formats: Formats, until: str) -> Markup:
     return formats.words(
         "It failed too often and is left alone until {time}.",
-        time=formats.clock(values["until"]),
+        time=formats.clock(until),
     )
 
 
-def _slowed(formats: Formats, values: Told) -> Markup:
+def _slowed(formats: Formats, rate_per_s: float, rate_max_per_s: float) -> Markup:
     return formats.words(
         "The carrier asked for a slower pace: {now} a second of {most}.",
-        now=formats.num(round(values["rate_per_s"], 1)),
-        most=formats.num(round(values["rate_max_per_s"], 1)),
+        now=formats.num(round(rate_per_s, 1)),
+        most=formats.num(round(rate_max_per_s, 1)),
     )
 
 
-def _declined(formats: Formats, values: Told) -> Markup:
-    note = driver_said(formats.words, values["note"])
-    if values.get("until") is None:
-        return formats.words("Its driver does not take it: {note}", note=note)
+def _declined(formats: Formats, note: str, until: str | None = None) -> Markup:
+    told = driver_said(formats.words, note)
+    if until is None:
+        return formats.words("Its driver does not take it: {note}", note=told)
     return formats.words(
         "Its driver does not take it until {time}: {note}",
-        time=formats.moment(values["until"]),
-        note=note,
+        time=formats.moment(until),
+        note=told,
     )
 
 
@@ -124,7 +120,7 @@ def _raw(word: object) -> Markup:
     return Markup('<code class="raw">{}</code>').format(word)
 
 
-_WRITERS: Final = {
+_WRITERS: Final[Mapping[str, Callable[..., Markup]]] = {
     "draining": _finishing,
     "leaving": _leaving,
     "refused": _refused,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import JsonName, Moment
 
 
 class TooManyNotes(Exception):
@@ -37,11 +41,22 @@ class UnmatchedReceipt:
     """A receipt that matched nothing when it came."""
 
     seq: int
+    received_at: Annotated[Moment, JsonName("at")]
     carrier: str
-    carrier_id: str
+    carrier_id: Annotated[str, JsonName("id")]
     state: str
-    raw: str
+    raw: Annotated[str, JsonName("says")]
     recipient: str | None
     why: str
-    received_at: int
-    """UTC epoch milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedReceipts:
+    """Receipts that matched no message, the newest first."""
+
+    receipts: tuple[UnmatchedReceipt, ...]
+    next: int | None
+    """The ``before`` of the next page; None: this is the last one."""
+
+
+UNMATCHED: Final = Ask("receipts.unmatched", UnmatchedReceipts)
