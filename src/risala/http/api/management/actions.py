@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from risala.engine.model.money import money
+from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire, verification_wire
 from risala.http.api import fields
@@ -62,8 +63,7 @@ class _Actions:
         principal = self.door.secret(request)
         verification_id = parse_get_verification(await read_body(request))
         self.gateway.get_verification(principal, verification_id)
-        await self.performer.perform(principal, "verify.cancel", verification_id=verification_id)
-        view = self.gateway.get_verification(principal, verification_id)
+        view = await self.performer.ask(principal, sessions.CANCEL, verification_id=verification_id)
         return PlainAnswer(json_bytes(verification_wire(view)))
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:

@@ -3,11 +3,15 @@ money, senders (contract §8)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
+from risala.engine.model.records import inbound
+from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
+from risala.engine.model.wire import verification_wire
 from risala.http.api.management import shapes
 from risala.http.api.management.cursors import ListName
 from risala.http.api.management.list_bodies import (
@@ -42,7 +46,8 @@ def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
 
 class _Lists:
     def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
-        self._perform = KeyPerformer(gateway, "There is no such organization.").perform
+        performer = KeyPerformer(gateway, "There is no such organization.")
+        self._perform, self._ask = performer.perform, performer.ask
         self._is_lean = gateway.is_lean
         self._door = door
 
@@ -74,40 +79,24 @@ class _Lists:
 
     async def verifications(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListVerificationsBody)
-        found = await self._perform(
+        found = await self._ask(
             principal,
-            "verify.list",
-            **_mine(principal),
+            sessions.LIST,
+            **_wanted(principal, body),
             mode=principal.mode.value,
-            limit=body.count,
-            before=body.before,
-            after=body.after,
             status=body.status,
-            to=body.to,
-            since=body.since,
-            until=body.until,
         )
-        places = found["older"], found["newer"]
-        return _page(ListName.VERIFICATIONS, found["sessions"], shapes.verification, places)
+        places = found.older, found.newer
+        return _page(ListName.VERIFICATIONS, found.sessions, verification_wire, places)
 
     async def inbound(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListInboundBody)
         if principal.mode is Mode.TEST:  # what comes in comes from carriers: there is none of tests
             return PlainAnswer(json_bytes(_NOTHING))
-        found = await self._perform(
-            principal,
-            "inbound.list",
-            **_mine(principal),
-            limit=body.count,
-            before=body.before,
-            after=body.after,
-            to=body.to,
-            **({} if body.sender is None else {"from": body.sender}),
-            since=body.since,
-            until=body.until,
-        )
-        places = found["older"], found["newer"]
-        return _page(ListName.INBOUND, found["messages"], shapes.inbound, places)
+        wanted = {**_wanted(principal, body), "from": body.sender}
+        found = await self._ask(principal, inbound.LIST, **wanted)
+        places = found.older, found.newer
+        return _page(ListName.INBOUND, found.messages, shapes.inbound, places)
 
     async def ledger(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListEntriesBody)
@@ -157,9 +146,18 @@ def _mine(principal: Principal) -> dict[str, str]:
     return {"organization_id": principal.organization_id}
 
 
+def _wanted(principal: Principal, body: ListVerificationsBody | ListInboundBody) -> dict[str, Any]:
+    names = ("before", "after", "to", "since", "until")
+    return {
+        **_mine(principal),
+        "limit": body.count,
+        **{name: getattr(body, name) for name in names},
+    }
+
+
 def _page(
     of: ListName,
-    items: list[dict[str, Any]],
+    items: Sequence[Any],
     shape: Any,  # noqa: ANN401 -- a function of an item
     places: tuple[Any, Any],
 ) -> PlainAnswer:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
+from risala.engine.model.records.inbound import Received
+from risala.engine.model.times import iso
 from risala.engine.model.wire import lean
 from risala.http.api.management.cursors import ListName, written
 
+T = TypeVar("T")
 Json = dict[str, Any]
 
 _MESSAGE: Final = (
@@ -15,7 +18,6 @@ _MESSAGE: Final = (
     *("currency", "attempts", "carrier", "providerMessageId", "errorCode", "errorText"),
     *("carrierCode", "metadata", "sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt"),
 )
-_VERIFICATION: Final = ("id", "to", "status", "attempts", "expiresAt", "createdAt", "updatedAt")
 
 
 def message(told: Json) -> Json:
@@ -29,22 +31,17 @@ def lean_message(told: Json) -> Json:
     return lean(message(told))
 
 
-def verification(told: Json) -> Json:
-    """As ``POST /api/verify/get`` answers it."""
-    return {name: told[name] for name in _VERIFICATION}
-
-
-def inbound(told: Json) -> Json:
+def inbound(found: Received) -> Json:
     return {
-        "messageId": told["id"],
-        "id": told["id"],
-        "from": told["from"],
-        "to": told["to"],
-        "body": told["text"],
+        "messageId": found.id,
+        "id": found.id,
+        "from": found.sender,
+        "to": found.recipient,
+        "body": found.body,
         "status": "received",
-        "carrier": told["carrier"],
-        "receivedAt": told["receivedAt"],
-        "createdAt": told["receivedAt"],
+        "carrier": found.carrier,
+        "receivedAt": iso(found.received_at),
+        "createdAt": iso(found.received_at),
     }
 
 
@@ -68,8 +65,8 @@ def sender(told: Json, volume: int) -> Json:
 
 def page(
     of: ListName,
-    items: list[Json],
-    shape: Callable[[Json], Json],
+    items: Sequence[T],
+    shape: Callable[[T], Json],
     next_: str | int | None,
     previous: str | int | None,
 ) -> Json:
