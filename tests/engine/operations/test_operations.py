@@ -9,6 +9,7 @@ import trio
 
 from risala.config.model import Settings, StorageSection
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
+from risala.engine.model.times import iso
 from risala.engine.operations import OPERATIONS
 from risala.engine.wiring.gateway import open_gateway
 
@@ -452,3 +453,12 @@ async def test_events_of_a_message_are_told_with_their_deliveries(
     await house.wait_status(message_id, "sent")
     found = await house.gateway.perform("message.events", {"message_id": message_id})
     assert [(each["type"], each["deliveries"]) for each in found["events"]] == [("sms.sent", [])]
+
+
+async def test_each_figure_of_a_network_has_one_name(house, organization, autojump_clock):
+    await house.wait_status(await house.send(), "sent")
+    now_ms = house.gateway.services.recorder.clock.now_ms()
+    span = {"since": iso(now_ms - 3_600_000), "until": iso(now_ms + 1)}
+    told = await house.gateway.perform("overview.show", {**organization, **span})
+    counts = ["accepted", "delivered", "undelivered", "failed", "canceled"]
+    assert [[*each] for each in told["networks"]] == [["network", *counts, "medianMs"]]

@@ -84,7 +84,8 @@ def _hour_wire(hour: HourFigures) -> Json:
 
 def _network_wire(network: NetworkFigures) -> Json:
     found = asdict(network)
-    return {**found, "medianMs": found.pop("median_ms")}
+    found["medianMs"] = found.pop("median_ms")
+    return found
 
 
 def _overview_wire(found: Overview) -> Json:
