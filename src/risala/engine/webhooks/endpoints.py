@@ -14,7 +14,8 @@ from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
-from risala.engine.model.records.webhooks import Endpoint, EndpointValue
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.webhooks import Endpoint, EndpointWithSecret
 from risala.engine.rules.webhooks.signatures import KEY_FORMS, new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
@@ -80,8 +81,8 @@ class Endpoints:
 
     async def create(
         self, organization_id: str, mode: str, wish: Wish, *, by: AuditEntry | None = None
-    ) -> tuple[Endpoint, str]:
-        """Make an endpoint; its secret is shown here and never again.
+    ) -> EndpointWithSecret:
+        """Make an endpoint.
 
         Raises:
             Invalid: a field is wrong.
@@ -107,7 +108,7 @@ class Endpoints:
             signature_header=wish.signature_header or None,
             signature_key=wish.signature_key or KEY_FORMS[0],
         )
-        return await self._endpoints.add(new, secret, by=by), secret
+        return EndpointWithSecret(await self._endpoints.add(new, secret, by=by), secret)
 
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: AuditEntry | None = None
@@ -125,21 +126,11 @@ class Endpoints:
         mark = old.signature_header if wish.signature_header is None else wish.signature_header
         if mark and is_among(mark, headers):
             raise Invalid.of([_TWICE])
-        values: dict[str, EndpointValue] = {}
-        if wish.url is not None:
-            values["url"] = wish.url
+        values = {name: value for name, value in shallow(wish).items() if value is not None}
         if wish.types is not None:
             values["types"] = tuple(dict.fromkeys(wish.types))
-        if wish.description is not None:
-            values["description"] = wish.description
-        if wish.headers is not None:
-            values["headers"] = wish.headers
-        if wish.notify is not None:
-            values["notify"] = wish.notify or None
-        if wish.signature_header is not None:
-            values["signature_header"] = wish.signature_header or None
-        if wish.signature_key is not None:
-            values["signature_key"] = wish.signature_key
+        for name in values.keys() & {"notify", "signature_header"}:
+            values[name] = values[name] or None
         return await self._endpoints.change(endpoint_id, values, self._clock.now_ms(), by=by)
 
     async def set_enabled(
@@ -158,8 +149,8 @@ class Endpoints:
 
     async def rotate(
         self, endpoint_id: str, *, at_once: bool, by: AuditEntry | None = None
-    ) -> tuple[Endpoint, str]:
-        """Make and return a new secret. The old one signs too for 24 hours; with ``at_once`` it
+    ) -> EndpointWithSecret:
+        """Make a new secret. The old one signs too for 24 hours; with ``at_once`` it
         stops at once.
 
         Raises:
@@ -168,7 +159,7 @@ class Endpoints:
         """
         now_ms, secret = self._clock.now_ms(), new_secret()
         found = await self._endpoints.rotate(endpoint_id, secret, now_ms, at_once=at_once, by=by)
-        return found, secret
+        return EndpointWithSecret(found, secret)
 
     async def delete(self, endpoint_id: str, *, by: AuditEntry | None = None) -> Endpoint:
         """Delete an endpoint; its pending deliveries are dropped.

@@ -117,10 +117,9 @@ def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequen
 async def _create(call: Call[CreateEndpoint]) -> EndpointWithSecret:
     given = call.given
     call.services.accounts.organization(given.organization_id)
-    made, secret = await endpoints_of(call.services).create(
+    return await endpoints_of(call.services).create(
         given.organization_id, given.mode, given.wish, by=call.audit(AuditImage.ENDPOINT)
     )
-    return EndpointWithSecret(made, secret)
 
 
 async def _list(call: Call[OfOrganization]) -> EndpointList:
@@ -158,8 +157,7 @@ async def _switch(call: Call[OfEndpoint], *, enabled: bool) -> ShownEndpoint:
 async def _rotate(call: Call[RotateSecret]) -> EndpointWithSecret:
     endpoint_id, at_once = meant(call), bool(call.given.at_once)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"atOnce": at_once})
-    found, secret = await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
-    return EndpointWithSecret(found, secret)
+    return await endpoints_of(call.services).rotate(endpoint_id, at_once=at_once, by=by)
 
 
 async def _delete(call: Call[OfEndpoint]) -> ShownEndpoint:

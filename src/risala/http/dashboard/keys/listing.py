@@ -49,12 +49,9 @@ async def show_new(visit: PageRequest) -> TrioResponse:
 
 async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
-    asked: dict[str, object] = {
-        "type": form.text("type", "secret"),
-        "mode": form.text("key_mode", "live"),
-        **NEW_KEY.given(form),
-    }
-    if asked["type"] == "publishable":
+    key_type, mode = form.text("type", "secret"), form.text("key_mode", "live")
+    asked: dict[str, object] = {"type": key_type, "mode": mode, **NEW_KEY.given(form)}
+    if key_type == "publishable":
         asked["without_id"] = False  # no send returns it
         if origins := form.lines("allowed_origins"):
             asked["allowed_origins"] = origins
@@ -64,7 +61,7 @@ async def create(visit: PageRequest) -> TrioResponse:
         created = await visit.ask_here(keys.CREATE, **asked)
     except Refusal as error:
         return await visit.again("keys/new.html", error, form=form, described=_described(visit))
-    is_test = asked["mode"] == "test"
+    number = TEST_NUMBER if mode == "test" else NUMBER
     return await visit.page(
         "keys/list.html",
         is_secret=True,
@@ -72,7 +69,7 @@ async def create(visit: PageRequest) -> TrioResponse:
         credentials=await credentials.listed(visit),
         made=view_of(visit, created.key),
         value=created.value,
-        snippets=send_snippets(visit.base_url, TEST_NUMBER if is_test else NUMBER, created.value),
+        snippets=send_snippets(visit.base_url, number, created.value),
         form=SentForm(),
         described=NEW_KEY.drawn(visit.words, None, SentForm()),
     )
@@ -84,28 +81,33 @@ def _described(visit: PageRequest) -> list[DeclaredField]:
 
 
 async def enable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.ENABLE, key_id=visit.arguments["key_id"])
+    await visit.ask(keys.ENABLE, key_id=id_of(visit))
     return visit.go(_back(visit), ENABLED)
 
 
 async def disable(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.DISABLE, key_id=visit.arguments["key_id"])
+    await visit.ask(keys.DISABLE, key_id=id_of(visit))
     return visit.go(_back(visit), DISABLED)
+
+
+def id_of(visit: PageRequest) -> str:
+    """The key that the address names."""
+    return visit.arguments["key_id"]
 
 
 def _back(visit: PageRequest) -> str:
     """The page of the form: that of the key, or the list."""
     is_page = visit.form.text("from") == "page"
-    return visit.at(f"keys/{visit.arguments['key_id']}" if is_page else "keys")
+    return visit.at(f"keys/{id_of(visit)}" if is_page else "keys")
 
 
 async def ask_delete(visit: PageRequest) -> TrioResponse:
-    key = view_of(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
+    key = view_of(visit, await visit.ask(keys.SHOW, key_id=id_of(visit)))
     return await visit.page("keys/delete.html", key=key)
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
-    key = view_of(visit, await visit.ask(keys.SHOW, key_id=visit.arguments["key_id"]))
+    key = view_of(visit, await visit.ask(keys.SHOW, key_id=id_of(visit)))
     if visit.form.text("confirm") != key.last4:
         fault = visit.words("These are not the last four characters of the key.")
         return await visit.wrong("keys/delete.html", {"confirm": fault}, key=key)

@@ -11,7 +11,7 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.records import keys, requests
 from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.requests import ListedRequests
-from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, view_of
+from risala.http.dashboard.keys.listing import DAY_MS, IDLE_DAYS, id_of, view_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredForm
 from risala.http.web.editing.edit_conflict import as_seen, edit
@@ -43,7 +43,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
     """The values of the page of a key; with those of a refused form."""
-    key_id = _id(visit)
+    key_id = id_of(visit)
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
     key = view_of(visit, found)
     asked = _asked(visit)
@@ -75,10 +75,6 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     }
 
 
-def _id(visit: PageRequest) -> str:
-    return visit.arguments["key_id"]
-
-
 def _form_of(key: ApiKey) -> DeclaredForm:
     """The settings of a key: a secret one has no origins, a publishable one no sends."""
     other = "allowed_origins" if key.type is KeyType.SECRET else "without_id"
@@ -86,13 +82,13 @@ def _form_of(key: ApiKey) -> DeclaredForm:
 
 
 async def _key(visit: PageRequest) -> ApiKey:
-    return await visit.ask(keys.SHOW, key_id=_id(visit))
+    return await visit.ask(keys.SHOW, key_id=id_of(visit))
 
 
 async def _page(
     visit: PageRequest, asked: dict[str, str], cursors: dict[str, str]
 ) -> ListedRequests:
-    given: dict[str, object] = {"key_id": _id(visit), "limit": _SHOWN, **asked}
+    given: dict[str, object] = {"key_id": id_of(visit), "limit": _SHOWN, **asked}
     try:
         return await visit.ask_here(requests.LIST, **given, **cursors)
     except Refusal:  # an invalid cursor: the newest are shown
@@ -127,7 +123,7 @@ async def live(visit: PageRequest) -> TrioResponse:
     """Shows how many requests came since the page was drawn; the list itself does not move."""
     asked, seen = _asked(visit), visit.form.text("seen")
     cursors: dict[str, str] = {"after": seen} if seen else {}
-    key_id = _id(visit)
+    key_id = id_of(visit)
     await _key(visit)  # a missing key, or one of another organization, opens no stream
 
     async def draw(_: object) -> str:
@@ -164,7 +160,7 @@ def _pretty(body: object) -> str | None:
 
 async def change(visit: PageRequest) -> TrioResponse:
     """The settings of the key."""
-    key_id, form = _id(visit), visit.form
+    key_id, form = id_of(visit), visit.form
     asked = _form_of(await _key(visit)).given(form)
     try:
         await visit.ask(keys.SET, key_id=key_id, **asked, **as_seen(form))
@@ -178,7 +174,7 @@ async def rotate(visit: PageRequest) -> TrioResponse:
     chosen = visit.form.text("overlap", str(_OVERLAP_S))
     overlap_s = int(chosen) if chosen in map(str, OVERLAPS_S) else _OVERLAP_S
     try:
-        made = await visit.ask(keys.ROTATE, key_id=_id(visit), overlap_s=overlap_s)
+        made = await visit.ask(keys.ROTATE, key_id=id_of(visit), overlap_s=overlap_s)
     except Refusal as error:
         return await visit.again("keys/one.html", error, await _values(visit))
     return await visit.page(
@@ -187,12 +183,12 @@ async def rotate(visit: PageRequest) -> TrioResponse:
 
 
 async def end_old(visit: PageRequest) -> TrioResponse:
-    await visit.ask(keys.END_OLD, key_id=_id(visit))
+    await visit.ask(keys.END_OLD, key_id=id_of(visit))
     return visit.go(_home(visit), ENDED)
 
 
 def _home(visit: PageRequest) -> str:
-    return visit.at(f"keys/{visit.arguments['key_id']}")
+    return visit.at(f"keys/{id_of(visit)}")
 
 
 _KEY: Final = "/app/<org>/keys/<key_id>"
