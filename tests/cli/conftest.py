@@ -56,7 +56,8 @@ def key(type_: str = "secret", *, enabled: bool = True) -> dict[str, Any]:
 def adjustment(amount: str) -> dict[str, Any]:
     return {
         "seq": 7, "organizationId": "org_1", "kind": "adjustment", "amount": amount,
-        "balanceAfter": "110.00", "reference": "adj_1", "note": "a slip", "at": AT,
+        "balanceAfter": "110.00", "reference": "adj_1", "messages": None, "note": "a slip",
+        "at": AT,
     }  # fmt: skip
 
 
@@ -137,17 +138,19 @@ class FakeOperator:
             "key.delete": key,
             "topup": lambda: {
                 "seq": 1, "organizationId": "org_1", "kind": "topup",
-                "amount": arguments["amount"], "balanceAfter": "112.50", "reference": "r", "at": AT,
+                "amount": arguments["amount"], "balanceAfter": "112.50", "reference": "r",
+                "messages": None, "note": None, "at": AT,
             },
             "adjust": lambda: adjustment(arguments["amount"]),
             "ledger.list": lambda: {
                 "organizationId": "org_1", "currency": "MRU", "balance": "110.00",
-                "entries": [adjustment("-2.50")], "next": 7,
+                "entries": [adjustment("-2.50")], "next": 7, "previous": None, "lookedTo": None,
+                "spentADay": "0.00",
             },
             "org.set": lambda: (
                 organization(1) | {"pricePerSegment": arguments.get("price_per_segment")}
             ),
-            "price": lambda: {"perSegment": "0.50", "currency": "MRU"},
+            "price": lambda: {"perSegment": "0.50", "lowBalance": "100.00", "currency": "MRU"},
             "sender.request": sender,
             "sender.list": lambda: {"senders": [sender(), sender("denied")][: self.senders]},
             "sender.find": lambda: self._find_sender(arguments["name"]),

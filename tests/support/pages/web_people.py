@@ -32,7 +32,7 @@ from risala.engine.model.people import (
     WebSession,
 )
 from risala.engine.model.records.asks import Ask, Versioned
-from risala.engine.model.records.payments import PaymentState
+from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.record import from_json, to_json
 from risala.engine.model.times import iso
 from risala.engine.rules.verify_settings import BOUNDS
@@ -589,6 +589,7 @@ class FakeWebGateway:
         if after >= 0:
             found = found[-limit:]
         return {
+            "organizationId": "org_1",
             "balance": self.organization["balance"],
             "currency": "MRU",
             "entries": found[:limit],

@@ -27,9 +27,9 @@ from risala.engine.billing.claims import (
 )
 from risala.engine.journal.repositories.ledger import LedgerRepository
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Draining, OutcomeUnknown
 from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.paying.ledger import LedgerEntry
 
 
 class Billing(Decider[BillingMessage]):

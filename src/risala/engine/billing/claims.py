@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import Entered
-from risala.engine.model.records.bank_texts import TextCredit
-from risala.engine.model.records.payments import PaymentCredit
+from risala.engine.model.records.paying.bank_texts import TextCredit
+from risala.engine.model.records.paying.payments import PaymentCredit
 
 
 class Reserve(NamedTuple):

@@ -197,25 +197,6 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerEntry:
-    """One movement of a balance; amounts in minor units."""
-
-    seq: int
-    organization_id: str
-    kind: str
-    amount: int
-    balance_after: int
-    reference: str
-    """For a charge the first message's id, for a refund the message's; for a top-up the payment's
-    reference."""
-    at: int
-    note: str | None = None
-    """The purpose of a top-up; the reason for an adjustment."""
-    messages: int = 1
-    """How many messages a charge pays for; ``reference`` is the first of them."""
-
-
-@dataclass(frozen=True, slots=True)
 class AuditReport:
     """The findings of ``risala audit``."""
 

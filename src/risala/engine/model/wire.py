@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import LedgerEntry, Organization
-from risala.engine.model.ids import derived_id
+from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
@@ -99,19 +98,3 @@ def organization_wire(organization: Organization) -> dict[str, Any]:
 
 def _money_or_none(amount: int | None) -> str | None:
     return None if amount is None else money(amount)
-
-
-def ledger_wire(entry: LedgerEntry) -> dict[str, Any]:
-    """One movement of a balance; amounts as decimal strings."""
-    return {
-        "id": derived_id("led", entry.at, entry.organization_id, entry.seq, entry.reference),
-        "seq": entry.seq,
-        "organizationId": entry.organization_id,
-        "kind": entry.kind,
-        "amount": money(entry.amount),
-        "balanceAfter": money(entry.balance_after),
-        "reference": entry.reference,
-        "messages": entry.messages if entry.kind == "charge" else None,
-        "note": entry.note,
-        "at": iso(entry.at),
-    }

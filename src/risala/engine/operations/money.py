@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
 from risala.engine.billing.claims import Adjust, TopUp
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
-from risala.engine.model.times import maybe_iso
-from risala.engine.model.wire import ledger_wire
+from risala.engine.model.records.paying import ledger
+from risala.engine.model.records.paying.ledger import LedgerEntry, LedgerPage, PriceList
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Amount,
     ArgumentKind,
-    Json,
     MaybeFlag,
     MaybeMoment,
     MaybeWhole,
@@ -32,7 +29,7 @@ from risala.engine.operations.arguments import (
     texts,
     words,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import OPERATORS, VIEWERS
 
@@ -98,54 +95,6 @@ class ListEntries(OfOrganization):
     since: MaybeMoment = None
     until: MaybeMoment = None
     """Entered at or after, and before."""
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerPage:
-    """Ledger entries, the newest first, and the balance of now; amounts in minor units."""
-
-    organization_id: str
-    balance: int
-    currency: str
-    entries: tuple[LedgerEntry, ...]
-    next: int | None
-    """The ``before`` of the next page; None: this is the last one."""
-    previous: int | None
-    """The ``after`` of the page of newer ones; None: this is the first one."""
-    looked_to: int | None
-    """UTC epoch milliseconds: the look was broken off there, and goes on with the next page."""
-    spent_a_day: int
-    """Charged on a day of the last seven whole ones, on the average: how long the balance lasts."""
-
-
-@dataclass(frozen=True, slots=True)
-class PriceList:
-    """The general price of a segment and low balance, in minor units."""
-
-    per_segment: int
-    low_balance: int
-    currency: str
-
-
-def _page_wire(page: LedgerPage) -> Json:
-    return {
-        "organizationId": page.organization_id,
-        "balance": money(page.balance),
-        "currency": page.currency,
-        "entries": [ledger_wire(entry) for entry in page.entries],
-        "next": page.next,
-        "previous": page.previous,
-        "lookedTo": maybe_iso(page.looked_to),
-        "spentADay": money(page.spent_a_day),
-    }
-
-
-def _prices_wire(prices: PriceList) -> Json:
-    return {
-        "perSegment": money(prices.per_segment),
-        "lowBalance": money(prices.low_balance),
-        "currency": prices.currency,
-    }
 
 
 async def _topup(call: Call[TakePayment]) -> LedgerEntry:
@@ -223,45 +172,14 @@ async def _price(call: Call[NoArguments]) -> PriceList:
     )
 
 
+_ENTERED: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "owner": owners.named,
+    "changes": LedgerEntry,
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="topup",
-        arguments=TakePayment,
-        result=LedgerEntry,
-        wire=ledger_wire,
-        handler=_topup,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=True,
-        tops_up=True,
-    ),
-    Operation(
-        name="adjust",
-        arguments=Correct,
-        result=LedgerEntry,
-        wire=ledger_wire,
-        handler=_adjust,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=True,
-        deleted_too=True,
-    ),
-    Operation(
-        name="ledger.list",
-        arguments=ListEntries,
-        result=LedgerPage,
-        wire=_page_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="price",
-        arguments=NoArguments,
-        result=PriceList,
-        wire=_prices_wire,
-        handler=_price,
-        roles=VIEWERS,
-        for_all=True,
-    ),
+    operation(ledger.TOP_UP, TakePayment, _topup, tops_up=True, **_ENTERED),
+    operation(ledger.ADJUST, Correct, _adjust, deleted_too=True, **_ENTERED),
+    operation(ledger.LIST, ListEntries, _list, roles=VIEWERS, owner=owners.named),
+    operation(ledger.PRICE, NoArguments, _price, roles=VIEWERS, for_all=True),
 )

@@ -16,7 +16,7 @@ from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.billing.claims import CreditPayment
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.bank_texts import (
+from risala.engine.model.records.paying.bank_texts import (
     MAY_YET,
     BankText,
     LineCaps,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import structlog
 
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records.payments import StoredPayment
+from risala.engine.model.records.paying.payments import StoredPayment
 from risala.engine.payments.credit_writer import CreditWriter
 from risala.engine.payments.forms import key_of
 from risala.engine.payments.sources import PaymentSources

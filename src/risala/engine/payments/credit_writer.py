@@ -16,10 +16,10 @@ import trio
 
 from risala.engine.billing.claims import CreditPayment
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, Invalid, Unavailable
 from risala.engine.model.money import money
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.paying.payments import (
     PaymentChange,
     PaymentCredit,
     PaymentState,

@@ -12,7 +12,7 @@ import structlog
 
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, Refusal, Unavailable
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying.payments import (
     PayerState,
     PayerStatus,
     PaymentChange,

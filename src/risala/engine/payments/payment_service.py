@@ -15,7 +15,7 @@ import trio
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Invalid, NotFound, Unavailable
 from risala.engine.model.money import minor_units
-from risala.engine.model.records.payments import PaymentChange, PaymentState, StoredPayment
+from risala.engine.model.records.paying.payments import PaymentChange, PaymentState, StoredPayment
 from risala.engine.payments.bank_sms_reader import BankSmsReader
 from risala.engine.payments.callbacks import Callbacks
 from risala.engine.payments.credit_writer import CreditWriter

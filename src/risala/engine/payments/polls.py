@@ -10,7 +10,7 @@ import trio
 from risala.engine.actors.retrying import retry_until_committed
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict, Unavailable
-from risala.engine.model.records.payments import StoredPayment
+from risala.engine.model.records.paying.payments import StoredPayment
 from risala.engine.payments.credit_writer import CreditWriter, MethodSilent
 from risala.engine.payments.sources import PaymentSources
 from risala.engine.rules.paying.polling import EVERY_MIN_MS, PolledSoFar, next_poll

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying.payments import (
     AskedField,
     PaymentChange,
     PaymentState,

@@ -13,7 +13,7 @@ from risala.engine.journal.repositories.payments import PaymentRepository
 from risala.engine.journal.repositories.queue import ReceiptRepository
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.people_records.sign_in import SITES, FailureReason
-from risala.engine.model.records.payments import PaymentState
+from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.people.lifetimes import HOUR_MS
 from risala.engine.upkeep.families import gauge

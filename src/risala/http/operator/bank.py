@@ -9,8 +9,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, NotFound, Refusal
-from risala.engine.model.records import bank_texts, payments
-from risala.engine.model.records.bank_texts import ShownText
+from risala.engine.model.records.paying import bank_texts, payments
+from risala.engine.model.records.paying.bank_texts import ShownText
 from risala.engine.model.records.record import shallow
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_

@@ -11,9 +11,9 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Conflict, NotFound, Refusal, Unavailable
 from risala.engine.model.money import money
-from risala.engine.model.records import bank_texts, payments
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.payments import PaymentState, QueuedPayment, ShownPayment
+from risala.engine.model.records.paying import bank_texts, payments
+from risala.engine.model.records.paying.payments import PaymentState, QueuedPayment, ShownPayment
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.access import PageAccess

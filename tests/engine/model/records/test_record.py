@@ -57,6 +57,15 @@ class Cart:
     shelf: Annotated[int, WrittenAs.NOTHING] = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    label: str = field(init=False)
+    size: int
+
+    def __post_init__(self):
+        object.__setattr__(self, "label", f"B{self.size}")
+
+
 CART = Cart("c1", None, "A", -105, AT_MS, None, Colour.RED, (Wheel(700),), 2.0, 2**63 - 1)
 JSON = {
     "id": "c1",
@@ -72,6 +81,13 @@ JSON = {
     "tags": None,
     "spares": {},
 }
+
+
+def test_a_derived_field_is_written_and_not_read():
+    told = {"label": "B3", "size": 3}
+    assert to_json(Box(3)) == told
+    assert from_json(Box, told) == from_json(Box, {"size": 3}) == Box(3)
+    assert undecided(Box) == ["label", "size"]
 
 
 def test_each_field_is_a_member():

@@ -9,7 +9,7 @@ from risala.engine.journal.pages import payments
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.payments import STATES, PaymentFilter
+from risala.engine.model.records.paying.payments import STATES, PaymentFilter
 from risala.engine.wiring.connections import Connections
 
 OPERATOR = Caller("amina", CallerKind.CONSOLE, Role.OPERATOR)

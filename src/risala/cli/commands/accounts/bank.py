@@ -9,9 +9,9 @@ import click
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.money import money
-from risala.engine.model.records import bank_texts
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.bank_texts import Lines, ShownText, TextPage
+from risala.engine.model.records.paying import bank_texts
+from risala.engine.model.records.paying.bank_texts import Lines, ShownText, TextPage
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession

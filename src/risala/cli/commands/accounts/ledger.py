@@ -13,6 +13,8 @@ from risala.cli.commands.accounts.organizations import (
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.paying.ledger import ADJUST, LIST, LedgerEntry, LedgerPage
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -39,9 +41,9 @@ def ledger(
       risala ledger "My shop" --by-hand --limit 20
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform(
-            "ledger.list",
+    async def work(session: GatewaySession) -> Reply[LedgerPage]:
+        return await session.ask(
+            LIST,
             organization_id=await organization_id(session, organization),
             limit=limit,
             before=before,
@@ -49,33 +51,33 @@ def ledger(
         )
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
-    currency = found["currency"]
+    page = found.value
     output.table(
         ("Entry", "At (UTC)", "Kind", "Amount", "Balance", "Reference", "Note"),
         (
             (
-                entry["seq"],
-                output.moment(entry["at"]),
-                entry["kind"],
-                output.money(entry["amount"], currency),
-                output.money(entry["balanceAfter"], currency),
+                entry.seq,
+                output.at(entry.at),
+                entry.kind,
+                output.money(entry.amount, page.currency),
+                output.money(entry.balance_after, page.currency),
                 _reference(entry),
-                entry["note"] or "",
+                entry.note or "",
             )
-            for entry in found["entries"]
+            for entry in page.entries
         ),
         empty="There is no entry." if before is None else "There is no older entry.",
     )
-    if found["next"] is not None:
-        output.warned(f"There are older ones: --before {found['next']}.")
+    if page.next is not None:
+        output.warned(f"There are older ones: --before {page.next}.")
 
 
-def _reference(entry: Json) -> str:
+def _reference(entry: LedgerEntry) -> str:
     """The reference of an entry; a batch's charge has the first of its messages."""
-    others = (entry.get("messages") or 1) - 1
-    return f"{entry['reference']} and {others} more" if others else str(entry["reference"])
+    others = (entry.messages or 1) - 1
+    return f"{entry.reference} and {others} more" if others else entry.reference
 
 
 # An amount may begin with a minus, which click would take for an option.
@@ -90,13 +92,13 @@ def adjust(options: Options, organization: str | None, amount: str, reason: str)
     Example: risala adjust "My shop" -5.25 --reason "Topped up twice"
     """
 
-    async def work(session: GatewaySession) -> tuple[Json, Json]:
+    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Json]:
         found = await organization_id(session, organization)
-        entry = await session.perform("adjust", organization_id=found, amount=amount, reason=reason)
+        entry = await session.ask(ADJUST, organization_id=found, amount=amount, reason=reason)
         return entry, await session.perform("org.show", organization_id=found)
 
     entry, after = options.run(work)
-    if not output.show(options.json, entry | {"currency": after["currency"]}):
-        by = output.money(entry["amount"], after["currency"])
-        balance = output.money(entry["balanceAfter"], after["currency"])
+    if not output.show(options.json, {**entry.json, "currency": after["currency"]}):
+        by = output.money(entry.value.amount, after["currency"])
+        balance = output.money(entry.value.balance_after, after["currency"])
         output.said(f"Adjusted {output.clean(after['name'])} by {by}: the balance is {balance}.")

@@ -16,6 +16,8 @@ from risala.cli.commands.accounts.organizations import (
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.paying.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -47,17 +49,17 @@ def topup(
       risala topup "My shop" 99.50 --reference BK-4711
     """
 
-    async def work(session: GatewaySession) -> tuple[Json, Json]:
+    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Json]:
         found = await organization_id(session, organization)
-        entry = await session.perform(
-            "topup", organization_id=found, amount=amount, reference=reference, note=note
+        entry = await session.ask(
+            TOP_UP, organization_id=found, amount=amount, reference=reference, note=note
         )
         return entry, await session.perform("org.show", organization_id=found)
 
     entry, after = options.run(work)
-    if not output.show(options.json, entry | {"currency": after["currency"]}):
-        added = output.money(entry["amount"], after["currency"])
-        balance = output.money(entry["balanceAfter"], after["currency"])
+    if not output.show(options.json, {**entry.json, "currency": after["currency"]}):
+        added = output.money(entry.value.amount, after["currency"])
+        balance = output.money(entry.value.balance_after, after["currency"])
         output.said(f"Added {added} to {output.clean(after['name'])}: the balance is {balance}.")
 
 
@@ -91,26 +93,22 @@ def price_show(options: Options, organization: str | None) -> None:
 
 
 def _show(options: Options, organization: str | None) -> None:
-    async def work(session: GatewaySession) -> Json:
-        general = await session.perform("price")
+    async def work(session: GatewaySession) -> tuple[Reply[PriceList], list[Json]]:
+        general = await session.ask(PRICE)
         if organization is None:
-            found = await every_organization(session)
-        else:
-            wanted = await organization_id(session, organization)
-            found = [await session.perform("org.show", organization_id=wanted)]
-        return general | {
-            "organizations": [
-                {key: each[key] for key in ("id", "name", "pricePerSegment", "currency")}
-                for each in found
-            ]
-        }
+            return general, await every_organization(session)
+        wanted = await organization_id(session, organization)
+        return general, [await session.perform("org.show", organization_id=wanted)]
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    general, found = options.run(work)
+    told = [
+        {key: each[key] for key in ("id", "name", "pricePerSegment", "currency")} for each in found
+    ]
+    if output.show(options.json, {**general.json, "organizations": told}):
         return
-    general = output.money(found["perSegment"], found["currency"])
-    click.echo(f"A segment costs {general} (pricing.per_segment in the settings).")
-    shown = [each for each in found["organizations"] if organization or each["pricePerSegment"]]
+    cost = output.money(general.value.per_segment, general.value.currency)
+    click.echo(f"A segment costs {cost} (pricing.per_segment in the settings).")
+    shown = [each for each in told if organization or each["pricePerSegment"]]
     if shown:
         click.echo()
         output.table(

@@ -15,9 +15,9 @@ from risala.cli.commands.accounts.bank import (
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.records import payments
 from risala.engine.model.records.asks import Ask, Reply
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying import payments
+from risala.engine.model.records.paying.payments import (
     PayerStatus,
     PaymentPage,
     PaymentState,

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import write_values
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.ids import key_ms
 from risala.engine.model.money import money
 from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import Entered
+from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.times import iso
 
 TOP_UP: Final = ENTRY_KINDS.number("topup")
@@ -26,7 +26,7 @@ _ROWS: Final = Rows(
         "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
         "reference": "coalesce(reference, (SELECT id FROM message WHERE key = message))",
         "at": "coalesce(at, message >> 15)",
-        "messages": "coalesce(messages, 1)",
+        "messages": "CASE kind WHEN 0 THEN coalesce(messages, 1) END",
     },
     kind=ENTRY_KINDS.word,
 )
@@ -110,8 +110,8 @@ def top_up(
     where = f"reference = ? COLLATE NOCASE AND entry.kind = {TOP_UP}"
     for first in _ROWS.find(table(conn, "entry"), where, (reference,)):
         raise Conflict(credited(first))
-    new = LedgerEntry(0, organization_id, "topup", amount, balance + amount, reference, at, note)
-    return _enter_by_hand(conn, new)
+    given = ("topup", amount, balance + amount, reference, None, note, at)
+    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *given))
 
 
 def credited(first: LedgerEntry) -> str:
@@ -164,8 +164,8 @@ def adjust(
     if after < 0:
         text = f"The balance is {money(balance)}, and this adjustment would make it negative."
         raise Conflict(text)
-    new = LedgerEntry(0, organization_id, "adjustment", amount, after, reference, at, note)
-    return _enter_by_hand(conn, new)
+    given = ("adjustment", amount, after, reference, None, note, at)
+    return _enter_by_hand(conn, LedgerEntry(0, organization_id, *given))
 
 
 def _balance(conn: sqlite3.Connection, organization_id: str) -> int:

@@ -11,7 +11,7 @@ from risala.engine.journal.pages.organizations import part, spellings
 from risala.engine.journal.payments.payments import CLAIMED, PAYMENTS
 from risala.engine.journal.store.sql import value_of
 from risala.engine.model.records.paging import CursorPage, Place, Steps
-from risala.engine.model.records.payments import WAITING, PaymentFilter, StoredPayment
+from risala.engine.model.records.paying.payments import WAITING, PaymentFilter, StoredPayment
 
 _STATES: Final = {
     WAITING: CLAIMED,

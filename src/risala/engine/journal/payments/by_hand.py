@@ -7,7 +7,7 @@ from typing import Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.payments import references, texts
-from risala.engine.model.commands import LedgerEntry
+from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.rules.paying.references import comparable
 
 BY_HAND: Final = "topup"

@@ -14,11 +14,11 @@ from risala.engine.journal.payments import references, texts
 from risala.engine.journal.people import mails
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people_records.mails import MailKind
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.paying.payments import (
     AskedField,
     PaymentChange,
     PaymentCredit,

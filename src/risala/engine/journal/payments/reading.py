@@ -10,9 +10,8 @@ import sqlite3
 from typing import Any, Final
 
 from risala.engine.journal.payments import payments, references, texts
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict
-from risala.engine.model.records.bank_texts import (
+from risala.engine.model.records.paying.bank_texts import (
     BankText,
     Read,
     TextCredit,
@@ -20,7 +19,8 @@ from risala.engine.model.records.bank_texts import (
     TextWhy,
     Withheld,
 )
-from risala.engine.model.records.payments import PaymentCredit
+from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.paying.payments import PaymentCredit
 from risala.engine.rules.paying import bank_texts
 from risala.engine.rules.paying.bank_texts import DAY_MS, ReportedPayment, over_caps
 from risala.plugins.payment_texts import TextKind

@@ -11,9 +11,9 @@ from typing import Final
 
 from risala.engine.journal.accounts import ledger
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.commands import LedgerEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.money import money
+from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.times import iso
 from risala.engine.rules.paying.references import comparable
 

@@ -13,7 +13,12 @@ from typing import Any, Final
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.model.errors import NotFound
-from risala.engine.model.records.bank_texts import AccountBalance, BankText, TextState, TextWhy
+from risala.engine.model.records.paying.bank_texts import (
+    AccountBalance,
+    BankText,
+    TextState,
+    TextWhy,
+)
 from risala.sms.message import Inbound
 
 _TABLE: Final = "bank_texts"

@@ -12,10 +12,10 @@ from risala.engine.journal.pages import payments as lists
 from risala.engine.journal.payments import counts, payments, reading, references, texts
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.bank_texts import AccountBalance, BankText, Read, TextWhy
 from risala.engine.model.records.figures import DECIDING_MAX
 from risala.engine.model.records.paging import CursorPage, Steps
-from risala.engine.model.records.payments import PaymentChange, PaymentFilter, StoredPayment
+from risala.engine.model.records.paying.bank_texts import AccountBalance, BankText, Read, TextWhy
+from risala.engine.model.records.paying.payments import PaymentChange, PaymentFilter, StoredPayment
 from risala.sms.message import Inbound
 
 

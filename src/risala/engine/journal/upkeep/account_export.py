@@ -28,7 +28,6 @@ from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
-    ledger_wire,
     message_wire,
     organization_wire,
 )
@@ -177,7 +176,7 @@ def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: i
             (int(after or 0), organization_id, limit),
         )
     ]
-    rows = [ledger_wire(each) for each in ledger.of_numbers(conn, numbers)]
+    rows = [to_json(each) for each in ledger.of_numbers(conn, numbers)]
     return AccountPart(rows, str(numbers[-1]) if len(numbers) == limit else None)
 
 

@@ -52,6 +52,9 @@ class _Shape:
     """What is derived from a record, once."""
 
     fields: tuple[RecordField, ...]
+    """Those that are given."""
+    members: tuple[RecordField, ...]
+    """Those too that are derived (``init=False``): written, and not read."""
     writers: tuple[tuple[str, str, Convert], ...]
     """Name, name in JSON, and the writer."""
     audited: frozenset[str]
@@ -62,7 +65,7 @@ _SHAPES: Final[dict[type[Any], _Shape]] = {}
 
 
 def fields_of(shape: type[Any]) -> tuple[RecordField, ...]:
-    """The fields of a record, in their order."""
+    """The given fields of a record, in their order."""
     return _shape(shape).fields
 
 
@@ -70,9 +73,11 @@ def _shape(shape: type[Any]) -> _Shape:
     found = _SHAPES.get(shape)
     if found is None:
         hints = get_type_hints(shape, include_extras=True)
-        every = (_field(shape, hints[each.name], each) for each in fields(shape) if each.init)
+        given = {each.name for each in fields(shape) if each.init}
+        every = (_field(shape, hints[each.name], each) for each in fields(shape))
         own = tuple(each for each in every if each.note(WrittenAs) is not WrittenAs.NOTHING)
         found = _SHAPES[shape] = _Shape(
+            tuple(each for each in own if each.name in given),
             own,
             tuple((each.name, each.json_name, _writer(each)) for each in own),
             frozenset(each.json_name for each in own if each.note(Trail) is Trail.SHOWN),
@@ -282,7 +287,7 @@ def audit_image(record: object) -> Json:
 
 def undecided(shape: type[Any]) -> list[str]:
     """Fields that do not declare whether the audit trail shows them."""
-    return [each.name for each in fields_of(shape) if each.note(Trail) is None]
+    return [each.name for each in _shape(shape).members if each.note(Trail) is None]
 
 
 # -- JSON Schema
@@ -290,7 +295,7 @@ def undecided(shape: type[Any]) -> list[str]:
 
 def json_schema(shape: type[Any]) -> Json:
     """The JSON Schema (2020-12) of a record's JSON, including all nested types."""
-    members = {each.json_name: _schema(each) for each in fields_of(shape)}
+    members = {each.json_name: _schema(each) for each in _shape(shape).members}
     return {"type": "object", "properties": members, "required": list(members)}
 
 

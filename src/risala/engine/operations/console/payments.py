@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.records.paging import Steps
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying.payments import (
     QUEUE,
     STATES,
     WAITING,

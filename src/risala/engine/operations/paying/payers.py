@@ -7,8 +7,8 @@ from typing import Any, Final
 from pydantic import Field
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.records import payments
-from risala.engine.model.records.payments import ShownPayment
+from risala.engine.model.records.paying import payments
+from risala.engine.model.records.paying.payments import ShownPayment
 from risala.engine.operations.arguments import MaybeText, Text
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.paying.payments import STEP, OfPayment, shown

@@ -9,8 +9,8 @@ from pydantic import PlainValidator
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language
-from risala.engine.model.records import payments
-from risala.engine.model.records.payments import (
+from risala.engine.model.records.paying import payments
+from risala.engine.model.records.paying.payments import (
     OfferedMethod,
     PaymentMethods,
     PaymentPage,

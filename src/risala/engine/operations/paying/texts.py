@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.records import bank_texts
-from risala.engine.model.records.bank_texts import (
+from risala.engine.model.records.paying import bank_texts
+from risala.engine.model.records.paying.bank_texts import (
     AccountBalance,
     BankText,
     Lines,

@@ -9,6 +9,7 @@ from typing import Any, Final
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
 from risala.engine.model.records import inbound
+from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import verification_wire
@@ -105,9 +106,9 @@ class _Lists:
         before, after = (
             None if place is None else int(place) for place in (body.before, body.after)
         )
-        found = await self._perform(
+        found = await self._ask(
             principal,
-            "ledger.list",
+            ledger.LIST,
             **_mine(principal),
             limit=body.count,
             before=before,
@@ -116,8 +117,7 @@ class _Lists:
             since=body.since,
             until=body.until,
         )
-        places = found["next"], found["previous"]
-        return _page(ListName.LEDGER, found["entries"], shapes.entry, places)
+        return _page(ListName.LEDGER, found.entries, shapes.entry, (found.next, found.previous))
 
     async def balance(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._asked(request, EmptyBody)
@@ -128,9 +128,9 @@ class _Lists:
             told |= {"balance": money(0), "lowBalance": None}
             told |= {"spentToday": money(0), "spendCap": None}
             return PlainAnswer(json_bytes(told))
-        prices = await self._perform(principal, "price")
+        prices = await self._ask(principal, ledger.PRICE)
         own = found["lowBalance"]
-        told |= {"lowBalance": prices["lowBalance"] if own is None else own}
+        told |= {"lowBalance": money(prices.low_balance) if own is None else own}
         told |= {"spentToday": found["spentToday"], "spendCap": found["spendCap"]}
         return PlainAnswer(json_bytes(told))
 

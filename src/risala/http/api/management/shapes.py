@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 from risala.engine.model.records.inbound import Received
+from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso
 from risala.engine.model.wire import lean
 from risala.http.api.management.cursors import ListName, written
@@ -45,9 +47,9 @@ def inbound(found: Received) -> Json:
     }
 
 
-def entry(told: Json) -> Json:
-    names = ("id", "kind", "amount", "balanceAfter", "reference")
-    return {**{name: told[name] for name in names}, "createdAt": told["at"]}
+def entry(told: LedgerEntry) -> Json:
+    names, found = ("id", "kind", "amount", "balanceAfter", "reference"), to_json(told)
+    return {**{name: found[name] for name in names}, "createdAt": iso(told.at)}
 
 
 def delivery(told: Json) -> Json:

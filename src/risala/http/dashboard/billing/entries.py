@@ -12,10 +12,11 @@ import trio
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.money import money
+from risala.engine.model.records.paying.ledger import LIST, LedgerEntry, LedgerPage
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
 from risala.http.web.files.spreadsheet import COMMA, SEMICOLON, Cell, OwnText
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, Pager, chips, is_seq
@@ -36,21 +37,21 @@ _ROWS_AT_ONCE: Final = 500
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
 
 
-async def page_of(visit: PageRequest) -> tuple[dict[str, Any], dict[str, Any]]:
+async def page_of(visit: PageRequest) -> tuple[LedgerPage, dict[str, Any]]:
     """The ledger's answer, and the values of the statement on the page."""
     query = _query(visit)
     asked = {"limit": _ROWS, **_asked(visit, query)}
     for name in ("before", "after"):
         if is_seq(text := visit.form.text(name)):
             asked[name] = int(text)
-    found = await visit.perform_here("ledger.list", **asked)
-    newer, older = found["previous"], found["next"]
+    found = await visit.ask_here(LIST, **asked)
+    newer, older = found.previous, found.next
     return found, {
-        "entries": found["entries"],
+        "entries": found.entries,
         "query": query,
         "chips": _chips(visit, query),
         "kinds": {name: visit.words(word) for name, word in ENTRY_KINDS.items()},
-        "looked_to": found["lookedTo"],
+        "looked_to": found.looked_to,
         "pager": Pager(
             newer=None if newer is None else visit.at("billing", **query, after=str(newer)),
             older=None if older is None else visit.at("billing", **query, before=str(older)),
@@ -98,7 +99,7 @@ async def file(visit: PageRequest) -> TrioResponse:
     """The statement as a file. Its first part is read here: a refusal becomes a page."""
     visit.site.downloads.refuse(visit.user.id)
     asked = {"limit": _ROWS_AT_ONCE, **_asked(visit, _query(visit))}
-    first = await visit.perform_here("ledger.list", **asked)
+    first = await visit.ask_here(LIST, **asked)
     day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
     # Spreadsheets in French and in Arabic part cells by semicolons.
     form = COMMA if visit.words.language.value == "en" else SEMICOLON
@@ -107,33 +108,34 @@ async def file(visit: PageRequest) -> TrioResponse:
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any]
+    visit: PageRequest, asked: Mapping[str, object], first: LedgerPage
 ) -> AsyncGenerator[TablePart]:
     head: Sequence[str] = COLUMNS
-    part: Mapping[str, Any] | None = first
-    while part is not None:
-        rows = [_row(visit, each, part["currency"]) for each in part["entries"]]
-        yield TablePart(rows, 1.0 if part["next"] is None else 0.0, head)
+    part = first
+    while True:
+        rows = [_row(visit, each, part.currency) for each in part.entries]
+        yield TablePart(rows, 1.0 if part.next is None else 0.0, head)
         head = ()
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
-        more = {**asked, "before": part["next"]}
-        part = None if part["next"] is None else await visit.perform_here("ledger.list", **more)
+        if part.next is None:
+            return
+        part = await visit.ask_here(LIST, **{**asked, "before": part.next})
 
 
-def _row(visit: PageRequest, entry: Mapping[str, Any], currency: str) -> list[Cell]:
+def _row(visit: PageRequest, entry: LedgerEntry, currency: str) -> list[Cell]:
     """An entry in the order of the columns; its time by the organization's clock."""
-    local = datetime.fromtimestamp(ms_of(entry["at"]) / 1000, UTC).astimezone(visit.formats.zone)
+    local = datetime.fromtimestamp(entry.at / 1000, UTC).astimezone(visit.formats.zone)
     return [
-        entry["seq"],
+        entry.seq,
         OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS]),
-        OwnText(entry["kind"]),
-        Decimal(entry["amount"]),
-        Decimal(entry["balanceAfter"]),
+        OwnText(entry.kind),
+        Decimal(money(entry.amount)),
+        Decimal(money(entry.balance_after)),
         OwnText(currency),
-        entry["reference"],
-        entry["messages"],
-        entry["note"],
+        entry.reference,
+        entry.messages,
+        entry.note,
     ]
 
 

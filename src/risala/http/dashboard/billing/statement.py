@@ -11,8 +11,9 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records import payments
-from risala.engine.model.records.payments import PaymentState
+from risala.engine.model.money import money
+from risala.engine.model.records.paying import ledger, payments
+from risala.engine.model.records.paying.payments import PaymentState
 from risala.http.dashboard.billing.entries import page_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -51,9 +52,9 @@ async def receipt(visit: PageRequest) -> TrioResponse:
     if not is_seq(seq):
         raise NotFound("There is no such entry.")
     before = int(seq) + 1
-    found = await visit.perform_here("ledger.list", before=before, limit=1, by_hand=True)
-    for entry in found["entries"]:
-        if entry["seq"] == int(seq) and entry["kind"] == "topup":
+    found = await visit.ask_here(ledger.LIST, before=before, limit=1, by_hand=True)
+    for entry in found.entries:
+        if entry.seq == int(seq) and entry.kind == "topup":
             return await visit.page("billing/receipt.html", entry=entry)
     raise NotFound("There is no such entry.")
 
@@ -61,14 +62,14 @@ async def receipt(visit: PageRequest) -> TrioResponse:
 async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused alert."""
     found, shown = await page_of(visit)
-    prices = await visit.perform("price")
+    prices = await visit.ask(ledger.PRICE)
     organization = visit.organization if error is None else await visit.perform_here("org.show")
     typed = None if error is None else visit.form
     return {
         **shown,
-        "lasts": _lasts(visit, found["balance"], found["spentADay"]),
-        "price": organization["pricePerSegment"] or prices["perSegment"],
-        "general_low": prices["lowBalance"],
+        "lasts": _lasts(visit, found.balance, found.spent_a_day),
+        "price": organization["pricePerSegment"] or prices.per_segment,
+        "general_low": money(prices.low_balance),
         "organization": organization,
         **await _ways(visit),
         **edit(error, typed, organization["version"], _alert(visit, organization)),
@@ -96,12 +97,11 @@ def _alert(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, Sto
     return {"low_balance": StoredField(label, low or "", shown, is_amount=True)}
 
 
-def _lasts(visit: PageRequest, balance: str, a_day: str) -> Markup | None:
+def _lasts(visit: PageRequest, balance: int, a_day: int) -> Markup | None:
     """How long the balance lasts at that pace; None: no pace, or no foreseeable end."""
-    spent = Decimal(a_day)
-    if spent <= 0:
+    if a_day <= 0:
         return None
-    days = max(Decimal(balance), Decimal(0)) / spent
+    days = Decimal(max(balance, 0)) / a_day
     return None if days > _DAYS_TOLD_MAX else visit.formats.lasting(int(days * _DAY_MS))
 
 

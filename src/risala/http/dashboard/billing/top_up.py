@@ -7,8 +7,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
-from risala.engine.model.records import payments
-from risala.engine.model.records.payments import PayerState, PaymentState, ShownPayment
+from risala.engine.model.records.paying import payments
+from risala.engine.model.records.paying.payments import PayerState, PaymentState, ShownPayment
 from risala.http.dashboard.billing import statement
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_

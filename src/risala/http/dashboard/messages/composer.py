@@ -9,8 +9,10 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.money import money
 from risala.engine.model.records import messages, senders
 from risala.engine.model.records.messages import Estimate
+from risala.engine.model.records.paying.ledger import PRICE
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
@@ -69,7 +71,7 @@ def _moment(visit: PageRequest, typed: str) -> str:
 async def _values(visit: PageRequest) -> dict[str, object]:
     names = (await visit.ask_here(senders.LIST)).senders
     own = visit.organization.get("pricePerSegment")
-    price = own or (await visit.perform("price")).get("perSegment", "0")
+    price = own or money((await visit.ask(PRICE)).per_segment)
     is_test = visit.mode is Mode.TEST
     approved = [each.name for each in names if each.status == "approved"]
     # The first approved name is the default of a form that was just opened.

@@ -13,6 +13,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.money import minor_units
+from risala.engine.model.records.paying import ledger
 from risala.http.operator.organizations.one import organization_of
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
@@ -43,8 +44,8 @@ async def check_top_up(visit: PageRequest) -> TrioResponse:
 async def top_up(visit: PageRequest) -> TrioResponse:
     form, organization_id = visit.form, visit.arguments["organization_id"]
     try:
-        await visit.perform(
-            "topup",
+        await visit.ask(
+            ledger.TOP_UP,
             organization_id=organization_id,
             amount=form.amount("amount"),
             reference=form.text("reference") or None,
@@ -74,8 +75,8 @@ async def adjust(visit: PageRequest) -> TrioResponse:
     form, organization_id = visit.form, visit.arguments["organization_id"]
     sign = "-" if form.text("way") == "take" else ""
     try:
-        await visit.perform(
-            "adjust",
+        await visit.ask(
+            ledger.ADJUST,
             organization_id=organization_id,
             amount=sign + form.amount("amount"),
             reason=form.text("reason"),
@@ -91,13 +92,13 @@ async def statement(visit: PageRequest) -> TrioResponse:
     for name in ("before", "after"):
         if is_seq(text := visit.form.text(name)):
             asked[name] = int(text)
-    found = await visit.perform("ledger.list", organization_id=organization["id"], **asked)
+    found = await visit.ask(ledger.LIST, organization_id=organization["id"], **asked)
     page = f"organizations/{organization['id']}/statement"
-    newer, older = found["previous"], found["next"]
+    newer, older = found.previous, found.next
     return await visit.page(
         "organizations/statement.html",
         organization=organization,
-        entries=found["entries"],
+        entries=found.entries,
         kinds=ENTRY_KINDS,
         pager=Pager(
             newer=None if newer is None else visit.at(page, after=str(newer)),

@@ -9,6 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import senders
+from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.people import members
 from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
@@ -124,7 +125,7 @@ async def _values(
         "member_form": None,
         "deletion": whole[0] if whole else None,
         "holds": await visit.perform("org.deletion", **whose),
-        "entries": (await visit.perform("ledger.list", limit=ROWS, **whose))["entries"],
+        "entries": (await visit.ask(ledger.LIST, limit=ROWS, **whose)).entries,
         "members": (await visit.ask(members.LIST, **whose)).members,
         "keys": (await visit.perform("key.list", **whose))["keys"],
         "senders": (await visit.ask(senders.LIST, **whose)).senders,

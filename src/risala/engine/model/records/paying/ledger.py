@@ -1,0 +1,67 @@
+"""The ledger: the answers of operations on money, and the asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from risala.engine.model.ids import derived_id
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment, Money
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One movement of a balance."""
+
+    id: Annotated[str, UNAUDITED] = field(init=False)
+    seq: Annotated[int, UNAUDITED]
+    organization_id: Annotated[str, UNAUDITED]
+    kind: Annotated[str, UNAUDITED]
+    amount: Annotated[Money, AUDITED]
+    balance_after: Annotated[Money, UNAUDITED]
+    reference: Annotated[str, AUDITED]
+    """For a charge the first message's id, for a refund the message's; for a top-up the payment's
+    reference."""
+    messages: Annotated[int | None, UNAUDITED]
+    """How many messages a charge pays for; ``reference`` is the first of them. None: no charge."""
+    note: Annotated[str | None, AUDITED]
+    """The purpose of a top-up; the reason for an adjustment."""
+    at: Annotated[Moment, UNAUDITED]
+
+    def __post_init__(self) -> None:
+        made = derived_id("led", self.at, self.organization_id, self.seq, self.reference)
+        object.__setattr__(self, "id", made)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPage:
+    """Ledger entries, the newest first, and the present balance."""
+
+    organization_id: str
+    balance: Money
+    currency: str
+    entries: tuple[LedgerEntry, ...]
+    next: int | None
+    """The ``before`` of the next page; None: this is the last one."""
+    previous: int | None
+    """The ``after`` of the page of newer ones; None: this is the first one."""
+    looked_to: Moment | None
+    """The search came this far; the rest is on the next page."""
+    spent_a_day: Money
+    """Charged on a day of the last seven whole ones, on the average: how long the balance lasts."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The general price of a segment and low balance."""
+
+    per_segment: Money
+    low_balance: Money
+    currency: str
+
+
+TOP_UP: Final = Ask("topup", LedgerEntry)
+ADJUST: Final = Ask("adjust", LedgerEntry)
+LIST: Final = Ask("ledger.list", LedgerPage)
+PRICE: Final = Ask("price", PriceList)
