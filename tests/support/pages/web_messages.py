@@ -34,7 +34,9 @@ def listed(number: int, state: str, **changes: Any) -> dict[str, Any]:
         "encoding": "ucs2" if number % 2 else "gsm7",
         "price": "0.50",
         "currency": "MRU",
+        "attempts": 1,
         "carrier": "mattel",
+        "providerMessageId": None,
         "errorCode": cause,
         "errorText": None,
         "carrierCode": "stat:UNDELIV err:011" if cause else None,
@@ -43,6 +45,7 @@ def listed(number: int, state: str, **changes: Any) -> dict[str, Any]:
         "sentAt": iso(created + 400) if is_sent else None,
         "deliveredAt": iso(created + 3900) if state == "delivered" else None,
         "createdAt": iso(created),
+        "updatedAt": iso(created),
         "body": ARABIC if number % 2 else FRENCH,
         "metadata": {},
         "part": None,
@@ -190,7 +193,8 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             numbers = range(3, 5) if "before" in arguments else range(3)
             found = [listed(number, STATES[number]) for number in numbers]
             older = None if "before" in arguments else "7"
-            return {"messages": found, "older": older, "lookedTo": None, "export": "11"}
+            places = {"newer": None, "older": older, "lookedTo": None}
+            return {"messages": found, **places, "export": "11"}
         case "message.show" | "message.cancel":
             if arguments["message_id"] == "sms_none":
                 raise NotFound("There is no such thing.")

@@ -8,13 +8,14 @@ from typing import Any, Final
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
+from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
 
 
-def message_wire(view: MessageView) -> dict[str, Any]:
+def message_wire(view: MessageView | Listed) -> dict[str, Any]:
     """The response of ``POST /api/sms/get`` (contract §3)."""
     return {
         "messageId": view.id,

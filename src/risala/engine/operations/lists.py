@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import masked
-from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.money import money
 from risala.engine.model.numbers import KINDS, STATUSES, part_of
+from risala.engine.model.records import message_lists
 from risala.engine.model.records.message_lists import (
     KEY_END,
+    NEWER_MAX,
     UNCERTAIN,
     CutMessage,
+    ExportPart,
     Listed,
     ListPage,
     MessageFilter,
+    NewerCount,
+    PartPlace,
 )
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.record import to_json
+from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -37,15 +41,13 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.begun import line_of
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender
 
 PAGE_MAX: Final = 200
 PAGE_USUAL: Final = 50
-NEWER_MAX: Final = 99
-"""New messages that are counted; who looks away for longer is told that there are more."""
 EXPORT_PART: Final = 100
 """Messages of one part of an export: some milliseconds, in which nothing else is done."""
 
@@ -110,13 +112,6 @@ class CountNewer(ListMessages):
     after: Annotated[int, PlainValidator(_cursor), ArgumentKind("`newer` or `older` of a page")]
 
 
-@dataclass(frozen=True, slots=True)
-class NewerCount:
-    newer: int
-    """At most :data:`NEWER_MAX`."""
-    more: bool
-
-
 class ExportMessages(ListMessages):
     """A part of all of an organization's messages that fit the filters, the newest first.
 
@@ -127,79 +122,20 @@ class ExportMessages(ListMessages):
     export: MaybeCursor = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExportPart:
-    """A part of an export, and the number of its line in the audit trail."""
-
-    page: ListPage
-    export: int
-
-
-def listed_wire(message: Listed) -> Json:
-    """A message of a list as JSON, with its text."""
-    return {**feed_wire(message), "body": message.body, "metadata": message.metadata}
+def without_text(told: Json) -> Json:
+    """A message's JSON without its text, and without what its customer said of it."""
+    return {name: told[name] for name in told if name not in ("body", "metadata", "part")}
 
 
 def feed_wire(message: Listed) -> Json:
-    return {
-        "messageId": message.id,
-        "kind": message.kind,
-        "to": message.to,
-        "from": message.sender,
-        "status": message.status,
-        "uncertain": message.uncertain,
-        "segments": message.segments,
-        "encoding": message.encoding,
-        "price": money(message.price),
-        "currency": message.currency,
-        "attempts": message.attempts,
-        "carrier": message.carrier,
-        "providerMessageId": message.provider_message_id,
-        "errorCode": message.error_code,
-        "errorText": cause_text(message.error_code),
-        "carrierCode": message.carrier_code,
-        "keyId": message.api_key,
-        "sendAt": maybe_iso(message.send_at),
-        "sentAt": maybe_iso(message.sent_at),
-        "deliveredAt": maybe_iso(message.delivered_at),
-        "createdAt": iso(message.created_at),
-        "updatedAt": iso(message.updated_at),
-    }
-
-
-def _page_wire(page: ListPage) -> Json:
-    return {
-        "messages": [listed_wire(each) for each in page.messages],
-        "newer": None if page.newer is None else str(page.newer),
-        "older": None if page.older is None else str(page.older),
-        "lookedTo": maybe_iso(page.looked_to),
-    }
-
-
-def _list_wire(page: ListPage) -> Json:
-    told = _page_wire(page)
-    messages = [
-        {**of_it, "part": _place_wire(page.cut.get(each.key), each)}
-        for of_it, each in zip(told["messages"], page.messages, strict=True)
-    ]
-    return {**told, "messages": messages}
-
-
-def _place_wire(whole: CutMessage | None, message: Listed) -> Json | None:
-    """Which part of a longer message one is, with the text of that; None: it is no part."""
-    if message.part is None:
-        return None
-    place = part_of(message.part)
-    text = None if whole is None else whole.text
-    return {"number": place.number, "total": place.total, "text": text}
-
-
-def _newer_wire(found: NewerCount) -> Json:
-    return {"newer": found.newer, "more": found.more}
+    return without_text(to_json(message))
 
 
 def _part_wire(part: ExportPart) -> Json:
-    return {**_page_wire(part.page), "export": str(part.export)}
+    told = to_json(part)
+    for each in told["messages"]:
+        del each["part"]
+    return told
 
 
 def _wanted(call: Call[Any]) -> MessageFilter:
@@ -242,10 +178,19 @@ async def _list(call: Call[ListMessages]) -> ListPage:
         told = {"messages": len(found.messages)}
         by = call.audit(organization_id=given.organization_id, said=told, always=True)
         await call.note_look(by)
-    if call.hides_texts:
-        return _shown(call, found)
-    parts = [each.key for each in found.messages if each.part is not None]
-    return replace(found, cut=lists.cut_messages(parts))
+    parts = [each.key for each in found.messages if each.part_number is not None]
+    cut = {} if call.hides_texts else lists.cut_messages(parts)
+    shown = tuple(_placed(each, cut.get(each.key)) for each in _shown(call, found.messages))
+    return replace(found, messages=shown)
+
+
+def _placed(message: Listed, whole: CutMessage | None) -> Listed:
+    """A message with its place in a longer one, if it is a part."""
+    if message.part_number is None:
+        return message
+    place = part_of(message.part_number)
+    text = None if whole is None else whole.text
+    return replace(message, part=PartPlace(place.number, place.total, text))
 
 
 async def _newer(call: Call[CountNewer]) -> NewerCount:
@@ -261,15 +206,15 @@ async def _export(call: Call[ExportMessages]) -> ExportPart:
     call.services.accounts.organization(given.organization_id)
     line = await line_of(call, given.export, _said(given), given.organization_id)
     found = lists.page(_wanted(call), before=given.before, limit=EXPORT_PART)
-    return ExportPart(_shown(call, found), line)
+    shown = _shown(call, found.messages)
+    return ExportPart(shown, found.newer, found.older, found.looked_to, line)
 
 
-def _shown(call: Call[Any], page: ListPage) -> ListPage:
-    """A page as the caller may see it."""
+def _shown(call: Call[Any], found: tuple[Listed, ...]) -> tuple[Listed, ...]:
+    """Messages as the caller may see them."""
     if not call.hides_texts:
-        return page
-    hidden = tuple(replace(each, body=None, metadata={}) for each in page.messages)
-    return replace(page, messages=hidden)
+        return found
+    return tuple(replace(each, body=None, metadata={}) for each in found)
 
 
 def _said(given: ExportMessages) -> Json:
@@ -290,34 +235,16 @@ def _said(given: ExportMessages) -> Json:
     return {name: value for name, value in told.items() if value is not None}
 
 
+_OF_ORGANIZATION: Final[dict[str, Any]] = {"roles": VIEWERS, "owner": owners.named}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="message.list",
-        arguments=ListMessages,
-        result=ListPage,
-        wire=_list_wire,
-        handler=_list,
-        roles=VIEWERS,
-        owner=owners.named,
-        reveals=True,
-    ),
-    Operation(
-        name="message.newer",
-        arguments=CountNewer,
-        result=NewerCount,
-        wire=_newer_wire,
-        handler=_newer,
-        roles=VIEWERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="message.export",
-        arguments=ExportMessages,
-        result=ExportPart,
+    operation(message_lists.LIST, ListMessages, _list, reveals=True, **_OF_ORGANIZATION),
+    operation(message_lists.NEWER, CountNewer, _newer, **_OF_ORGANIZATION),
+    operation(
+        message_lists.EXPORT,
+        ExportMessages,
+        _export,
         wire=_part_wire,
-        handler=_export,
-        roles=VIEWERS,
-        owner=owners.named,
         reveals=True,
+        **_OF_ORGANIZATION,
     ),
 )

@@ -27,11 +27,13 @@ class Pager:
     older: str | None
 
 
-def pager_of(path: str, query: Mapping[str, str], *, newer: str | None, older: str | None) -> Pager:
+def pager_of(
+    path: str, query: Mapping[str, str], *, newer: str | int | None, older: str | int | None
+) -> Pager:
     """The pager of a list at ``path`` with the filters ``query``; cursors as in reads."""
     kept = {name: value for name, value in query.items() if name not in ("before", "after")}
 
-    def address(name: str, cursor: str | None) -> str | None:
+    def address(name: str, cursor: str | int | None) -> str | None:
         return None if cursor is None else f"{path}?{urlencode({**kept, name: cursor})}"
 
     return Pager(newer=address("after", newer), older=address("before", older))

@@ -11,7 +11,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
-from risala.engine.model.records import messages
+from risala.engine.model.records import message_lists, messages
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.messages import (
     AcceptedMessage,
@@ -23,6 +23,7 @@ from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+    from risala.engine.model.records.message_lists import Listed, ListPage
     from risala.engine.model.records.messages import MessageView
 
 Json = dict[str, Any]
@@ -192,32 +193,32 @@ def message_list(
         "before": before,
     }
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[ListPage]:
         found = await organization_id(session, org)
-        return await session.perform("message.list", organization_id=found, **given)
+        return await session.ask(message_lists.LIST, organization_id=found, **given)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, found.json):
         return
     output.table(
         ("Created (UTC)", "Id", "To", "From", "Status", "Price", "Carrier", "Error"),
-        (_row(each) for each in found["messages"]),
+        (_row(each) for each in found.value.messages),
         empty="There is no such message." if before is None else "There is no older one.",
     )
-    if found["older"] is not None:
-        output.warned(f"There are older ones: --before {found['older']}.")
+    if found.value.older is not None:
+        output.warned(f"There are older ones: --before {found.value.older}.")
 
 
-def _row(each: Json) -> tuple[object, ...]:
-    error = ": ".join(filter(None, (each["errorCode"], each["carrierCode"])))
+def _row(each: Listed) -> tuple[object, ...]:
+    error = ": ".join(filter(None, (each.error_code, each.carrier_code)))
     return (
-        output.moment(each["createdAt"]),
-        each["messageId"],
-        each["to"],
-        each["from"],
-        "uncertain" if each["uncertain"] else each["status"],
-        output.money(each["price"], each["currency"]),
-        each["carrier"],
+        output.at(each.created_at),
+        each.id,
+        each.to,
+        each.sender,
+        "uncertain" if each.uncertain else each.status,
+        output.money(money(each.price), each.currency),
+        each.carrier,
         error or None,
     )
 

@@ -42,7 +42,6 @@ _FOUND: Final = Rows(
         "metadata": "'{}'",
         "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
         "organization_name": "(SELECT name FROM organizations WHERE no = organization)",
-        "provider_message_id": "coalesce(carrier_id, carrier_key)",
     },
     make=None,
     **LISTED_AS,

@@ -19,6 +19,7 @@ from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
 from risala.engine.journal.store.sql import markers, value_of
+from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_ms
 from risala.engine.model.numbers import (
     DELIVERED,
@@ -59,6 +60,9 @@ LISTED_FROM: Final = {
     "carrier": name_sql("carrier"),
     "provider_message_id": "coalesce(carrier_id, carrier_key)",
     "api_key": name_sql("api_key"),
+    "error_text": "error_code",
+    "part": "NULL",
+    "part_number": "part",
     "metadata": "coalesce(metadata, '{}')",
     "created_at": CREATED,
     "updated_at": f"coalesce(updated_at, delivered_at, sent_at, {CREATED})",
@@ -78,6 +82,7 @@ LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "encoding": ENCODINGS.word,
     "status": STATUSES.word,
     "uncertain": bool,
+    "error_text": cause_text,
     "metadata": _metadata,
 }
 """Converters for fields that differ from SQLite's value."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 from risala.engine.model.ids import KEY_COUNTER_BITS
 from risala.engine.model.numbers import halves_of
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import Digits, JsonName, Moment, Money, WrittenAs
 from risala.sms.joining import PartText, text_of_parts
 
 KEY_END: Final = 2**63 - 1
@@ -22,6 +24,8 @@ APART_MAX_MS: Final = 300_000
 delay it; after longer the reference may be another message's."""
 APART_MAX: Final = APART_MAX_MS << KEY_COUNTER_BITS
 """The same between keys."""
+NEWER_MAX: Final = 99
+"""New messages that are counted; who looks away for longer is told that there are more."""
 SAME_MESSAGE: Final = 0xFFFFFF << 9 | 1
 """The bits of :func:`risala.engine.model.numbers.part_number` that all parts of one message share:
 the reference, the number of parts, and the reference's width."""
@@ -68,37 +72,50 @@ class SessionFilter:
 
 
 @dataclass(frozen=True, slots=True)
+class PartPlace:
+    """Which part of a longer message one is."""
+
+    number: int
+    total: int
+    text: str | None
+    """The whole text; None: the reader may not see it, or it is no longer stored."""
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A message as a list shows it."""
 
-    key: int
-    id: str
-    mode: str
+    id: Annotated[str, JsonName("messageId")]
     kind: str
     to: str
-    sender: str
-    body: str | None
-    """None: a one-time code, or no longer stored."""
+    sender: Annotated[str, JsonName("from")]
     status: str
     uncertain: bool
     segments: int
     encoding: str
-    price: int
+    price: Money
     currency: str
     attempts: int
     carrier: str | None
     provider_message_id: str | None
     error_code: str | None
+    error_text: str | None
     carrier_code: str | None
-    api_key: str | None
-    metadata: dict[str, str]
-    send_at: int | None
-    sent_at: int | None
-    delivered_at: int | None
-    created_at: int
-    updated_at: int
-    part: int | None
-    """For a part that its customer cut: see :func:`part_number`."""
+    api_key: Annotated[str | None, JsonName("keyId")]
+    send_at: Moment | None
+    sent_at: Moment | None
+    delivered_at: Moment | None
+    created_at: Moment
+    updated_at: Moment
+    body: str | None = None
+    """None: a one-time code, or no longer stored."""
+    metadata: dict[str, str] = field(default_factory=dict)
+    part: PartPlace | None = None
+    """None: it is no part."""
+    key: Annotated[int, WrittenAs.NOTHING] = 0
+    mode: Annotated[str, WrittenAs.NOTHING] = ""
+    part_number: Annotated[int | None, WrittenAs.NOTHING] = None
+    """For a part that its customer cut: see :func:`risala.engine.model.numbers.part_number`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +175,26 @@ class ListPage:
     """A page, and where the next ones begin; None: no further page."""
 
     messages: tuple[Listed, ...]
-    newer: int | None
-    older: int | None
-    looked_to: int | None
-    """UTC epoch milliseconds: the search came this far; the rest is on the next page."""
-    cut: Mapping[int, CutMessage] = field(default_factory=dict)
-    """The whole messages of parts on the page, by those parts' keys, as far as the reader may see
-    them."""
+    newer: Digits | None
+    older: Digits | None
+    looked_to: Moment | None
+    """The search came this far; the rest is on the next page."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewerCount:
+    """How many messages are newer than one."""
+
+    newer: int
+    """At most :data:`NEWER_MAX`."""
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ExportPart(ListPage):
+    """A part of an export, and the number of its line in the audit trail."""
+
+    export: Digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +215,9 @@ class Sought:
 class FoundMessage(Listed):
     """A message with its organization; its text and metadata are not read."""
 
-    organization_id: str
-    organization_name: str
-    provider_message_id: str | None
+    mode: str = ""
+    organization_id: str = ""
+    organization_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +225,14 @@ class FoundPage:
     """A page, the newest first, and where the next ones begin; None: no further page."""
 
     messages: tuple[FoundMessage, ...]
-    newer: int | None
-    older: int | None
+    newer: Digits | None
+    older: Digits | None
+
+
+LIST: Final = Ask("message.list", ListPage)
+NEWER: Final = Ask("message.newer", NewerCount)
+EXPORT: Final = Ask("message.export", ExportPart)
+FIND: Final = Ask("message.find", FoundPage)
 
 
 class TooManyNumbersError(Exception):

@@ -8,15 +8,15 @@ from pydantic import PlainValidator
 
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.records import messages
+from risala.engine.model.records import message_lists, messages
 from risala.engine.model.records.message_lists import (
     WALKS_MAX,
-    FoundMessage,
     FoundPage,
     Sought,
     TooManyNumbersError,
 )
 from risala.engine.model.records.messages import MessageBody
+from risala.engine.model.records.record import to_json
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -30,7 +30,7 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
-from risala.engine.operations.lists import MaybeCursor, feed_wire
+from risala.engine.operations.lists import MaybeCursor, without_text
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
@@ -76,23 +76,9 @@ class ReadBody(OfMessage):
     """Why: it stands in the audit trail before the text is shown."""
 
 
-def found_wire(message: FoundMessage) -> Json:
-    """A message with whose it is, without its text."""
-    return {
-        **feed_wire(message),
-        "mode": message.mode,
-        "organizationId": message.organization_id,
-        "organizationName": message.organization_name,
-        "providerMessageId": message.provider_message_id,
-    }
-
-
 def _page_wire(page: FoundPage) -> Json:
-    return {
-        "messages": [found_wire(each) for each in page.messages],
-        "newer": None if page.newer is None else str(page.newer),
-        "older": None if page.older is None else str(page.older),
-    }
+    told = to_json(page)
+    return {**told, "messages": [without_text(each) for each in told["messages"]]}
 
 
 async def _find(call: Call[FindMessages]) -> FoundPage:
@@ -135,14 +121,8 @@ async def _body(call: Call[ReadBody]) -> MessageBody:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="message.find",
-        arguments=FindMessages,
-        result=FoundPage,
-        wire=_page_wire,
-        handler=_find,
-        roles=OPERATORS,
-        reveals=True,
+    operation(
+        message_lists.FIND, FindMessages, _find, wire=_page_wire, roles=OPERATORS, reveals=True
     ),
     operation(
         messages.BODY, ReadBody, _body, roles=OPERATORS, owner=owners.of_message, reveals=True

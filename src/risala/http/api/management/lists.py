@@ -3,16 +3,16 @@ money, senders (contract §8)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
-from risala.engine.model.records import inbound
+from risala.engine.model.records import inbound, message_lists
 from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
-from risala.engine.model.wire import verification_wire
+from risala.engine.model.wire import message_wire, verification_wire
 from risala.http.api.management import shapes
 from risala.http.api.management.cursors import ListName
 from risala.http.api.management.list_bodies import (
@@ -31,6 +31,7 @@ from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body
 
+T = TypeVar("T")
 _NOTHING: Final = shapes.page(ListName.INBOUND, [], shapes.inbound, None, None)
 
 
@@ -58,25 +59,17 @@ class _Lists:
 
     async def messages(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListMessagesBody)
-        found = await self._perform(
+        found = await self._ask(
             principal,
-            "message.list",
-            **_mine(principal),
+            message_lists.LIST,
+            **{**_wanted(principal, body), "from": body.sender},
             mode=principal.mode.value,
             # A code's message is the verification's matter, here as in `POST /api/sms/get`.
             kind="sms",
-            limit=body.count,
-            before=body.before,
-            after=body.after,
             status=body.status,
-            to=body.to,
-            **({} if body.sender is None else {"from": body.sender}),
-            since=body.since,
-            until=body.until,
         )
-        places = found["older"], found["newer"]
-        shape = shapes.lean_message if self._is_lean(principal) else shapes.message
-        return _page(ListName.MESSAGES, found["messages"], shape, places)
+        shape = shapes.lean_message if self._is_lean(principal) else message_wire
+        return _page(ListName.MESSAGES, found.messages, shape, (found.older, found.newer))
 
     async def verifications(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListVerificationsBody)
@@ -146,7 +139,9 @@ def _mine(principal: Principal) -> dict[str, str]:
     return {"organization_id": principal.organization_id}
 
 
-def _wanted(principal: Principal, body: ListVerificationsBody | ListInboundBody) -> dict[str, Any]:
+def _wanted(
+    principal: Principal, body: ListMessagesBody | ListVerificationsBody | ListInboundBody
+) -> dict[str, Any]:
     names = ("before", "after", "to", "since", "until")
     return {
         **_mine(principal),
@@ -157,8 +152,8 @@ def _wanted(principal: Principal, body: ListVerificationsBody | ListInboundBody)
 
 def _page(
     of: ListName,
-    items: Sequence[Any],
-    shape: Any,  # noqa: ANN401 -- a function of an item
+    items: Sequence[T],
+    shape: Callable[[T], dict[str, Any]],
     places: tuple[Any, Any],
 ) -> PlainAnswer:
     return PlainAnswer(json_bytes(shapes.page(of, items, shape, *places)))

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from risala.engine.model.records.inbound import Received
+from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.record import to_json
 from risala.engine.model.times import iso
-from risala.engine.model.wire import lean
+from risala.engine.model.wire import lean, message_wire
 from risala.http.api.management.cursors import ListName, written
 
-T = TypeVar("T")
 Json = dict[str, Any]
-
-_MESSAGE: Final = (
-    *("messageId", "id", "to", "from", "body", "status", "segments", "encoding", "price"),
-    *("currency", "attempts", "carrier", "providerMessageId", "errorCode", "errorText"),
-    *("carrierCode", "metadata", "sendAt", "sentAt", "deliveredAt", "createdAt", "updatedAt"),
-)
+T = TypeVar("T")
 
 
-def message(told: Json) -> Json:
-    """As ``POST /api/sms/get`` answers it."""
-    whole = {**told, "id": told["messageId"]}
-    return {name: whole[name] for name in _MESSAGE}
-
-
-def lean_message(told: Json) -> Json:
-    """The same for an organization that wants seven fields and four states."""
-    return lean(message(told))
+def lean_message(found: Listed) -> Json:
+    """For an organization that wants seven fields and four states."""
+    return lean(message_wire(found))
 
 
 def inbound(found: Received) -> Json:

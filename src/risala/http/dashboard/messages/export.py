@@ -8,11 +8,13 @@ import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records import keys, message_lists
+from risala.engine.model.records.message_lists import ExportPart, Listed
 from risala.http.dashboard.messages.listing import FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
@@ -27,10 +29,7 @@ COLUMNS: Final = (
     *("body", "metadata"),
 )
 """The names of the API, in every language."""
-_TIMES: Final = ("createdAt", "sentAt", "deliveredAt")
 _TO_SECONDS: Final = len("2026-11-21 08:41:16")
-_OWN: Final = ("messageId", "encoding", "currency", "kind")
-"""Columns with words of our own, which are no formulas."""
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
 
 
@@ -39,9 +38,9 @@ async def show(visit: PageRequest) -> TrioResponse:
     query = _query(visit)
     if (download_id := _id_of(visit)) is None:
         return visit.go(visit.at("messages/export", **query, id=secrets.token_urlsafe(16)))
-    keys = (await visit.perform_here("key.list"))["keys"]
+    found = await visit.ask_here(keys.LIST)
     asked = asked_for(visit, query)
-    names = {each["id"]: each["name"] or "" for each in keys}
+    names = {each.id: each.name or "" for each in found.keys}
     return await visit.page(
         "messages/export.html",
         _progress(visit, download_id),
@@ -68,7 +67,7 @@ async def file(visit: PageRequest) -> TrioResponse:
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
     asked = {**asked_for(visit, _query(visit)), "mode": visit.mode.value}
-    first = await visit.perform_here("message.export", **asked)
+    first = await visit.ask_here(message_lists.EXPORT, **asked)
     day = datetime.fromtimestamp(visit.formats.now_ms / 1000, UTC).astimezone(visit.formats.zone)
     return visit.download(
         download_id,
@@ -79,44 +78,54 @@ async def file(visit: PageRequest) -> TrioResponse:
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any]
+    visit: PageRequest, asked: Mapping[str, object], first: ExportPart
 ) -> AsyncGenerator[TablePart]:
     """The names of the columns, then part by part, the newest messages first."""
     oldest_ms = ms_of(str(asked.get("since") or visit.organization["createdAt"]))
     newest_ms = visit.formats.now_ms
     head: Sequence[str] = COLUMNS
-    part: Mapping[str, Any] | None = first
-    while part is not None:
-        messages: Sequence[Mapping[str, Any]] = part["messages"]
-        at_ms = ms_of(messages[-1]["createdAt"]) if messages else newest_ms
+    part = first
+    while True:
+        messages = part.messages
+        at_ms = messages[-1].created_at if messages else newest_ms
         share = (newest_ms - at_ms) / max(1, newest_ms - oldest_ms)
         yield TablePart([_row(visit, each) for each in messages], min(share, 1.0), head)
         head = ()
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
-        more = {**asked, "before": part["older"], "export": part["export"]}
-        part = None if part["older"] is None else await visit.perform_here("message.export", **more)
+        if part.older is None:
+            return
+        more = {**asked, "before": str(part.older), "export": str(part.export)}
+        part = await visit.ask_here(message_lists.EXPORT, **more)
 
 
-def _row(visit: PageRequest, message: Mapping[str, Any]) -> list[Cell]:
+def _row(visit: PageRequest, message: Listed) -> list[Cell]:
     """A message in the order of the columns; times by the organization's clock."""
-    metadata = message["metadata"]
-    told = {
-        **message,
-        **{name: OwnText(message[name]) for name in _OWN},
-        **{name: _time(visit, message[name]) for name in _TIMES},
-        "status": OwnText("uncertain" if message["uncertain"] else message["status"]),
-        "price": Decimal(message["price"]),
-        "metadata": json.dumps(metadata, ensure_ascii=False) if metadata else None,
-    }
-    return [told[name] for name in COLUMNS]
+    return [
+        OwnText(message.id),
+        *(_time(visit, at) for at in (message.created_at, message.sent_at, message.delivered_at)),
+        message.to,
+        message.sender,
+        OwnText("uncertain" if message.uncertain else message.status),
+        message.segments,
+        OwnText(message.encoding),
+        Decimal(message.price).scaleb(-2),
+        OwnText(message.currency),
+        message.carrier,
+        message.error_code,
+        message.carrier_code,
+        message.api_key,
+        OwnText(message.kind),
+        message.body,
+        json.dumps(message.metadata, ensure_ascii=False) if message.metadata else None,
+    ]
 
 
-def _time(visit: PageRequest, at: str | None) -> OwnText | None:
+def _time(visit: PageRequest, at_ms: int | None) -> OwnText | None:
     """A time in the format of spreadsheets."""
-    if at is None:
+    if at_ms is None:
         return None
-    local = datetime.fromisoformat(at).astimezone(visit.formats.zone)
+    local = datetime.fromtimestamp(at_ms / 1000, visit.formats.zone)
     return OwnText(local.isoformat(" ", "seconds")[:_TO_SECONDS])
 
 

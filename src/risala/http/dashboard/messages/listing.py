@@ -13,7 +13,8 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.cause_sentences import cause_sentence
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import KEY_COUNTER_BITS, key_of
-from risala.engine.model.records import senders
+from risala.engine.model.records import keys, message_lists, senders
+from risala.engine.model.records.message_lists import Listed, ListPage, NewerCount, PartPlace
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
@@ -48,30 +49,27 @@ async def show(visit: PageRequest) -> TrioResponse:
     query = {name: found_by.text(name) for name in FIELDS if found_by.text(name)}
     asked = asked_for(visit, query)
     try:
-        page = await visit.perform_here("message.list", mode=visit.mode.value, limit=PAGE, **asked)
+        page = await visit.ask_here(message_lists.LIST, mode=visit.mode.value, limit=PAGE, **asked)
     except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("messages"))
     names = (await visit.ask_here(senders.LIST)).senders
-    keys = (await visit.perform_here("key.list")).get("keys", [])
+    found_keys = (await visit.ask_here(keys.LIST)).keys
     shown = {**query, "mode": "test"} if visit.mode.value == "test" else query
     return await visit.page(
         "messages/list.html",
         query=query,
         states_shown=[(each, visit.words.among("state", STATES[each])) for each in STATES],
         senders=[(each.name, each.name) for each in names],
-        keys=[(each["id"], each["name"] or f"…{each['last4']}") for each in keys],
-        chips=chips_of(visit, query, asked, {each["id"]: each["name"] or "" for each in keys}),
-        messages=page["messages"],
-        rows=[_row(visit, each) for each in page["messages"]],
+        keys=[(each.id, each.name or f"…{each.last4}") for each in found_keys],
+        chips=chips_of(visit, query, asked, {each.id: each.name or "" for each in found_keys}),
+        messages=page.messages,
+        rows=[_row(visit, each) for each in page.messages],
         page=page,
         export_at=visit.at("messages/export", **_filters_of(query)),
         live_at=visit.at("messages/live", **_filters_of(query), after=_newest(visit, page)),
-        **_news(visit, query, {"newer": 0, "more": False}),
+        **_news(visit, query, NewerCount(0, more=False)),
         pager=pager_of(
-            f"/app/{visit.organization_id}/messages",
-            shown,
-            newer=page["newer"],
-            older=page["older"],
+            f"/app/{visit.organization_id}/messages", shown, newer=page.newer, older=page.older
         ),
     )
 
@@ -83,21 +81,21 @@ async def live(visit: PageRequest) -> TrioResponse:
     asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": after}
 
     async def draw(_: object) -> str:
-        found = await visit.perform_here("message.newer", **asked)
+        found = await visit.ask_here(message_lists.NEWER, **asked)
         return await visit.drawn("messages/news.html", _news(visit, query, found))
 
     return visit.live(draw)
 
 
-def _news(visit: PageRequest, query: Mapping[str, str], found: Mapping[str, Any]) -> dict[str, Any]:
+def _news(visit: PageRequest, query: Mapping[str, str], found: NewerCount) -> dict[str, Any]:
     return {"news": found, "news_at": visit.at("messages", **_filters_of(query))}
 
 
-def _newest(visit: PageRequest, page: Mapping[str, Any]) -> str:
+def _newest(visit: PageRequest, page: ListPage) -> str:
     """The key after which a message is new to the reader: that of the newest one shown, or of the
     current time if the page shows older ones or is empty."""
-    shown = page["messages"] if page["newer"] is None else []
-    key = key_of(shown[0]["messageId"]) if shown else None
+    shown = page.messages if page.newer is None else ()
+    key = key_of(shown[0].id) if shown else None
     return _now_key(visit) if key is None else str(key)
 
 
@@ -134,28 +132,25 @@ def _part_of(text: str) -> str:
 
 
 def chips_of(
-    visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any], keys: Mapping[str, str]
+    visit: PageRequest, query: Mapping[str, str], asked: Mapping[str, Any], names: Mapping[str, str]
 ) -> list[Chip]:
-    words, formats = visit.words, visit.formats
-    labels: dict[str, Markup] = {}
-    if "to" in asked:
-        labels["q"] = words("To {number}", number=formats.tel(asked["to"]))
-    elif "cause" in asked:
-        labels["q"] = words("Cause: {word}", word=visit.code(asked["cause"]))
-    elif "contains" in asked:
-        labels["q"] = words("With “{text}”", text=visit.name_of(asked["contains"]))
-    if "status" in asked:
-        word = STATES[asked["status"]]
-        labels["status"] = words.among("state", word)
-    if "from" in asked:
-        labels["from"] = words("From {sender}", sender=visit.name_of(asked["from"]))
-    if "key_id" in asked:
-        name = keys.get(asked["key_id"]) or asked["key_id"]
-        labels["key"] = words("Key {name}", name=visit.name_of(name))
-    if "since" in asked:
-        labels["since"] = words("Since {date}", date=formats.date_text(asked["since"]))
-    if "until" in asked:
-        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(asked["until"]) - 1))
+    words, formats, labels = visit.words, visit.formats, dict[str, Markup]()
+    if number := asked.get("to"):
+        labels["q"] = words("To {number}", number=formats.tel(number))
+    elif cause := asked.get("cause"):
+        labels["q"] = words("Cause: {word}", word=visit.code(cause))
+    elif part := asked.get("contains"):
+        labels["q"] = words("With “{text}”", text=visit.name_of(part))
+    if status := asked.get("status"):
+        labels["status"] = words.among("state", STATES[status])
+    if sender := asked.get("from"):
+        labels["from"] = words("From {sender}", sender=visit.name_of(sender))
+    if key_id := asked.get("key_id"):
+        labels["key"] = words("Key {name}", name=visit.name_of(names.get(key_id) or key_id))
+    if since := asked.get("since"):
+        labels["since"] = words("Since {date}", date=formats.date_text(since))
+    if until := asked.get("until"):
+        labels["until"] = words("Until {date}", date=formats.date_text(ms_of(until) - 1))
     return chips(labels, _filters_of(query), visit.at, "messages")
 
 
@@ -183,27 +178,25 @@ class MessageRow(NamedTuple):
     at: Markup
 
 
-def _row(visit: PageRequest, message: Mapping[str, Any]) -> MessageRow:
-    formats, status = visit.formats, message["status"]
-    network, body, part = network_of(message["to"]), message["body"], message["part"]
+def _row(visit: PageRequest, message: Listed) -> MessageRow:
+    formats, status = visit.formats, message.status
+    network, body, part = network_of(message.to), message.body, message.part
     if part is not None and body is not None:
-        body = part["text"] or body
+        body = part.text or body
     return MessageRow(
-        state="uncertain" if message["uncertain"] else status,
-        address=visit.at(f"messages/{message['messageId']}"),
-        to=formats.tel(message["to"]),
+        state="uncertain" if message.uncertain else status,
+        address=visit.at(f"messages/{message.id}"),
+        to=formats.tel(message.to),
         network=None if network is None else _network_name(network),
         body=body,
         part=None if part is None else part_text(visit, part),
-        is_code=message["kind"] == "code",
+        is_code=message.kind == "code",
         note=_note(visit, message),
         is_bad=status in ("failed", "undelivered"),
-        sender=message["from"],
-        segments=formats.num(message["segments"]),
-        price=None
-        if status in ("failed", "canceled")
-        else formats.money(message["price"], bare=True),
-        at=formats.clock_or_moment(message["createdAt"]),
+        sender=message.sender,
+        segments=formats.num(message.segments),
+        price=None if status in ("failed", "canceled") else formats.money(message.price, bare=True),
+        at=formats.clock_or_moment(message.created_at),
     )
 
 
@@ -212,19 +205,19 @@ def _network_name(network: Network) -> Markup:
     return escape(network.value.capitalize())
 
 
-def _note(visit: PageRequest, message: Mapping[str, Any]) -> Markup | str | None:
+def _note(visit: PageRequest, message: Listed) -> Markup | str | None:
     """The note next to the state."""
-    if message["uncertain"]:
+    if message.uncertain:
         return visit.words("Nobody knows yet whether the carrier took it.")
-    if message["status"] == "pending" and message["sendAt"]:
-        at = visit.formats.moment_text(message["sendAt"])
+    if message.status == "pending" and message.send_at:
+        at = visit.formats.moment_text(message.send_at)
         return visit.words("Leaves on {time}", time=at)
-    return cause_text(visit, message["errorCode"])
+    return cause_text(visit, message.error_code)
 
 
-def part_text(visit: PageRequest, part: Mapping[str, Any]) -> Markup:
+def part_text(visit: PageRequest, part: PartPlace) -> Markup:
     """Which part of a longer text a message is."""
-    number, total = visit.formats.num(part["number"]), visit.formats.num(part["total"])
+    number, total = visit.formats.num(part.number), visit.formats.num(part.total)
     return visit.words("Part {n} of {parts}", n=number, parts=total)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records import message_lists
+from risala.engine.model.records.message_lists import FoundMessage
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
@@ -31,19 +33,19 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked = _meant(text, query.get("by"))
     around = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
     try:
-        found = await visit.perform("message.find", limit=PAGE, **asked, **around)
+        found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
     except Invalid as error:
         faults = {"q": next(iter(faults_of(visit.words, error).values()))}
         return await visit.wrong("messages/find.html", faults, {"query": query, "messages": None})
-    messages = found["messages"]
+    messages = found.messages
     if "message_id" in asked and messages:
-        return visit.go(visit.at(f"messages/{messages[0]['messageId']}"))
+        return visit.go(visit.at(f"messages/{messages[0].id}"))
     return await visit.page(
         "messages/find.html",
         query=query,
         way="either" if len(asked) > 1 else next(iter(asked)),
         messages=[_view(visit, each) for each in messages],
-        pager=pager_of(visit.at("messages"), query, newer=found["newer"], older=found["older"]),
+        pager=pager_of(visit.at("messages"), query, newer=found.newer, older=found.older),
     )
 
 
@@ -63,19 +65,19 @@ def _meant(text: str, by: str | None) -> dict[str, str]:
     return {"digits": text, "carrier_id": text}  # carriers' ids may consist of digits only
 
 
-def _view(visit: PageRequest, message: dict[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, message: FoundMessage) -> dict[str, object]:
     """A message as its reader sees it."""
-    network = network_of(message["to"])
-    if message["uncertain"]:
+    network = network_of(message.to)
+    if message.uncertain:
         note: object = visit.words("Nobody knows yet whether the carrier took it.")
     else:
-        note = cause_markup(visit.formats, message["errorCode"])
+        note = cause_markup(visit.formats, message.error_code)
     return {
-        **message,
-        "state": "uncertain" if message["uncertain"] else message["status"],
+        "message": message,
+        "state": "uncertain" if message.uncertain else message.status,
         "network": None if network is None else network.value.capitalize(),
         "note": note,
-        "is_bad": message["status"] in ("failed", "undelivered"),
+        "is_bad": message.status in ("failed", "undelivered"),
     }
 
 
