@@ -80,7 +80,6 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         asked["before"] = int(before)
     found = await visit.ask(bank_texts.LIST, **asked)
     lines = await visit.ask(bank_texts.LINES)
-    older = None if found.next is None else str(found.next)
     methods = (await visit.ask(payments.METHODS)).methods
     return {
         "lines": lines.lines,
@@ -88,7 +87,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
         "unmatched": lines.unmatched,
         "texts": [shown_text(each) for each in found.texts],
         "query": query,
-        "pager": pager_of(visit.at("payments/texts"), query, newer=None, older=older),
+        "pager": pager_of(visit.at("payments/texts"), query, newer=None, older=found.next),
         "form": visit.form,
     }
 

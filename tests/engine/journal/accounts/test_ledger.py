@@ -95,7 +95,7 @@ def test_a_reference_is_credited_once_whoever_brings_it(book):
     book.unit(lambda conn: ledger.top_up(conn, first, 100, "BK-778 x", book.now_ms, note="desk"))
     for organization_id, amount, reference in ((first, 100, "BK-778 x"), (other, 7, "bk-778 X")):
         before = book.conn.total_changes
-        with pytest.raises(Conflict, match=f"BK-778 x was credited already: 1.00 to {first}, at"):
+        with pytest.raises(Conflict, match=f"BK-778 x was already credited: 1.00 to {first}, at"):
             ledger.top_up(book.conn, organization_id, amount, reference, book.now_ms)
         # A refusal after a write would cost its whole batch a second run.
         assert book.conn.total_changes == before

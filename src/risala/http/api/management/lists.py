@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
-from risala.engine.model.records import inbound, message_lists
+from risala.engine.model.records import inbound, message_lists, senders
 from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
@@ -129,9 +129,9 @@ class _Lists:
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._asked(request, EmptyBody)
-        found = await self._perform(principal, "sender.list", **_mine(principal))
-        volume = await self._perform(principal, "sender.volume", **_mine(principal))
-        items = [shapes.sender(each, volume["weekly"]) for each in found["senders"]]
+        found = await self._ask(principal, senders.LIST, **_mine(principal))
+        volume = await self._ask(principal, senders.VOLUME, **_mine(principal))
+        items = [shapes.sender(each, volume.weekly) for each in found.senders]
         return PlainAnswer(json_bytes({"items": items}))
 
 

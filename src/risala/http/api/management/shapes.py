@@ -9,6 +9,7 @@ from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.record import to_json
+from risala.engine.model.records.senders import Sender
 from risala.engine.model.times import iso
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api.management.cursors import ListName, written
@@ -45,12 +46,12 @@ def delivery(told: Json) -> Json:
     return told
 
 
-def sender(told: Json, volume: int) -> Json:
+def sender(told: Sender, volume: int) -> Json:
     names = ("id", "name", "status", "reason")
     return {
-        **{name: told[name] for name in names},
+        **{name: getattr(told, name) for name in names},
         "volume": volume,
-        "createdAt": told["createdAt"],
+        "createdAt": iso(told.created_at),
     }
 
 

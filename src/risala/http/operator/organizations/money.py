@@ -18,7 +18,7 @@ from risala.http.operator.organizations.one import organization_of
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.pager import Pager, is_seq
+from risala.http.web.pager import is_seq, pager_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 
@@ -94,16 +94,12 @@ async def statement(visit: PageRequest) -> TrioResponse:
             asked[name] = int(text)
     found = await visit.ask(ledger.LIST, organization_id=organization["id"], **asked)
     page = f"organizations/{organization['id']}/statement"
-    newer, older = found.previous, found.next
     return await visit.page(
         "organizations/statement.html",
         organization=organization,
         entries=found.entries,
         kinds=ENTRY_KINDS,
-        pager=Pager(
-            newer=None if newer is None else visit.at(page, after=str(newer)),
-            older=None if older is None else visit.at(page, before=str(older)),
-        ),
+        pager=pager_of(visit.at(page), {}, newer=found.previous, older=found.next),
     )
 
 
