@@ -23,7 +23,7 @@ from risala.engine.journal.store.opening import open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import audit_log, retention_days
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.errors import StorageFailed
-from risala.engine.model.money import money
+from risala.engine.model.records.fields import Moment, Money
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
@@ -184,13 +184,13 @@ def _ledger(conn: sqlite3.Connection, organization_id: str, after: str, limit: i
 class _Payment:
     id: str
     method: str
-    amount: int
+    amount: Money
     currency: str
     state: str
     reference: str | None
-    paid: int | None
+    paid: Money | None
     begun_by: str
-    begun_at: int
+    begun_at: Moment
 
 
 _PAYMENTS: Final = Rows(_Payment)
@@ -207,20 +207,7 @@ def _payments(
             (organization_id, after, limit),
         )
     ]
-    rows = [
-        {
-            "id": each.id,
-            "method": each.method,
-            "amount": money(each.amount),
-            "currency": each.currency,
-            "state": each.state,
-            "reference": each.reference,
-            "paid": None if each.paid is None else money(each.paid),
-            "begunBy": each.begun_by,
-            "begunAt": iso(each.begun_at),
-        }
-        for each in found
-    ]
+    rows = [to_json(each) for each in found]
     return AccountPart(rows, found[-1].id if len(found) == limit else None)
 
 
