@@ -42,8 +42,9 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Draining, EngineError, Overloaded, RateLimited
 from risala.engine.model.following import Lagged, OutboxEvent, Ready, Reset, Told, What
+from risala.engine.model.records.messages import MessageChange
+from risala.engine.model.records.record import to_json
 from risala.engine.model.sentences import sentence
-from risala.engine.model.times import iso
 
 STREAMS_MAX: Final = 100
 """Streams of all organizations together; the control socket takes a few connections more."""
@@ -164,7 +165,7 @@ def _chunk(told: Told, what: What) -> bytes:
             # If events are followed too, their ids are the reader's position, which an id here
             # would overwrite.
             position = "" if What.EVENTS in what else f"id: {told.at}\n"
-            return f"{position}event: life\ndata: {_json(life_wire(told))}\n\n".encode()
+            return f"{position}event: life\ndata: {_json(to_json(_change(told)))}\n\n".encode()
         case Lagged():
             return f"event: lagged\ndata: {_json({'lost': told.lost})}\n\n".encode()
         case Reset():
@@ -178,15 +179,14 @@ def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def life_wire(event: LifeEvent) -> dict[str, Any]:
-    """One change of a message."""
-    return {
-        "at": iso(event.at),
-        "messageId": event.message_id,
-        "organizationId": event.organization_id,
-        "to": event.to,
-        "status": event.status,
-        "text": sentence(event),
-        "carrier": event.carrier,
-        "raw": event.raw,
-    }
+def _change(event: LifeEvent) -> MessageChange:
+    return MessageChange(
+        event.at,
+        event.message_id,
+        event.organization_id,
+        event.to,
+        event.status,
+        sentence(event),
+        event.carrier,
+        event.raw,
+    )

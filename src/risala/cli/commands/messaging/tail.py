@@ -17,6 +17,11 @@ from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.following import Lagged
+from risala.engine.model.records.messages import MessageChange
+from risala.engine.model.records.record import from_json
+from risala.engine.model.records.webhooks import EventHead
+from risala.engine.model.times import iso
 
 if TYPE_CHECKING:
     import trio
@@ -129,7 +134,7 @@ class Teller:
         if self._json:
             self._write(_json({"kind": told.kind, **_members(told)}))
         elif told.kind == "life":
-            self._write(_life(told.data))
+            self._write(_life(from_json(MessageChange, told.data)))
         elif told.kind == "event":
             self._write(_event(told.data))
         elif (text := self._gap(told)) is not None:
@@ -172,7 +177,7 @@ class Teller:
             case "lagged" if self.what == "events":
                 return "… this reader was too slow; the events that it missed follow …"
             case "lagged":
-                changes = output.counted(told.data["lost"], "change")
+                changes = output.counted(from_json(Lagged, told.data).lost, "change")
                 return (
                     f"… this reader was too slow for {changes}; how each of those messages "
                     "stands follows …"
@@ -191,15 +196,15 @@ def _json(value: Json) -> str:
 
 def _members(told: StreamEvent) -> Json:
     if told.kind == "event":
-        return {"organizationId": told.data["organizationId"], "event": told.data}
+        return {"organizationId": told.data.get("organizationId"), "event": told.data}
     return told.data
 
 
-def _life(data: Json) -> str:
-    status = click.style(data["status"].ljust(_PLACE), fg=_COLOURS.get(data["status"]))
-    raw = f"  ({data['raw']})" if data["raw"] else ""
-    where = f"{data['at'][11:23]}  {data['messageId']}  {data['to']}"
-    return f"{where}  {status}  {output.clean(data['text'] + raw)}"
+def _life(change: MessageChange) -> str:
+    status = click.style(change.status.ljust(_PLACE), fg=_COLOURS.get(change.status))
+    raw = f"  ({change.raw})" if change.raw else ""
+    where = f"{iso(change.at)[11:23]}  {change.message_id}  {change.to}"
+    return f"{where}  {status}  {output.clean(change.text + raw)}"
 
 
 _SHOWN: Final = frozenset(
@@ -212,5 +217,5 @@ _SHOWN: Final = frozenset(
 
 def _event(data: Json) -> str:
     about = (f"{name}={value}" for name, value in data.items() if name in _SHOWN and value)
-    text = output.clean("  ".join(about))
-    return f"{data['createdAt'][11:23]}  {data['id']}  {data['type']:<15}  {text}"
+    head, text = from_json(EventHead, data), output.clean("  ".join(about))
+    return f"{iso(head.created_at)[11:23]}  {head.id}  {head.type:<15}  {text}"

@@ -276,6 +276,20 @@ class StoryEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageChange:
+    """One change of a message, as its followers read it."""
+
+    at: Moment
+    message_id: str
+    organization_id: str
+    to: str
+    status: str
+    text: str
+    carrier: str | None
+    raw: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class OtherPart:
     """Where a part of a longer message is."""
 

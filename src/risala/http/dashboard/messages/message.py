@@ -12,7 +12,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
 from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials, keys, messages, webhooks
+from risala.engine.model.records import credentials, keys, messages, requests, webhooks
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.messages import MessageStory, MessageView
@@ -164,8 +164,8 @@ async def _request(visit: PageRequest, message_id: str) -> str | None:
 
     Repeated requests with its idempotency key are later ones.
     """
-    found = (await visit.perform_here("request.list", made=message_id))["requests"]
-    return found[-1]["requestId"] if found else None
+    found = (await visit.ask_here(requests.LIST, made=message_id)).requests
+    return found[-1].request_id if found else None
 
 
 def _curl(visit: PageRequest, message: MessageView) -> str:
