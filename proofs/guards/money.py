@@ -236,7 +236,7 @@ GUARDS: Final = (
     Guard(
         "An amount is within what can be paid at once.",
         "engine/payments/payment_service.py",
-        "        if not offer.amount_min <= wish.amount <= most:\n",
+        "        if not offer.amount_min <= wish.amount <= self.most(offer):\n",
         "        if False:\n",
         ("engine/payments/test_desk.py",),
     ),
