@@ -15,6 +15,7 @@ from risala.app.connections import refuse_shared
 from risala.config.model import CarrierSection, Settings
 from risala.engine.actors.bell import Bell
 from risala.engine.model.errors import EngineError
+from risala.engine.model.records.carriers.rereading import APPLY, PREVIEW
 from risala.engine.operations.gateway import Gateway
 from risala.plugins.contract import Driver
 from risala.plugins.manager import PluginManager
@@ -70,9 +71,9 @@ async def reload_when_asked(asked: Bell, gateway: Gateway) -> None:
 
 
 async def _reload(gateway: Gateway) -> None:
-    seen = await gateway.perform("carriers.preview", {})
-    if seen["faults"]:
-        faults = [each["text"] for each in seen["faults"]]
+    seen = (await gateway.ask(PREVIEW, {})).value
+    if seen.faults:
+        faults = [each.text for each in seen.faults]
         log.error("settings.refused", faults=faults, text="Nothing was changed.")
         return
-    await gateway.perform("carriers.apply", {"hash": seen["hash"]})
+    await gateway.ask(APPLY, {"hash": seen.hash})

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from risala.engine.follow.esmes import EsmeTotals, EsmeView
+from risala.engine.follow.esmes import EsmeTotals
 from risala.engine.model.commands import Principal
+from risala.engine.model.records.upkeep.esmes import EsmeView
 from risala.smpp_server.quiet import QuietLines
 
 

@@ -8,28 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True)
-class EsmeView:
-    """One bound session. Times are UTC epoch milliseconds."""
-
-    system_id: str
-    credential_id: str
-    organization_id: str
-    mode: str
-    kind: str
-    """``transmitter``, ``receiver`` or ``transceiver``."""
-    version: int
-    """The version that the customer's software announces: 0x34 for SMPP 3.4."""
-    peer: str | None
-    is_tls: bool
-    since: int
-    accepted: int
-    """Submits that became messages."""
-    refused: int
-    """Submits that did not."""
-    delivered: int
-    """Receipts and texts that it accepted."""
+from risala.engine.model.records.upkeep.esmes import EsmeView
 
 
 @dataclass(frozen=True, slots=True)

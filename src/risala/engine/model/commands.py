@@ -197,20 +197,6 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditReport:
-    """The findings of ``risala audit``."""
-
-    organizations: int
-    messages: int
-    entries: int
-    faults: tuple[str, ...]
-
-    @property
-    def clean(self) -> bool:
-        return not self.faults
-
-
-@dataclass(frozen=True, slots=True)
 class Readiness:
     """Whether the service accepts messages and can deliver them; if not, the reasons."""
 

@@ -10,6 +10,8 @@ import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import EngineError, NotFound
+from risala.engine.model.records.upkeep.plugins import ACT
+from risala.engine.model.records.upkeep.plugins import LIST as PLUGINS
 from risala.engine.operations import OPERATIONS
 from risala.http.web.access import PageAccess
 from risala.http.web.forms import MARK_FIELD, ONCE_FIELD
@@ -74,12 +76,12 @@ class OperatorService:
 
 
 async def listed(visit: PageRequest) -> TrioResponse:
-    found = await visit.perform("plugins.list")
+    found = await visit.ask(PLUGINS)
     pages = visit.site.gateway.console_pages
     return await visit.page(
         "plugins/list.html",
-        plugins=found["plugins"],
-        contract=found["contract"],
+        plugins=found.plugins,
+        contract=found.contract,
         pages=[(name, _title(visit, name)) for name in sorted(pages)],
     )
 
@@ -98,7 +100,7 @@ async def act(visit: PageRequest) -> TrioResponse:
         for each in visit.form.fields
         if each not in (MARK_FIELD, ONCE_FIELD, "action")
     }
-    await visit.perform("plugins.act", page=name, action=action)
+    await visit.ask(ACT, page=name, action=action)
     service = OperatorService(visit, acts=True)
     answer: object = None
     try:

@@ -31,6 +31,7 @@ from risala.engine.model.errors import (
     Unavailable,
 )
 from risala.engine.model.people import Language, ReachableOrganization, WebSession
+from risala.engine.model.records.figures import WAITING
 from risala.engine.model.states import Mode
 from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
@@ -273,7 +274,7 @@ class WebApp(JsonApp):
 
     async def _enter_console(self, visit: PageRequest) -> PageRequest:
         """The visit of an operator, with the things that wait for a decision."""
-        waiting = await visit.perform("console.waiting")
+        waiting = await visit.ask(WAITING)
         return replace(visit, waiting=waiting)
 
     # -- answers

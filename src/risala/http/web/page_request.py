@@ -20,6 +20,7 @@ from risala.engine.model.errors import EngineError
 from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
+from risala.engine.model.records.figures import Deciding
 from risala.engine.model.states import Mode
 from risala.http.common.client_address import (
     NETWORK_PREFIX_V6,
@@ -109,8 +110,8 @@ class PageRequest:
     place: ReachableOrganization | None = None
     organization: Mapping[str, Any] = field(default_factory=dict)
     """From ``org.show``; empty where the page is of no organization."""
-    waiting: Mapping[str, Any] = field(default_factory=dict)
-    """The things that wait for an operator, from ``console.waiting``; empty for other readers."""
+    waiting: Deciding | None = None
+    """The things that wait for an operator; None for other readers."""
     mode: Mode = Mode.LIVE
     """Which data the address asks for."""
     said: Markup | None = None
@@ -152,7 +153,7 @@ class PageRequest:
     @property
     def is_inside(self) -> bool:
         """Whether the rail is drawn: of an organization, or of the console."""
-        return self.place is not None or bool(self.waiting)
+        return self.place is not None or self.waiting is not None
 
     @property
     def public_url(self) -> str | None:

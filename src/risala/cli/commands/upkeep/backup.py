@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from risala.config.model import Settings
     from risala.engine.journal.upkeep.backup import BackupReport
     from risala.engine.journal.upkeep.restore import RestoreReport
-    from risala.engine.model.commands import AuditReport
+    from risala.engine.model.records.upkeep.books import AuditReport
 
 DATABASE: Final = "risala.db"
 _FILE: Final = click.Path(path_type=Path, dir_okay=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,11 +11,10 @@ from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show import output
-
-if TYPE_CHECKING:
-    from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.upkeep.books import AUDIT
+from risala.engine.model.records.upkeep.plugins import LIST, PluginsReport
 
 
 @click.command()
@@ -28,21 +26,19 @@ def audit(options: Options) -> None:
     Example: risala audit
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("audit")
-
-    report = options.run(work)
-    if not output.show(options.json, report):
-        for fault in report["faults"]:
+    told = options.ask(AUDIT)
+    report = told.value
+    if not output.show(options.json, told.json):
+        for fault in report.faults:
             click.echo(output.clean(fault))
-        if report["clean"]:
+        if report.clean:
             output.said(
-                f"Clean: {output.counted(report['organizations'], 'organization')}, "
-                f"{output.counted(report['messages'], 'message')}, "
-                f"{output.counted(report['entries'], 'ledger entry', 'ledger entries')}."
+                f"Clean: {output.counted(report.organizations, 'organization')}, "
+                f"{output.counted(report.messages, 'message')}, "
+                f"{output.counted(report.entries, 'ledger entry', 'ledger entries')}."
             )
-    if not report["clean"]:
-        found = output.counted(len(report["faults"]), "fault")
+    if not report.clean:
+        found = output.counted(len(report.faults), "fault")
         raise CommandRefused(f"The audit found {found}.")
 
 
@@ -104,17 +100,18 @@ def plugins_new(name: str, folder: Path | None, kind: str, http: bool, as_json: 
 
 
 def _plugins(options: Options) -> None:
-    found = options.ask_service(_listed)
-    if found is None:
-        found = _loaded_here(options)
-    if output.show(options.json, found):
+    told = options.ask_service(lambda session: session.ask(LIST)) or _loaded_here(options)
+    if output.show(options.json, told.json):
         return
+    found = told.value
     output.table(
         ("Plugin", "From", "Version", "Contract", "Brings", "State"),
         (
-            (each["name"], each["source"], each["version"], each["contract"], names, _state(each))
-            for each in found["plugins"]
-            for names in [", ".join(name for kind in _kinds(found) for name in each[kind])]
+            (
+                *(each.name, each.source, each.version, each.contract, ", ".join(each.names)),
+                each.state if each.fault is None else f"{each.state}: {each.fault}",
+            )
+            for each in found.plugins
         ),
         empty="No plugin was found.",
     )
@@ -123,47 +120,33 @@ def _plugins(options: Options) -> None:
     click.echo()
     output.table(
         ("Driver", "What it is"),
-        ((driver["name"], driver["summary"]) for driver in found["drivers"]),
+        ((driver.name, driver.summary) for driver in found.drivers),
         empty="No driver.",
     )
 
 
-async def _listed(session: GatewaySession) -> Json:
-    return await session.perform("plugins.list")
-
-
-def _loaded_here(options: Options) -> Json:
+def _loaded_here(options: Options) -> Reply[PluginsReport]:
     """The plugins as a service would find them."""
+    from risala.engine.upkeep.plugin_report import plugins_report
     from risala.plugins.manager import PluginManager
-    from risala.plugins.plugin_report import wire
 
     log_to_stderr()
     settings = options.settings().plugins
     manager = PluginManager()
     manager.load(folder=settings.folder, disabled=settings.disabled, load_s=settings.load_s)
-    return wire(manager.plugins(), manager.faults, None)
+    found = plugins_report(manager.plugins(), manager.faults, None)
+    return Reply(found, to_json(found))
 
 
-def _kinds(found: Json) -> list[str]:
-    """The keys of the plugins' contributions."""
-    own = ("plugins", "faults")
-    return [key for key, value in found.items() if isinstance(value, list) and key not in own]
-
-
-def _state(plugin: Json) -> str:
-    reason = plugin["fault"]
-    return plugin["state"] if reason is None else f"{plugin['state']}: {reason}"
-
-
-def _remarks(found: Json) -> Iterator[str]:
+def _remarks(found: PluginsReport) -> Iterator[str]:
     """The remarks, one a line."""
-    for each in found["plugins"]:
-        for warning in each["warnings"]:
-            yield f"{each['name']}: {warning}"
-        for thing in each["health"] or ():
-            if thing["text"] or thing["state"] not in ("up", "running"):
-                yield f"{each['name']}, {thing['name']}: {thing['state']}. {thing['text']}".rstrip()
-    named = {each["name"] for each in found["plugins"]}
-    for fault in found["faults"]:
-        if fault["name"] not in named:
-            yield f"{fault['name']}: {fault['reason']}"
+    for each in found.plugins:
+        for warning in each.warnings:
+            yield f"{each.name}: {warning}"
+        for thing in each.health or ():
+            if not thing.is_well:
+                yield f"{each.name}, {thing.name}: {thing.state}. {thing.text}".rstrip()
+    named = {each.name for each in found.plugins}
+    for fault in found.faults:
+        if fault.name not in named:
+            yield f"{fault.name}: {fault.reason}"

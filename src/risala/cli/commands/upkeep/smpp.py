@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-
-if TYPE_CHECKING:
-    from risala.cli.reach.performer import GatewaySession
-
-Json = dict[str, Any]
+from risala.engine.model.records.upkeep.esmes import SESSIONS
+from risala.engine.model.times import iso
 
 
 @click.group()
@@ -34,39 +29,23 @@ def smpp_sessions(options: Options) -> None:
     Example: risala smpp sessions
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform_exactly("smpp.sessions", {})
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = options.ask(SESSIONS)
+    if output.show(options.json, found.json):
         return
-    if not found["open"]:
+    if not found.value.is_open:
         output.warned("The SMPP server does not run: `smpp_server.enabled` opens it.")
     output.table(
         (
-            "System id",
-            "Organization",
-            "Bound as",
-            "SMPP",
-            "From",
-            "Since",
-            "Accepted",
-            "Refused",
-            "Delivered",
+            *("System id", "Organization", "Bound as", "SMPP", "From", "Since"),
+            *("Accepted", "Refused", "Delivered"),
         ),
         (
             (
-                each["systemId"],
-                each["organizationId"],
-                each["kind"],
-                each["version"],
-                (each["address"] or "?") + (" (TLS)" if each["tls"] else ""),
-                each["since"],
-                each["accepted"],
-                each["refused"],
-                each["delivered"],
+                *(each.system_id, each.organization_id, each.kind, each.version),
+                (each.peer or "?") + (" (TLS)" if each.is_tls else ""),
+                *(iso(each.since), each.accepted, each.refused, each.delivered),
             )
-            for each in found["sessions"]
+            for each in found.value.sessions
         ),
         empty="Nobody is bound.",
     )

@@ -14,11 +14,11 @@ from risala.engine.journal.payments import by_hand, payments, reading
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import audit
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import AuditReport
 from risala.engine.model.records.accounts import BalanceState, StatementFilter
 from risala.engine.model.records.paying.bank_texts import TextCredit
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.paying.payments import PaymentCredit
+from risala.engine.model.records.upkeep.books import AuditReport
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import Final
 
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.upkeep import audit_before
-from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.records.upkeep.books import AuditReport
 
 _FAULTS_MAX: Final = 50
 """Faults shown of each kind: a broken book would otherwise be printed in full."""
@@ -131,7 +131,7 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
         ]
     finally:
         conn.execute("COMMIT")
-    return AuditReport(counts[0], counts[1], counts[2], tuple(faults))
+    return AuditReport(counts[0], counts[1], counts[2], not faults, tuple(faults))
 
 
 def audit_file(path: Path) -> AuditReport:

@@ -26,8 +26,8 @@ from risala.engine.journal.store.lock import claim_file
 from risala.engine.journal.store.opening import connect, open_reader, sqlite_sentence
 from risala.engine.journal.upkeep import checksum
 from risala.engine.journal.upkeep.audit import audit
-from risala.engine.model.commands import AuditReport
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.records.upkeep.books import AuditReport
 
 PAGES_AT_ONCE: Final = 256
 """1 MiB between two checks for a wish to end."""

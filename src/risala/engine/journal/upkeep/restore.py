@@ -27,10 +27,11 @@ from risala.engine.journal.upkeep import backup, checksum, restore_hold
 from risala.engine.journal.upkeep import set_aside as aside
 from risala.engine.journal.upkeep.set_aside import SetAside, Shown
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
-from risala.engine.model.commands import AuditReport, TimelineEntry
+from risala.engine.model.commands import TimelineEntry
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import HELD_DUE_AT, Stamp
+from risala.engine.model.records.upkeep.books import AuditReport
 from risala.engine.model.records.upkeep.restored import HeldMessage
 from risala.engine.model.states import Status
 from risala.sms.cause import Cause

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import JsonName
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.message_lists import Listed
@@ -98,3 +99,6 @@ class Deciding:
     """Requests that are neither cleared nor denied."""
     payments: int
     """Those that their customers reported as paid, and that an operator settles."""
+
+
+WAITING: Final = Ask("console.waiting", Deciding)

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.upkeep import plugins
+from risala.engine.model.records.upkeep.plugins import (
+    PageFormNoted,
+    PluginHealth,
+    PluginsReport,
+)
 from risala.engine.operations.arguments import Arguments, Json, NoArguments, Text
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
+from risala.engine.upkeep.plugin_report import plugins_report
 from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
-from risala.plugins.manager import PluginFault, PluginInfo
-from risala.plugins.plugin_report import PluginHealth, wire
 
 ACTION_CHARACTERS_MAX: Final = 100
 """Of a form's word, in the trail."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginsReport:
-    plugins: tuple[PluginInfo, ...]
-    faults: tuple[PluginFault, ...]
-    health: tuple[PluginHealth, ...]
-
-
-def _wire(found: PluginsReport) -> Json:
-    return wire(found.plugins, found.faults, found.health)
 
 
 def health_of(services: Services) -> Iterator[PluginHealth]:
@@ -63,16 +56,6 @@ class SendPageForm(Arguments):
     action: Text
 
 
-@dataclass(frozen=True, slots=True)
-class PageFormNoted:
-    page: str
-    action: str
-
-
-def _noted_wire(noted: PageFormNoted) -> Json:
-    return {"page": noted.page, "action": noted.action}
-
-
 async def _act(call: Call[SendPageForm]) -> PageFormNoted:
     given = call.given
     if given.page not in call.services.pages:
@@ -85,27 +68,10 @@ async def _act(call: Call[SendPageForm]) -> PageFormNoted:
 
 async def _list(call: Call[NoArguments]) -> PluginsReport:
     birth = call.services.birth
-    return PluginsReport(
-        tuple(birth.plugins), tuple(birth.plugin_faults), tuple(health_of(call.services))
-    )
+    return plugins_report(birth.plugins, birth.plugin_faults, tuple(health_of(call.services)))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="plugins.list",
-        arguments=NoArguments,
-        result=PluginsReport,
-        wire=_wire,
-        handler=_list,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="plugins.act",
-        arguments=SendPageForm,
-        result=PageFormNoted,
-        wire=_noted_wire,
-        handler=_act,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(plugins.LIST, NoArguments, _list, roles=OPERATORS),
+    operation(plugins.ACT, SendPageForm, _act, roles=OPERATORS, changes=PageFormNoted),
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Final
 
-from risala.engine.model.records.figures import Deciding
+from risala.engine.model.records.figures import WAITING, Deciding
 from risala.engine.operations.arguments import NoArguments
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, operation
 from risala.engine.rules.roles import OPERATORS
 
 
@@ -15,13 +14,4 @@ async def _waiting(call: Call[NoArguments]) -> Deciding:
     return call.services.repositories.figures.deciding()
 
 
-OPERATIONS: Final = (
-    Operation(
-        name="console.waiting",
-        arguments=NoArguments,
-        result=Deciding,
-        wire=asdict,
-        handler=_waiting,
-        roles=OPERATORS,
-    ),
-)
+OPERATIONS: Final = (operation(WAITING, NoArguments, _waiting, roles=OPERATORS),)
