@@ -71,7 +71,7 @@ def test_where_a_number_would_go_is_asked_by_keyboard_alone(look, console, langu
     page.keyboard.type("29 12 34 56")
     page.keyboard.press("Enter")
     row = page.get_by_role("row", name=BROKEN)
-    told = words("It needs a hand: it does not connect by itself.")
+    told = words("It needs your help: it does not connect by itself.")
     expect(row).to_contain_text(told)
 
 
@@ -82,8 +82,8 @@ def test_pace_is_changed_and_given_back_without_script(look, language):
     page.locator("#rate_per_s").fill("0,5" if language == "fr" else "0.5")
     page.get_by_role("button", name=str(words("Change it")), exact=True).click()
     expect(page.locator("#rate_per_s")).to_have_value("0.5")
-    page.get_by_role("button", name=str(words("Let the file hold again"))).click()
-    expect(page.get_by_role("button", name=str(words("Let the file hold again")))).to_be_hidden()
+    page.get_by_role("button", name=str(words("Return to the file"))).click()
+    expect(page.get_by_role("button", name=str(words("Return to the file")))).to_be_hidden()
 
 
 def test_the_line_of_the_overview_is_drawn(look):

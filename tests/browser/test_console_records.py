@@ -96,11 +96,11 @@ def test_an_organization_is_made_with_its_owner_without_script(speaker):
     expect(page.get_by_role("alert")).to_contain_text(says("Fill this in."))
     page.locator("main").get_by_label(says("Name"), exact=True).fill(f"Centre {speaker.language}")
     create.tap()
-    expect(page.get_by_text(says("Nobody owns it."))).to_be_visible()
+    expect(page.get_by_text(says("It has no owner."))).to_be_visible()
     page.get_by_label(says("E-mail address")).fill("fatou@centre.example")
     page.get_by_role("button", name=says("Add"), exact=True).tap()
     expect(page.get_by_text(says("They are a member now."))).to_be_visible()
-    expect(page.get_by_text(says("Nobody owns it."))).to_be_hidden()
+    expect(page.get_by_text(says("It has no owner."))).to_be_hidden()
 
 
 def test_cash_is_credited_after_its_figures_were_read(speaker):
@@ -155,9 +155,9 @@ def test_limits_that_a_colleague_saved_are_shown_first(speaker):
     for each, cap in ((other, 600 + step), (page, 700 + step)):
         each.get_by_label(says("Spend at most a day")).fill(str(cap))
         each.get_by_role("button", name=says("Save")).click()
-    expect(page.get_by_text(says("This stands now:"))).to_be_visible()
+    expect(page.get_by_text(says("Present values:"))).to_be_visible()
     page.get_by_role("button", name=says("Save")).click()
-    saved = says("Saved; it holds from the next message on.")
+    saved = says("Saved; it applies from the next message on.")
     expect(page.get_by_text(saved)).to_be_visible()
 
 

@@ -32,7 +32,7 @@ def test_a_name_is_cleared_by_keyboard_alone(speaker, console):
     page.wait_for_url("**q=Souk*")
     page.get_by_role("button", name=says("Clear {name}", name=name)).focus()
     page.keyboard.press("Enter")
-    told = says("The name is cleared. It is approved by itself once the volume is reached.")
+    told = says("The name is cleared. It is approved automatically once the volume is reached.")
     expect(page.get_by_text(told)).to_be_visible()
     expect(page.get_by_text(name, exact=True)).to_be_hidden()
     page.get_by_role("link", name=speaker.among("requests", "Cleared"), exact=True).focus()
@@ -49,7 +49,7 @@ def test_a_name_is_denied_by_thumb_without_script(speaker):
     expect(page.get_by_role("alert")).to_contain_text(says("Choose one of the reasons."))
     page.locator("main .check label").last.tap()
     deny.tap()
-    told = says("The name is denied, and its organization is told why.")
+    told = says("The name is denied, and its organization is notified of the reason.")
     expect(page.get_by_text(told)).to_be_visible()
 
 
@@ -65,8 +65,10 @@ def test_the_volume_of_a_name_is_waived(speaker):
 def test_a_name_that_resembles_another_is_looked_at_twice(speaker):
     page = speaker.open("/operator/senders", java_script_enabled=False)
     page.get_by_role("link", name="PROMO", exact=True).click()
-    expect(page.get_by_text(speaker.says("Look twice before you clear it."))).to_be_visible()
-    generic = speaker.says("The name is generic: anybody could go by it.")
+    expect(
+        page.get_by_text(speaker.says("Check it carefully before you clear it."))
+    ).to_be_visible()
+    generic = speaker.says("The name is generic: anybody could use it.")
     expect(page.get_by_text(generic)).to_be_visible()
 
 
@@ -76,7 +78,7 @@ def test_a_payment_is_confirmed_on_a_telephone(speaker, console):
     page.locator("main .rowlink").tap()
     page.locator("#amount").fill(AMOUNTS[speaker.language])
     page.get_by_role("button", name=says("Confirm and credit")).tap()
-    told = says("The payment is credited, and its owners are told.")
+    told = says("The payment is credited, and the owners are notified.")
     expect(page.get_by_text(told)).to_be_visible()
     page.goto(f"{console}/operator/payments?status=all&q={speaker.language}-44710")
     expect(page.locator("main .rowlink")).to_contain_text(re.compile("700[.,]25"))
@@ -91,7 +93,7 @@ def test_a_payment_is_refused_without_script(speaker):
     expect(page.locator("#reason-fault")).to_contain_text(says("Fill this in."))
     page.get_by_label(says("Why")).fill("4471?")
     refuse.click()
-    told = says("The payment is refused, and its owners are told why.")
+    told = says("The payment is refused, and the owners are notified of the reason.")
     expect(page.get_by_text(told)).to_be_visible()
 
 
@@ -117,10 +119,10 @@ def test_what_the_account_has_is_said_without_script(speaker):
     if not line.get_by_label(says("Balance of the account")).is_visible():
         line.locator("summary").click()  # said once already, so that it is folded away
     line.get_by_label(says("Balance of the account")).fill("")
-    line.get_by_role("button", name=says("Go on from there")).click()
+    line.get_by_role("button", name=says("Continue from there")).click()
     expect(page.get_by_role("alert").locator("a")).to_have_attribute("href", "#balance-bankily")
     line.get_by_label(says("Balance of the account")).fill("78 000")
-    line.get_by_role("button", name=says("Go on from there")).click()
+    line.get_by_role("button", name=says("Continue from there")).click()
     expect(line.locator("dd strong")).to_contain_text("78")
 
 
@@ -143,7 +145,7 @@ def test_the_trail_is_filtered_and_taken_along(speaker):
 def test_an_alert_is_seen_to_by_keyboard_alone(speaker):
     """Then it gives its place to one that nobody sees to."""
     page = speaker.open("/operator/overview")
-    sees = page.locator(".note").get_by_role("button", name=speaker.says("I see to it")).first
+    sees = page.locator(".note").get_by_role("button", name=speaker.says("I take care of it")).first
     seen = page.locator(f'[aria-label="{sees.get_attribute("aria-label")}"]')
     sees.focus()
     page.keyboard.press("Enter")
@@ -195,6 +197,6 @@ def test_the_file_is_read_again_and_gone_by(speaker):
     page.get_by_role("link", name=says("Read the settings again")).tap()
     expect(page.get_by_text("pricing.per_segment")).to_be_visible()
     assert violations(page) == []
-    page.get_by_role("button", name=says("Go by the file")).tap()
-    told = says("The service goes by the file as it is now.")
+    page.get_by_role("button", name=says("Use the file")).tap()
+    told = says("The service now uses the file.")
     expect(page.get_by_text(told)).to_be_visible()

@@ -85,7 +85,7 @@ def test_rows_are_walked_by_single_keys(look, pages):
 
 def test_shortcuts_are_switched_off_in_the_account(look, pages):
     page = look("/account")
-    page.get_by_label("Single keys do something").uncheck()
+    page.get_by_label("Single-key shortcuts").uncheck()
     page.goto(f"{pages}/app/org_1/messages")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_hidden()
@@ -100,8 +100,8 @@ def test_a_file_is_downloaded_and_told_of(look, script):
     assert text.startswith('"messageId","createdAt"')
     assert "\"'+222" in text
     if not script:
-        page.get_by_role("link", name="See how far it is").click()
-    expect(page.locator("#written")).to_contain_text("The file is whole: 5 messages.")
+        page.get_by_role("link", name="See its progress").click()
+    expect(page.locator("#written")).to_contain_text("The file is complete: 5 messages.")
 
 
 def test_the_letter_that_would_do_is_named(look):

@@ -80,7 +80,7 @@ def test_dialogs_and_menus_are_open_to_everybody(look):
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name="New key")).to_be_focused()
     page.get_by_role("link", name="Delete Mobile app").click()
-    expect(page.get_by_role("dialog")).to_contain_text("refused from the same second")
+    expect(page.get_by_role("dialog")).to_contain_text("refused immediately")
     assert violations(page) == []
     page.get_by_role("button", name="Keep it").click()
     page.get_by_role("button", name="Menu").click()
@@ -112,7 +112,7 @@ def test_shortcuts_lead_to_pages_and_can_be_switched_off(look, pages):
     page.keyboard.press("k")
     page.wait_for_url(f"{pages}/app/org_1/keys")
     page.keyboard.press("?")
-    page.get_by_label("Single keys do something").uncheck()
+    page.get_by_label("Single-key shortcuts").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_hidden()

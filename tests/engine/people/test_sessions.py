@@ -133,7 +133,7 @@ async def test_name_and_language_are_ones_own(town, autojump_clock):
     changed = await town.as_user("account.set", mine, name="  Fatima  B. ", language="ar")
     assert (changed["name"], changed["language"]) == ("Fatima B.", "ar")
     assert town.people.session(mine.token, CUSTOMER).user.language is Language.ARABIC
-    with pytest.raises(Conflict, match=r"meanwhile by a@example\.com"):
+    with pytest.raises(Conflict, match=r"meantime by a@example\.com"):
         await town.as_user("account.set", mine, name="x", version=before["version"])
     await town.as_user("account.set", mine, name="", version=changed["version"])
     with pytest.raises(Invalid):

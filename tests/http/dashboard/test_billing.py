@@ -70,7 +70,7 @@ async def test_the_statement_goes_on_by_key(owner, gateway):
         ("topup", "MS-220814", "Charged twice"),
         ("adjustment", "Charged twice", "MS-220814"),
         ("payments", "Charged twice", "sms_15"),
-        ("refund", "There is no such entry", "sms_15"),
+        ("refund", "No such entry", "sms_15"),
         ("<b>", "sms_15", "&lt;b&gt;"),
     ],
 )
@@ -179,7 +179,7 @@ async def test_who_comes_second_sees_the_first_before_it_is_overwritten(owner, g
     page = await owner.submit(page, f"{BILLING}/alert", {"low_balance": "250"})
     assert page.status == 422
     assert "changed in the meantime by" in page.text
-    assert "This stands now" in page.text
+    assert "Present values" in page.text
     assert "400.00" in page.text
     assert 'value="250"' in page.text
     assert page.field("version") == "9"

@@ -21,7 +21,7 @@ async def test_the_page_has_an_id_of_its_own(owner):
     page = await owner.get(f"{EXPORT}?status=failed")
     assert page.location.startswith(f"{EXPORT}?status=failed&id=")
     shown = await owner.get(page.location)
-    assert "Only what fits" in shown.text
+    assert "Only what matches" in shown.text
     assert '<input type="hidden" name="status" value="failed">' in shown.text
     assert "written" not in shown.text.partition('id="written"')[2].partition("</div>")[0]
 
@@ -48,7 +48,7 @@ async def test_the_file_has_every_part_in_the_same_filters(owner, gateway, app):
     found = app.site.downloads.expect("usr_1", ID)
     assert (found.rows, found.state) == (5, DownloadState.DONE)
     told = await owner.get(f"{EXPORT}?id={ID}")
-    assert "The file is whole" in told.text
+    assert "The file is complete" in told.text
 
 
 async def test_semicolons_for_who_wants_them(owner):
@@ -78,7 +78,7 @@ async def test_what_is_refused_is_a_page(owner, gateway):
 async def test_who_looks_is_told_of_their_own_alone(owner, reader_as):
     await owner.get(f"{EXPORT}/file?id={ID}")
     other = reader_as(id="usr_2")
-    assert "The file is whole" not in (await other.get(f"{EXPORT}?id={ID}")).text
+    assert "The file is complete" not in (await other.get(f"{EXPORT}?id={ID}")).text
 
 
 async def test_what_is_over_is_told_and_followed_no_more(owner):

@@ -1,4 +1,4 @@
-"""What came in, and who wants no more messages."""
+"""What came in, and who has opted out of your messages."""
 
 import pytest
 
@@ -41,15 +41,15 @@ async def test_an_address_that_nobody_made_leads_to_the_first_page(owner, gatewa
 async def test_nothing_yet_is_told(owner, gateway):
     nothing = {"messages": [], "newer": None, "older": None, "lookedTo": None}
     gateway.answers["inbound.list"] = nothing
-    assert "Nothing came in yet" in (await owner.get(PAGE)).text
-    assert "Nothing came in from this number" in (await owner.get(f"{PAGE}?q=36123456")).text
+    assert "Nothing has come in yet" in (await owner.get(PAGE)).text
+    assert "Nothing has come in from this number" in (await owner.get(f"{PAGE}?q=36123456")).text
 
 
 async def test_who_opted_out_stands_with_who_says_so(owner):
     page = await owner.get(LIST)
     assert "They wrote <code>STOP</code>" in page.text
     assert "sidi@baraka.example" in page.text
-    assert "Heed it no more" in page.text
+    assert "Stop respecting opt-outs" in page.text
 
 
 async def test_an_opt_out_is_noted_and_taken_back(owner, gateway):
@@ -57,7 +57,7 @@ async def test_an_opt_out_is_noted_and_taken_back(owner, gateway):
     page = await owner.submit(form, LIST, {"number": "36 12 34 56"})
     assert (page.status, page.location) == (303, LIST)
     assert asked(gateway, "inbound.opt_out")[0]["number"] == "+22236123456"
-    assert "It is noted" in (await owner.get(LIST)).text
+    assert "Noted: this number" in (await owner.get(LIST)).text
     page = await owner.submit(form, f"{LIST}/back", {"taken": "+22236123456"})
     assert page.status == 303
     assert asked(gateway, "inbound.opt_in")[0]["number"] == "+22236123456"
@@ -82,7 +82,7 @@ async def test_what_is_no_number_comes_back_with_its_fault(owner, gateway):
 async def test_stop_is_heeded_or_not(owner, gateway, heeds, says):
     gateway.answers["inbound.opt_outs"] = {**opt_outs(), "heeds": heeds}
     form = await owner.get(LIST)
-    assert ("still gets your messages" in form.text) is not heeds
+    assert ("still get your messages" in form.text) is not heeds
     page = await owner.submit(form, f"{LIST}/heed", {"heed": says})
     assert page.status == 303
     assert asked(gateway, "inbound.opt_outs")[-1]["heeds"] is not heeds

@@ -38,7 +38,7 @@ async def test_who_saves_over_another_sees_first_what_stands(owner, gateway):
     gateway.perform = perform
     page = await owner.submit(page, KEPT, {"texts_days": "30", "version": "4"})
     assert page.status == 422
-    assert "This stands now" in page.text
+    assert "Present values" in page.text
     assert '<option value="30" selected>' in page.text
     assert page.field("version") == "5"
 
@@ -47,7 +47,7 @@ async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, 
     page = await owner.get(f"{FORGET}?number=36+12+34+56")
     assert "241" in page.text
     assert "1 has not left" in re.sub("<[^>]+>", "", page.text)
-    assert "wants no more messages" in page.text
+    assert "has opted out of your messages" in page.text
     wrong = await owner.submit(page, FORGET, {"number": "+22236123456", "confirm": "3457"})
     assert wrong.status == 422
     assert "not its last four digits" in wrong.text
@@ -60,8 +60,8 @@ async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, 
 
 async def test_a_number_that_nobody_knows_has_no_button(owner):
     page = await owner.get(f"{FORGET}?number=22000000")
-    assert "Nothing is known of this number" in page.text
-    assert "Forget it for good" not in page.text
+    assert "We have no data about this number" in page.text
+    assert "Erase it for good" not in page.text
     page = await owner.get(f"{FORGET}?number=<b>")
     assert page.status == 422
     assert 'value="&lt;b&gt;"' in page.text
@@ -74,7 +74,7 @@ async def test_progress_draws_itself_anew_until_it_is_done(owner, gateway):
     piece = await owner.get(f"{SETTINGS}/deletions/del_1/piece")
     assert "<html" not in piece.text
     waits = await owner.get(f"{SETTINGS}/deletions/del_3")
-    assert "with a carrier" in waits.text
+    assert "A carrier still has a message" in waits.text
     gateway.answers["erasure.show"] = web_kept.erasure(state="done", endedAt="2026-11-21T08:00:00Z")
     done = await owner.get(f"{SETTINGS}/deletions/del_1/piece")
     assert "8 / 8" in re.sub("<[^>]+>", "", done.text)
@@ -159,7 +159,7 @@ async def test_a_file_is_asked_for_watched_fetched_and_deleted(owner, gateway, t
 
 async def test_why_there_is_no_file_is_said(owner, gateway):
     assert "enough room" in (await owner.get(f"{SETTINGS}/exports/exp_failed")).text
-    assert "no longer there" in (await owner.get(f"{SETTINGS}/exports/exp_gone")).text
+    assert "no longer exists" in (await owner.get(f"{SETTINGS}/exports/exp_gone")).text
     assert (await owner.get(f"{SETTINGS}/exports/exp_ready/file")).status == 404
     page = await owner.get(KEPT)
     stock = gateway.perform

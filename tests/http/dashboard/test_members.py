@@ -84,7 +84,7 @@ async def test_who_is_no_member_is_not_there(owner, gateway, action):
 
 async def test_one_is_removed_after_a_question(owner, gateway):
     page = await owner.get("/app/org_1/members/usr_2/remove")
-    assert "from the same second" in page.text
+    assert "lose access" in page.text
     page = await owner.submit(page, "/app/org_1/members/usr_2/remove", {"version": "7"})
     assert page.location == "/app/org_1/members"
     asked = {"user_id": "usr_2", "version": 7, "organization_id": "org_1"}

@@ -81,7 +81,7 @@ async def test_what_is_typed_is_text(owner, text):
 async def test_a_message_of_each_state(owner, state):
     page = await owner.get(f"{LIST}/sms_{state}")
     assert page.status == 200
-    assert ("What nobody knows yet" in page.text) == (state == "uncertain")
+    assert ("What we do not know yet" in page.text) == (state == "uncertain")
     assert ("Cancel the message" in page.text) == (state == "pending")
     assert "The engine&#39;s own words" not in page.text
 
@@ -229,7 +229,7 @@ async def test_a_message_of_a_test_is_seen_among_tests(owner, gateway):
         ("delivered", ["sms.sent", "sms.delivered", "whe_1?event=evt_1"]),
         ("failed", ["sms.failed", "502"]),
         ("processing", ["None yet."]),
-        ("canceled", ["None is kept."]),
+        ("canceled", ["They are no longer kept."]),
     ],
 )
 async def test_what_was_told_of_a_message_and_what_became_of_that(owner, state, told):
@@ -238,9 +238,9 @@ async def test_what_was_told_of_a_message_and_what_became_of_that(owner, state, 
 
 
 async def test_without_an_endpoint_the_way_to_one_is_shown(owner, gateway, reader_as):
-    assert "No endpoint of yours listens." in (await owner.get(f"{LIST}/sms_delivered")).text
+    assert "None of your endpoints listens." in (await owner.get(f"{LIST}/sms_delivered")).text
     viewer = await reader_as(Role.VIEWER).get(f"{LIST}/sms_delivered")
-    assert "No endpoint of yours listens." not in viewer.text
+    assert "None of your endpoints listens." not in viewer.text
 
 
 @pytest.mark.parametrize(

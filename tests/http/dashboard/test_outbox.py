@@ -29,7 +29,7 @@ def write(mails, *texts):
 
 
 async def test_the_newest_comes_first_and_is_text(visitor, mails):
-    assert "There is none yet." in (await visitor.get("/outbox")).text
+    assert "None yet." in (await visitor.get("/outbox")).text
     write(mails, "older one", "<script>second</script>")
     page = await visitor.get("/outbox")
     assert page.text.index("second") < page.text.index("older one")

@@ -88,10 +88,10 @@ async def test_a_used_reference_is_told_at_its_field(owner, gateway):
     [
         ({"state": "confirmed", "paid": "450.00", "entry": 7, "asks": []}, "are credited"),
         ({"state": "refused", "why": {"en": "<b>Nothing</b> came."}, "asks": []}, "&lt;b&gt;"),
-        ({"state": "expired", "asks": []}, "Nobody paid in time"),
+        ({"state": "expired", "asks": []}, "The payment did not arrive in time"),
         ({"state": "begun", "asks": []}, "does not answer right now"),
-        ({"asks": [], "reference": "BK-1"}, "We compare the reference"),
-        ({"asks": [], "byOperator": False}, "It comes by itself"),
+        ({"asks": [], "reference": "BK-1"}, "We look for the reference"),
+        ({"asks": [], "byOperator": False}, "It comes automatically"),
         ({"method": "gone"}, "gone"),
     ],
 )

@@ -209,7 +209,7 @@ async def test_a_key_tells_its_requests_and_gets_another_value(town, reader_of):
     # The same form once more: somebody changed it meanwhile, and what stands now is shown.
     again = await developer.submit(page, path, {"allowed_addresses": "198.51.100.1"})
     assert again.status == 422
-    assert "203.0.113.0/24" in again.text.partition("This stands now")[2]
+    assert "203.0.113.0/24" in again.text.partition("Present values")[2]
     rotated = await developer.submit(page, f"{path}/rotate", {"overlap": "3600"})
     assert "sk_live_" in rotated.text
     page = await developer.get(path)
@@ -258,7 +258,7 @@ async def test_a_second_save_shows_the_first_before_it_takes_its_place(town, rea
     assert (await owner.submit(theirs, settings, {"name": "Theirs", **fields})).status == 303
     refused = await owner.submit(mine, settings, {"name": "Mine", **fields})
     assert refused.status == 422
-    assert "Theirs" in refused.text.partition("This stands now")[2]
+    assert "Theirs" in refused.text.partition("Present values")[2]
     assert 'value="Theirs"' in (await owner.get(settings)).text
     assert (await owner.submit(refused, settings, {"name": "Mine", **fields})).status == 303
     assert 'value="Mine"' in (await owner.get(settings)).text
@@ -358,7 +358,7 @@ async def test_a_code_is_tried_and_its_session_is_listed(town, reader_of):
         given = {"id": session_id, "code": code}
         judged = await owner.submit(page, f"{verify}/try/check?mode=test", given)
         assert judged.location.endswith(f"answer={answer}")
-    assert "This session is over" in (await owner.get(sent.location)).text
+    assert "This session has ended" in (await owner.get(sent.location)).text
     listing = await owner.get(f"{verify}?mode=test&status=approved")
     assert f"{verify}/{session_id}?mode=test" in listing.text
     assert town.verifications["own"] not in listing.text
@@ -367,7 +367,9 @@ async def test_a_code_is_tried_and_its_session_is_listed(town, reader_of):
     assert "We wait for the code until" in one.text
     path = f"{verify}/{town.verifications['own']}/cancel?mode=test"
     assert (await owner.submit(one, path)).status == 303
-    assert "Somebody of yours ended it." in (await owner.get(f"{verify}?mode=test")).text
+    assert (
+        "A member of your organization ended it." in (await owner.get(f"{verify}?mode=test")).text
+    )
     theirs = f"{verify}/{town.verifications['other']}"
     before = town.digest()
     assert (await owner.get(f"{theirs}?mode=test")).status == 404
@@ -390,7 +392,7 @@ async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
     page = await owner.submit(page, f"{own}/verify/settings", {**fields, "code_length": "8"})
     assert page.status == 303
     page = await owner.get(f"{own}/inbound/opt-outs")
-    assert "Opt-outs are not heeded." in page.text
+    assert "Opt-outs are not respected." in page.text
     for path, given in (("/heed", {"heed": "yes"}), ("", {"number": "36 12 34 56"})):
         done = await owner.submit(page, f"{own}/inbound/opt-outs{path}", given)
         assert done.status == 303
@@ -399,7 +401,7 @@ async def test_settings_opt_outs_names_and_endpoints_hold(town, reader_of):
     taken = {"taken": "+22236123456"}
     await owner.submit(page, f"{own}/inbound/opt-outs/back", taken)
     assert "has not opted out" in (await owner.get(f"{own}/inbound/opt-outs?q=36123456")).text
-    assert "Nothing came in yet" in (await owner.get(f"{own}/inbound")).text
+    assert "Nothing has come in yet" in (await owner.get(f"{own}/inbound")).text
     page = await owner.get(f"{own}/webhooks/new")
     fields = {"url": "https://hooks.example/x", "types": "sms.sent", "headers": "X-Key: s3cret"}
     made = await owner.submit(page, f"{own}/webhooks", fields)

@@ -50,7 +50,7 @@ async def test_a_code_belongs_to_the_browser_that_asked(stranger, app):
     assert 'name="email"' in page.text
     page = await other.submit(page, "/sign-in", {"code": CODE})
     assert page.status == 422
-    assert "does not work any more" in page.text
+    assert "no longer works" in page.text
 
 
 async def test_known_and_unknown_addresses_are_answered_alike(stranger, app):
@@ -107,7 +107,7 @@ async def test_where_sign_up_is_closed(stranger, gateway, monkeypatch):
     page = await asked(stranger)
     monkeypatch.setattr(gateway.people, "finish", finish)
     page = await stranger.submit(page, "/sign-in", {"code": CODE})
-    assert "No new accounts are made here" in page.text
+    assert "No new accounts can be created here" in page.text
 
 
 async def test_after_signing_in_one_is_where_one_wanted_to_be(stranger):
@@ -153,7 +153,7 @@ async def test_a_link_is_used_by_its_button_alone(stranger, gateway):
     assert stranger.cookies["risala"] in gateway.people.sessions
     page = await stranger.get("/sign-in/link/L1")
     assert page.status == 404
-    assert "does not work any more" in page.text
+    assert "no longer works" in page.text
 
 
 async def test_a_change_of_role_renews_the_cookie(owner, gateway):

@@ -61,7 +61,7 @@ async def test_the_wrong_role_is_told_so(route, reader_as, gateway):
 async def test_a_form_without_its_mark_is_refused(route, fields, owner, gateway):
     page = await owner.post(path_of(route), fields)
     assert page.status == 403
-    assert "load the page anew" in page.text
+    assert "reload the page" in page.text
     assert gateway.done == []
     assert gateway.people.browsers == []
 

@@ -32,7 +32,7 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
     assert "&lt;b&gt;" in page.text
     assert "root" in page.text
     assert "Command line" in page.text
-    assert "nothing: it was looked at" in page.text, "looks over all organizations are lines too"
+    assert "nothing: only viewed" in page.text, "looks over all organizations are lines too"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
 async def test_the_filters_stand_in_the_address(told, operator, query, found):
     page = await operator.get(f"/operator/audit?{query}")
     assert {*operations(page)} == found
-    assert ("No line fits" in page.text) == (not found)
+    assert ("No line matches" in page.text) == (not found)
     assert "remove this filter" in page.text
 
 
@@ -80,7 +80,7 @@ async def test_the_list_goes_on_by_key(post, operator):
 async def test_all_of_it_is_taken_along_as_a_table(post, told, operator):
     page = await operator.get("/operator/audit/export?operation=org.")
     page = await operator.get(page.location)
-    assert "Only what fits:" in page.text
+    assert "Only what matches:" in page.text
     download_id = page.field("id")
     at = f"/operator/audit/export/file?operation=org.&form=comma&id={download_id}"
     file = await operator.get(at)
@@ -94,7 +94,7 @@ async def test_all_of_it_is_taken_along_as_a_table(post, told, operator):
     assert "=cmd" in rows[0]["after"]
     assert not any(value.startswith(("=", "+", "@")) for each in rows for value in each.values())
     page = await operator.get(f"/operator/audit/export?operation=org.&id={download_id}")
-    assert "The file is whole" in page.text
+    assert "The file is complete" in page.text
     (line, *_) = (await post.do("audit.list", operation="audit.export"))["lines"]
     assert (line["who"], line["after"]) == ("mariem@risala.example", {"operation": "org."})
 

@@ -78,9 +78,9 @@ async def test_a_text_says_why_it_credits_nothing_by_itself(bank):
     assert await bank.whys() == ["no_balance", "no_pattern"]
     page = await bank.reader.get(PAGE)
     assert "Gagnez &lt;b&gt;un million" in page.text
-    assert "There is no pattern that reads it." in page.text
-    assert "Nobody has said yet what the account has" in page.text
-    assert "nobody has said yet" in page.text
+    assert "No pattern can read it." in page.text
+    assert "The balance of the account is not known yet" in page.text
+    assert "not entered yet" in page.text
     listed = await bank.reader.get("/operator/payments")
     assert f'href="{PAGE}"' in listed.text
 
@@ -128,11 +128,11 @@ async def test_the_account_s_balance_is_said_anew(bank):
     done = await bank.reader.submit(wrong, at, {"method": "bankily", "balance": "1 000,00"})
     assert done.location == PAGE
     page = await bank.reader.get(PAGE)
-    assert "Texts go on from this balance." in page.text
+    assert "Texts continue from this balance." in page.text
     assert "1,000.00" in page.text
     assert OPERATOR in page.text
     await bank.paid(balance="9000")
-    assert "Balance broken off" in (await bank.reader.get(PAGE)).text
+    assert "Balance does not add up" in (await bank.reader.get(PAGE)).text
 
 
 async def test_nobody_is_asked_about_money_that_an_operator_looks_for(bank):

@@ -66,9 +66,9 @@ def saying(post, operator):
 async def test_what_would_be_another_is_seen_before(operator, saying):
     gateway = saying(FOUND)
     page = await operator.get(PAGE)
-    for text in ("new", "a&lt;b&gt;", "a secret, which is another now", "+2223"):
+    for text in ("new", "a&lt;b&gt;", "a secret, which has changed", "+2223"):
         assert text in page.text
-    assert "connects anew by the new settings" in page.text
+    assert "reconnects with the new settings" in page.text
     assert "<code>http.port</code>" in page.text
     done = await operator.submit(page, PAGE, {"hash": "abc"})
     assert done.location == "/operator/carriers"
@@ -89,11 +89,11 @@ async def test_a_file_with_faults_is_not_gone_by(operator, saying):
     saying({**NOTHING, "hash": None, "faults": [fault]})
     page = await operator.get(PAGE)
     assert "smpp.host is &lt;missing&gt;." in page.text
-    assert "Go by the file" not in page.text
+    assert "Use the file" not in page.text
 
 
 async def test_nothing_is_another(operator, saying):
     saying(NOTHING)
     page = await operator.get(PAGE)
-    assert "Nothing is another" in page.text
-    assert "Go by the file" not in page.text
+    assert "Nothing differs" in page.text
+    assert "Use the file" not in page.text

@@ -49,12 +49,12 @@ async def test_a_tile_says_how_a_carrier_stands(operator):
     assert page.status == 200
     assert page.text.count('<article class="lane"') == 1
     assert "It is connected." in page.text
-    assert "Nobody serves" not in page.text
+    assert "served by no carrier" not in page.text
 
 
 @pytest.mark.parametrize(
     ("action", "gate", "said"),
-    [("pause", "paused", "Paused: nothing goes"), ("drain", "draining", "It takes nothing new")],
+    [("pause", "paused", "Paused: nothing is sent"), ("drain", "draining", "It takes nothing new")],
 )
 async def test_it_is_held_and_let_go(post, operator, action, gate, said):
     page = await operator.get(PAGE)
@@ -63,7 +63,7 @@ async def test_it_is_held_and_let_go(post, operator, action, gate, said):
     assert (await lane_of(post))["gate"] == gate
     page = await operator.get(PAGE)
     assert said in page.text
-    assert "Nobody serves" in page.text  # the only one that serves all numbers
+    assert "served by no carrier" in page.text  # the only one that serves all numbers
     assert f"{PAGE}/fake/do/pause" not in page.text
     await operator.submit(page, f"{PAGE}/fake/do/resume")
     assert (await lane_of(post))["gate"] == "open"
@@ -77,7 +77,7 @@ async def test_from_its_own_page_one_comes_back_to_it(operator):
     page = await operator.get(f"{PAGE}/fake")
     done = await operator.submit(page, f"{PAGE}/fake/do/reconnect", {"back": "one"})
     assert done.location == f"{PAGE}/fake"
-    assert "It connects anew." in (await operator.get(done.location)).text
+    assert "It reconnects." in (await operator.get(done.location)).text
 
 
 async def test_what_there_is_not(operator):
@@ -176,7 +176,7 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
     answering(monkeypatch, post, routes.TRAFFIC, lambda _: Traffic((sent, heard)))
     text = (await operator.get(f"{PAGE}/fake/traffic")).text
     assert text.index("&lt;b&gt;+CSQ: 20&lt;/b&gt;") < text.index("AT+CSQ")
-    assert "2</bdi> lines before it were not kept" in text
+    assert "2</bdi> earlier lines were not kept" in text
     assert (await operator.get(f"{PAGE}/nope/traffic")).status == 404
 
 

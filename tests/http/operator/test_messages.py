@@ -32,7 +32,7 @@ async def id_at_carrier(post, message: str) -> str | None:
 
 async def test_nothing_is_looked_up_before_somebody_asks(post, operator, message):
     page = await operator.get(FIND)
-    assert "What does the customer have of it?" in page.text
+    assert "What does the customer know about it?" in page.text
     assert await lines(post, "message.find") == []
 
 

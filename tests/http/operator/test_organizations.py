@@ -46,8 +46,8 @@ async def test_an_organization_is_found_by_its_name_its_id_and_its_owner(post, o
         text = (await operator.get(f"{LIST}?search={search}")).text
         assert "Baraka Market" in text
         assert "Clinique Nasr" not in text
-    assert "No organization fits" in (await operator.get(f"{LIST}?search=nobody")).text
-    assert "No organization fits" in (await operator.get(f"{LIST}?status=deleted")).text
+    assert "No organization matches" in (await operator.get(f"{LIST}?search=nobody")).text
+    assert "No organization matches" in (await operator.get(f"{LIST}?status=deleted")).text
     assert (await operator.get(f"{LIST}?status=odd")).location == LIST
 
 
@@ -75,8 +75,8 @@ async def test_one_is_made_once_and_gets_its_owner(post, operator):
         ("Clinique Nasr", "0.75")
     ]
     page = await operator.get(made.location)
-    assert "Add somebody who owns it." in page.text
-    assert "Nobody owns it." in page.text
+    assert "Add an owner." in page.text
+    assert "It has no owner." in page.text
     members = f"{made.location}/members"
     wrong = await operator.submit(page, members, {"email": "nasr", "role": "owner"})
     assert wrong.status == 422
@@ -85,7 +85,7 @@ async def test_one_is_made_once_and_gets_its_owner(post, operator):
     assert done.location == made.location
     text = (await operator.get(made.location)).text
     assert "They are a member now." in text
-    assert "Nobody owns it." not in text
+    assert "It has no owner." not in text
     assert (await line(post, "member.add"))["who"] == "mariem@risala.example"
 
 
@@ -127,7 +127,7 @@ async def test_suspending_says_what_it_means_and_is_undone(post, operator, one):
     text = plain(page.text)
     assert "1 message that has not left is held; it leaves when you resume" in text
     assert "1 API key is refused, with the status 403." in text
-    assert "1 member reads and tops up" in text
+    assert "1 member can read and top up" in text
     done = await operator.submit(page, f"{one}/suspend")
     assert done.location == one
     assert (await post.do("org.show", **whose))["status"] == "suspended"
@@ -174,7 +174,7 @@ async def test_what_somebody_else_set_meanwhile_is_shown_first(post, operator, o
     refused = await operator.submit(page, f"{one}/limits", fields)
     assert refused.status == 422
     assert "changed in the meantime by" in refused.text
-    assert "This stands now:" in refused.text
+    assert "Present values:" in refused.text
     await operator.submit(refused, f"{one}/limits", fields)
     found = await post.do("org.show", organization_id=post.organization_id)
     assert found["pricePerSegment"] == "0.90"
@@ -241,7 +241,7 @@ async def test_a_balance_is_adjusted_with_its_reason(post, operator, one):
 async def test_a_balance_is_not_taken_below_nothing(post, operator, one):
     fields = {"amount": "30", "way": "take", "reason": "Too much"}
     asked = await typed_and_checked(operator, f"{one}/adjust", fields)
-    assert "A balance cannot become less than nothing." in asked.text
+    assert "A balance cannot go below zero." in asked.text
     assert "Adjust it" not in asked.text
     page = await operator.get("/operator/account")
     with_key = {**fields, "once": asked.field("once")}

@@ -144,7 +144,7 @@ async def test_what_is_wrong_with_the_service_leads_to_its_page(operator, alarme
 async def test_what_somebody_sees_to_says_so(operator, alarmed):
     alarmed(alert("disk_low", acknowledgedAt="x", acknowledgedBy="mariem", isMuted=True))
     page = await operator.get(PAGE)
-    assert "<bdi>mariem</bdi> sees to it" in page.text
+    assert "<bdi>mariem</bdi> takes care of it" in page.text
     assert "silenced" in page.text
     assert "alerts/mute" not in page.text
 

@@ -33,7 +33,7 @@ async def test_what_is_claimed_waits_first(post, claim, operator):
     assert page.text.index(first) < page.text.index(second)
     assert begun["id"] not in page.text
     assert "&lt;b&gt;TX 1002" in page.text
-    assert "payments wait for your word" in page.text
+    assert "payments wait for your decision" in page.text
     assert "Bankily" in page.text
     page = await operator.get("/operator/payments?status=open")
     assert begun["id"] in page.text
@@ -41,7 +41,7 @@ async def test_what_is_claimed_waits_first(post, claim, operator):
     page = await operator.get("/operator/payments?status=all&q=tx1001")
     assert first in page.text
     assert second not in page.text
-    assert "No payment fits" in (await operator.get("/operator/payments?q=nobody")).text
+    assert "No payment matches" in (await operator.get("/operator/payments?q=nobody")).text
     assert (await operator.get("/operator/payments?before=%3C")).status == 200
 
 
@@ -55,7 +55,9 @@ async def test_a_payment_is_credited_once_with_what_really_came(post, claim, ope
     again = await operator.submit(page, f"{at}/confirm", given)
     assert done.location == again.location == "/operator/payments"
     assert await balance(post) == "1450.50"
-    assert "credited, and its owners are told." in (await operator.get("/operator/payments")).text
+    assert (
+        "credited, and the owners are notified." in (await operator.get("/operator/payments")).text
+    )
     page = await operator.get(at)
     assert "1,450.50" in page.text
     assert f"{at}/confirm" not in page.text
@@ -69,7 +71,7 @@ async def test_a_reference_that_was_credited_is_refused_in_words(post, claim, op
     first, second = await claim(), await claim("tx 1001", organization_id=other)
     at = f"/operator/payments/{second}"
     page = await operator.get(at)
-    assert "<bdi>Baraka Market</bdi> says the same reference." in page.text
+    assert "<bdi>Baraka Market</bdi> reports the same reference." in page.text
     await post.do("payment.confirm", payment_id=first)
     refused = await operator.submit(page, f"{at}/confirm", {"amount": "500"})
     assert refused.status == 422
@@ -131,4 +133,4 @@ async def test_a_payment_is_refused_with_a_reason_that_its_owners_read(post, cla
 async def test_there_is_no_such_payment(operator):
     assert (await operator.get("/operator/payments/pay_none")).status == 404
     assert "Nothing waits for you." in (await operator.get("/operator/payments")).text
-    assert "There is no payment" in (await operator.get("/operator/payments?status=refused")).text
+    assert "No payments" in (await operator.get("/operator/payments?status=refused")).text

@@ -87,7 +87,7 @@ async def test_blocks_are_drawn_in_our_frame_with_everything_escaped(page, opera
     assert drawn.text.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 7
     assert "Things" in drawn.text
     assert "Nothing here." in drawn.text
-    assert "more rows are left out" in drawn.text
+    assert "more rows are not shown" in drawn.text
     assert_nothing_inline(drawn)
 
 
@@ -159,7 +159,7 @@ async def _refused(page, operator, blocks):
     page.blocks = blocks
     drawn = await operator.get("/operator/plugins/things")
     assert drawn.status == 200
-    assert "The plugin could not draw this page." in drawn.text
+    assert "The plugin could not show this page." in drawn.text
     assert EVIL not in drawn.text
     assert (await operator.get("/operator/plugins")).status == 200
 
@@ -174,7 +174,7 @@ async def test_a_plugin_that_fails_over_a_form_is_told(page, operator):
     answer = await operator.post(
         "/operator/plugins/things", {"action": "rename", "name": "x", **marks}
     )
-    assert "The plugin failed over this form." in answer.text
+    assert "The plugin failed on this form." in answer.text
 
 
 async def test_a_page_looks_and_does_as_the_operator_and_no_more(page, post, operator):
@@ -211,7 +211,7 @@ async def test_nobody_does_anything_by_looking(page, operator):
 
     page.show = show
     drawn = await operator.get("/operator/plugins/things")
-    assert "could not draw" in drawn.text
+    assert "could not show" in drawn.text
 
 
 async def test_plugins_and_their_pages_are_listed(page, operator):

@@ -34,7 +34,7 @@ async def test_marked_names_stand_first_and_say_why(asked, operator):
     assert "The name is generic" in page.text
     assert "Nothing that we know of" in page.text
     assert "For BARAKA &lt;b&gt;" in page.text
-    assert "wait for your word, the oldest" in page.text
+    assert "wait for your decision, the oldest" in page.text
     own = page.text.partition("<main")[2]
     forms = [
         each["action"] for tag, each in page.tags if tag == "form" and "clear" in each["action"]
@@ -51,7 +51,7 @@ async def test_a_name_is_cleared_and_then_waits_for_the_volume(post, asked, oper
     assert done.location == "/operator/senders"
     page = await operator.get("/operator/senders")
     assert "The name is cleared." in page.text
-    assert "wait for your word, the oldest" in page.text
+    assert "wait for your decision, the oldest" in page.text
     assert "<bdi>BARAKA</bdi>" not in page.text
     page = await operator.get("/operator/senders?status=cleared")
     assert "<bdi>BARAKA</bdi>" in page.text
@@ -63,7 +63,7 @@ async def test_a_name_is_cleared_and_then_waits_for_the_volume(post, asked, oper
 async def test_the_volume_is_waived_by_somebody_who_was_told_what_that_does(post, asked, operator):
     at = f"/operator/senders/{asked['B4NKILY']}"
     page = await operator.get(at)
-    assert "Look twice before you clear it." in page.text
+    assert "Check it carefully before you clear it." in page.text
     assert "approved at once: its next message leaves with it, though" in page.text
     done = await operator.submit(page, f"{at}/waive")
     assert done.location == "/operator/senders"
@@ -71,7 +71,7 @@ async def test_the_volume_is_waived_by_somebody_who_was_told_what_that_does(post
     assert found["senders"][0]["status"] == "approved"
     assert "Messages leave with it from now on." in (await operator.get("/operator/senders")).text
     page = await operator.get(at)
-    assert "every message that names it is refused" in page.text
+    assert "with this name is refused immediately" in page.text
     assert f"{at}/waive" not in page.text
     assert f"{at}/clear" not in page.text
 
@@ -141,9 +141,9 @@ async def test_requests_are_found_by_name_and_pages_go_on(post, operator):
     assert (await operator.get(on)).text.count('class="rowlink"') == 2
     page = await operator.get("/operator/senders?q=shop+51")
     assert page.text.count('class="rowlink"') == 1
-    assert "No request fits" in (await operator.get("/operator/senders?q=nobody")).text
+    assert "No request matches" in (await operator.get("/operator/senders?q=nobody")).text
     assert (await operator.get("/operator/senders?before=nonsense")).status == 200
-    assert "There is none" in (await operator.get("/operator/senders?status=approved")).text
+    assert "Nothing here" in (await operator.get("/operator/senders?status=approved")).text
     assert (await operator.get("/operator/senders/snd_none")).status == 404
 
 

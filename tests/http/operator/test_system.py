@@ -80,7 +80,7 @@ async def test_a_mute_is_taken_back(post, operator):
     done = await operator.submit(page, "/operator/system/alerts/unmute", {"mute_id": mute_id})
     assert done.location == "/operator/system/alerts"
     page = await operator.get("/operator/system/alerts")
-    assert "They are told of again." in page.text
+    assert "Notices are sent again." in page.text
     assert "Silenced" not in page.text
     lines = (await post.do("audit.list", operation="alert.unmute"))["lines"]
     assert [each["face"] for each in lines] == ["console"]
@@ -90,7 +90,7 @@ async def test_a_mute_is_taken_back(post, operator):
 async def test_of_no_alert_there_is_a_page_too(operator, query):
     page = await operator.get(f"/operator/system/alerts?{query}")
     assert page.status == 200
-    assert "There is none" in page.text
+    assert "Nothing here" in page.text
 
 
 async def test_a_strange_place_leads_to_the_list(operator):

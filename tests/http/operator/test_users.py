@@ -29,7 +29,7 @@ async def test_users_are_found_and_operators_are_marked(post, operator):
     text = (await operator.get(f"{LIST}?kind=operators")).text
     assert one(MARIEM) in text
     assert AICHA not in text
-    assert "No user fits" in (await operator.get(f"{LIST}?search=nobody")).text
+    assert "No user matches" in (await operator.get(f"{LIST}?search=nobody")).text
     assert (await operator.get(f"{LIST}/one?email=nobody@x.example")).status == 404
     assert (await operator.get(f"{LIST}/one")).location == LIST
 

@@ -21,7 +21,7 @@ SIGNED_OUT: Final = N_("The device is signed out.")
 ALL_SIGNED_OUT: Final = N_("All other devices are signed out.")
 ADDRESS_ASKED: Final = N_("Two codes are on their way: one to each address.")
 ADDRESS_CHANGED: Final = N_("Your e-mail address is changed.")
-LEFT: Final = N_("You are no member of it any more.")
+LEFT: Final = N_("You are no longer a member.")
 _PLACE: Final = "/account"
 _PAGE: Final = "account/show.html"
 _LEAVE: Final = "account/leave.html"
@@ -76,8 +76,8 @@ async def confirm_email(visit: PageRequest) -> TrioResponse:
         return visit.go(_PLACE, ADDRESS_CHANGED)
     left = answer["attemptsLeft"]
     wrong = visit.words.counted(
-        "That is not yet right. {n} try is left.",
-        "That is not yet right. {n} tries are left.",
+        "A code is wrong. {n} try is left.",
+        "A code is wrong. {n} tries are left.",
         left,
         n=left,
     )

@@ -19,7 +19,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
 
-SAVED: Final = N_("Saved. What is older goes within the hour.")
+SAVED: Final = N_("Saved. Older data is erased within the hour.")
 _PAGE: Final = "account_data/show.html"
 _FORGET: Final = "account_data/forget.html"
 _SHOWN_DIGITS: Final = 4
@@ -28,7 +28,7 @@ _STANDING: Final = (ExportState.WRITING, ExportState.READY)
 _KINDS: Final = {
     "texts": N_("Texts of messages"),
     "events": N_("Events and their deliveries"),
-    "inbound": N_("Messages that came in"),
+    "inbound": N_("Inbound messages"),
 }
 
 

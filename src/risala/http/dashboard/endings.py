@@ -13,7 +13,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
 from risala.http.web.routes import PageRoute
 
-DELETED: Final = N_("The organization is deleted. What it wrote is being taken out.")
+DELETED: Final = N_("The organization is deleted. Its data is being erased.")
 ACCOUNT_DELETED: Final = N_("Your account is deleted.")
 _ORGANIZATION: Final = "endings/organization.html"
 _ACCOUNT: Final = "endings/account.html"
@@ -38,7 +38,7 @@ async def ask_delete_account(visit: PageRequest) -> TrioResponse:
 
 async def delete_account(visit: PageRequest) -> TrioResponse:
     if visit.form.text("email").casefold() != visit.user.email.casefold():
-        faults = {"email": visit.words("This is not the address that you have here.")}
+        faults = {"email": visit.words("This is not the address of your account.")}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     try:
         await visit.perform("account.delete")

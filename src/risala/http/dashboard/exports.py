@@ -24,7 +24,7 @@ CHUNK_BYTES: Final = 256 * 1024
 """Bytes of the file in memory for each download."""
 FAULTS: Final = {
     "no room": N_("There is not enough room on our disk. Ask us, or try again later."),
-    "too large": N_("It would be too large. Ask us: we can hand it over in another way."),
+    "too large": N_("It would be too large. Ask us: we can give it to you in another way."),
     "broken": N_("Something failed on our side while it was written. Ask for it again."),
 }
 

@@ -17,10 +17,10 @@ from risala.http.web.pager import Pager, pager_of
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
 
-NOTED: Final = N_("It is noted: this number gets no more messages while opt-outs are heeded.")
+NOTED: Final = N_("Noted: this number gets no messages as long as opt-outs are respected.")
 TAKEN_BACK: Final = N_("The number may be written to again.")
 HEEDED: Final = N_("STOP ends your messages from now on.")
-IGNORED: Final = N_("STOP is not heeded any more.")
+IGNORED: Final = N_("STOP no longer has any effect.")
 PAGE: Final = 50
 _OPT_OUTS: Final = "inbound/opt_outs.html"
 

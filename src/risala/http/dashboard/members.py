@@ -18,8 +18,8 @@ from risala.http.web.routes import PageRoute
 
 INVITED: Final = N_("The invitation is on its way by e-mail.")
 WITHDRAWN: Final = N_("The invitation is withdrawn.")
-ROLE_CHANGED: Final = N_("The role is changed; it holds at once.")
-REMOVED: Final = N_("They are no member any more.")
+ROLE_CHANGED: Final = N_("The role is changed, and applies at once.")
+REMOVED: Final = N_("They are no longer a member.")
 _LIST: Final = "members/list.html"
 _INVITE: Final = "members/invite.html"
 _REMOVE: Final = "members/remove.html"

@@ -23,7 +23,7 @@ FAULTS: Final = {
     "taken": N_("This name is on your account already."),
 }
 MARKS: Final = {
-    "generic": N_("The name is generic: anybody could go by it. We refuse such names as a rule."),
+    "generic": N_("The name is generic: anybody could use it. We refuse such names as a rule."),
     "default": N_("The name resembles our own. We refuse such names as a rule."),
     "protected": N_(
         "The name resembles a bank, a network or an authority. We ask for a proof that it is yours."
@@ -89,7 +89,7 @@ async def ask(visit: PageRequest) -> TrioResponse:
     if fault is not None:
         return await visit.wrong("senders/new.html", {"name": fault}, given)
     if doubts and not form.ticked("sure"):
-        told = visit.words("Look once more at what speaks against the name.")
+        told = visit.words("Look again at the objections to the name.")
         return await visit.wrong("senders/new.html", {"": told}, given)
     try:
         await visit.ask_here(

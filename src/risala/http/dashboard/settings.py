@@ -15,7 +15,7 @@ from risala.http.web.languages import N_, Words
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
-SAVED: Final = N_("The settings are saved; they hold at once.")
+SAVED: Final = N_("The settings are saved, and apply at once.")
 _PAGE: Final = "settings/show.html"
 
 
@@ -67,12 +67,12 @@ def _stored(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, St
         ),
         "smart_encoding": _box(
             words,
-            words("Replace characters that would make a text Unicode and dearer"),
+            words("Replace characters that would make a text Unicode and more expensive"),
             is_ticked=organization["smartEncoding"],
         ),
         "lean_answers": _box(
             words,
-            words("Answer programs in the seven fields of a hosted service"),
+            words("Answer programs with the seven fields of a hosted service"),
             is_ticked=organization["leanAnswers"],
         ),
     }

@@ -124,13 +124,13 @@ def _verification(visit: PageRequest, session: Mapping[str, Any] | None) -> Step
     title = words("Verify a number")
     href = _at(visit, "verify/try", PageAccess.DEVELOPER)
     if session is None:
-        text = words("A code goes to a phone, and its reader types it in.")
+        text = words("A code goes to a phone, and its owner types it in.")
         return _step("", title, text, href, words("Try it"))
     number = visit.formats.tel8(session["to"])
     if session["status"] == "approved":
         when = visit.formats.ago(session["createdAt"])
         return _step("done", title, words("{number}, {when}", number=number, when=when), None, "")
-    text = words("A code went to {number}. Once it is typed in, this is done.", number=number)
+    text = words("A code went to {number}. Once it is typed in, this step is done.", number=number)
     return _step("waiting", title, text, href, words("Type the code"))
 
 
@@ -138,7 +138,7 @@ def _webhook(visit: PageRequest, hook: Mapping[str, Any] | None) -> Step:
     words = visit.words
     title = words("Receive a webhook")
     if hook is None:
-        text = words("So that your server learns what became of a message.")
+        text = words("So that your server knows what happened to a message.")
         href = _at(visit, "webhooks/new", PageAccess.DEVELOPER)
         return _step("", title, text, href, words("Set up"))
     if hook["deliveredAt"]:

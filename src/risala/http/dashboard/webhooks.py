@@ -27,9 +27,9 @@ CHANGED: Final = N_("The endpoint is changed.")
 DISABLED: Final = N_("The endpoint is disabled: nothing goes there from now on.")
 ENABLED: Final = N_("The endpoint receives again.")
 DELETED: Final = N_("The endpoint is deleted.")
-TESTED: Final = N_("The test event is on its way: it stands at the top of the deliveries.")
-REPLAYED: Final = N_("The delivery is made again.")
-ALL_REPLAYED: Final = N_("All deliveries that failed since then are made again.")
+TESTED: Final = N_("The test event is on its way: it is at the top of the deliveries.")
+REPLAYED: Final = N_("The delivery is sent again.")
+ALL_REPLAYED: Final = N_("All deliveries that have failed since then are sent again.")
 STATES: Final = ("failed", "pending", "delivered")
 """The filters of deliveries."""
 _SHOWN: Final = 25
@@ -89,16 +89,17 @@ def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
     found = faults_of(visit.words, error)
     if "signature_header" in found:
         found["signature_header"] = visit.words(
-            "The name of a header looks like {example}; some names are ours, and yours are taken.",
+            "The name of a header looks like {example}. Some names are reserved, and your own "
+            "headers cannot be used.",
             example=visit.code("X-Service-Signature"),
         )
     if "headers" in found:
         found["headers"] = visit.words(
-            "A header looks like {example}, one a line, at most ten; some names are ours.",
+            "A header looks like {example}. One a line, at most ten; some names are reserved.",
             example=visit.code("Authorization: Bearer …"),
         )
     elif visit.form.text("headers"):
-        found["headers"] = visit.words("Write the headers once more: no page shows them again.")
+        found["headers"] = visit.words("Write the headers again: they are not shown again.")
     return found
 
 
@@ -166,7 +167,7 @@ def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     return {
         "url": StoredField(words("Address"), endpoint.url),
         "description": StoredField(words("What it is for"), endpoint.description),
-        "notify": StoredField(words("Whom we tell when it is switched off"), endpoint.notify or ""),
+        "notify": StoredField(words("Who to notify when it is disabled"), endpoint.notify or ""),
         "signature_header": StoredField(
             words("Header of a second signature"), endpoint.signature_header or ""
         ),

@@ -21,35 +21,37 @@ from risala.http.web.routes import PageRoute
 
 STATES: Final = {
     "unread": ("pending", NC_("bank text", "Not read yet")),
-    "unmatched": ("failed", NC_("bank text", "Fits nothing")),
+    "unmatched": ("failed", NC_("bank text", "Matches nothing")),
     "waiting": ("waiting", NC_("bank text", "Waiting")),
     "noted": ("canceled", NC_("bank text", "Noted")),
     "credited": ("approved", NC_("bank text", "Credited")),
-    "dismissed": ("canceled", NC_("bank text", "Put away")),
+    "dismissed": ("canceled", NC_("bank text", "Set aside")),
 }
 """The badge and the word of each state."""
 WHYS: Final = {
     "no_method": N_("No payment method reads this SIM’s texts any more."),
     "foreign_sender": N_("It is not from the bank."),
     "foreign_centre": N_("It came by another service centre than the bank’s: it may be forged."),
-    "no_pattern": N_("There is no pattern that reads it."),
-    "repeated": N_("An earlier text told of the same reference."),
-    "no_balance": N_("Nobody has said yet what the account has, or the text does not tell."),
-    "balance": N_("Its balance does not go on from the last: one was lost, or this is false."),
+    "no_pattern": N_("No pattern can read it."),
+    "repeated": N_("An earlier text has the same reference."),
+    "no_balance": N_("The balance of the account is not known yet, or the text does not state it."),
+    "balance": N_(
+        "Its balance does not continue from the last one: a text was lost, or this one is false."
+    ),
     "credited_before": N_("Its reference was already credited."),
-    "by_operator": N_("Nothing is credited by itself here: you confirm each."),
+    "by_operator": N_("Nothing is credited automatically here: you confirm each payment."),
     "unclaimed": N_("No customer has claimed it yet."),
-    "several": N_("Several payments fit: confirm the right one."),
+    "several": N_("Several payments match: confirm the right one."),
     "payer_unchecked": N_("Its customer has not shown yet that the payer’s number is theirs."),
     "payer": N_("It was paid from another number than its customer’s: ask both."),
-    "amount": N_("Another amount came than its customer wanted to pay."),
+    "amount": N_("The amount is not what its customer wanted to pay."),
     "cap_payment": N_("It is more than texts may credit at once."),
-    "cap_organization": N_("Its organization has had as much as texts may credit in a day."),
-    "cap_day": N_("As much as texts may credit in a day is credited."),
+    "cap_organization": N_("Its organization has received as much as texts may credit in a day."),
+    "cap_day": N_("Texts have credited as much as they may in a day."),
 }
 """Why a text is not credited automatically."""
-DISMISSED: Final = N_("The text is put away.")
-RECONCILED: Final = N_("Texts go on from this balance.")
+DISMISSED: Final = N_("The text is set aside.")
+RECONCILED: Final = N_("Texts continue from this balance.")
 _LIST: Final = "bank/list.html"
 
 

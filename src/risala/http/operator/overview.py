@@ -20,8 +20,8 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
 PAGE: Final = "/operator/overview"
-SEEN: Final = N_("It is noted that you see to it.")
-MUTED: Final = N_("Nobody is told of it for this time; it stays on this page.")
+SEEN: Final = N_("Noted: you take care of it.")
+MUTED: Final = N_("No notices are sent during this time; it stays on this page.")
 MUTES: Final = (60, 240, 1440)
 """Minutes for which an alert may be silenced from this page."""
 WAITS_LONG_MS: Final = 30_000

@@ -42,13 +42,13 @@ FIELDS: Final = {"reference": N_("Reference"), "payer": N_("Paid from")}
 """The fields that customers enter, as operators call them."""
 REASONS: Final = (
     N_("No such payment is in the account."),
-    N_("The amount that came is another one."),
+    N_("The amount received is different."),
     N_("The reference is that of somebody else’s payment."),
 )
 """The most frequent reasons of a refusal, as suggestions."""
-CREDITED: Final = N_("The payment is credited, and its owners are told.")
+CREDITED: Final = N_("The payment is credited, and the owners are notified.")
 POLLED: Final = N_("The provider was asked.")
-REFUSED: Final = N_("The payment is refused, and its owners are told why.")
+REFUSED: Final = N_("The payment is refused, and the owners are notified of the reason.")
 OLD_MS: Final = 86_400_000
 """A payment that waits for longer than a day is late."""
 _LIST: Final = "payments/list.html"

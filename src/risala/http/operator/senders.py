@@ -24,15 +24,15 @@ STATES: Final = {
     "denied": NC_("requests", "Denied"),
 }
 MARKS: Final = {
-    "generic": N_("The name is generic: anybody could go by it."),
+    "generic": N_("The name is generic: anybody could use it."),
     "default": N_("It resembles {name}, our own name."),
     "protected": N_("It resembles {name}, which is a bank, a network or an authority."),
     "organization": N_("It resembles {name}, a name of {organization}."),
 }
 """Why a name wants a second look."""
-CLEARED: Final = N_("The name is cleared. It is approved by itself once the volume is reached.")
+CLEARED: Final = N_("The name is cleared. It is approved automatically once the volume is reached.")
 APPROVED: Final = N_("The name is approved. Messages leave with it from now on.")
-DENIED: Final = N_("The name is denied, and its organization is told why.")
+DENIED: Final = N_("The name is denied, and its organization is notified of the reason.")
 _LIST: Final = "senders/list.html"
 _ONE: Final = "senders/one.html"
 

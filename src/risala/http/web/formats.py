@@ -140,7 +140,7 @@ class Formats:
     def tel(self, number: str) -> Markup:
         """+222 36 12 34 56; a text that is no valid number is returned unchanged."""
         if number == FORGOTTEN:
-            return self.words("forgotten")
+            return self.words("erased")
         local = _local_part(number)
         if local is None:
             return as_markup(f'<bdi class="tel">{escape(number)}</bdi>')
@@ -149,7 +149,7 @@ class Formats:
     def tel8(self, number: str) -> Markup:
         """36 12 34 56, for a tight list."""
         if number == FORGOTTEN:
-            return self.words("forgotten")
+            return self.words("erased")
         local = _local_part(number)
         text = number if local is None else _in_pairs(local)
         return as_markup(f'<bdi class="tel">{escape(text)}</bdi>')

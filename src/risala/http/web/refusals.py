@@ -70,8 +70,8 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
         "again."
     ),
     errors.Unavailable: N_("The service cannot do this right now. Try again in a moment."),
-    errors.NotFound: N_("There is no such thing in this organization."),
-    errors.Forbidden: N_("This is not for your role."),
+    errors.NotFound: N_("This does not exist in this organization."),
+    errors.Forbidden: N_("Your role does not allow this."),
 }
 """Sentences by the kind of a refusal; the most derived one decides."""
 
@@ -158,7 +158,7 @@ class RoleTooLow(errors.Forbidden):
     """A page or a form that the reader's role does not reach."""
 
     def __init__(self, access: PageAccess) -> None:
-        super().__init__("This is not for your role.")
+        super().__init__("Your role does not allow this.")
         self.access = access
 
 
@@ -190,15 +190,15 @@ def waiting(words: Words, seconds: int) -> Markup:
     """Too often: and when again."""
     if seconds < 120:
         return words.counted(
-            "That was too often. Try again in {n} second.",
-            "That was too often. Try again in {n} seconds.",
+            "Too many attempts. Try again in {n} second.",
+            "Too many attempts. Try again in {n} seconds.",
             seconds,
             n=seconds,
         )
     minutes = -(-seconds // 60)
     return words.counted(
-        "That was too often. Try again in {n} minute.",
-        "That was too often. Try again in {n} minutes.",
+        "Too many attempts. Try again in {n} minute.",
+        "Too many attempts. Try again in {n} minutes.",
         minutes,
         n=minutes,
     )

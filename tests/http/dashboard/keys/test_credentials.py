@@ -23,7 +23,7 @@ async def test_the_page_of_keys_lists_those_that_hold(owner, gateway):
     assert "morse-1" in page.text
     assert "former" not in page.text
     gateway.credentials = []
-    assert "sign in by a name and a password" in (await owner.get("/app/org_1/keys")).text
+    assert "sign in with a name and a password" in (await owner.get("/app/org_1/keys")).text
 
 
 async def test_a_password_is_shown_once(owner, gateway):

@@ -40,7 +40,7 @@ async def test_the_log_is_filtered_and_goes_on_by_its_cursors(owner, gateway):
     assert given["before"] == cursor
     assert not {"status", "path"} & given.keys()
     page = await owner.get(f"{HERE}?status=2xx&path=/api/sms/batch")
-    assert "No request fits these filters" in page.text
+    assert "No request matches these filters" in page.text
 
 
 async def test_a_key_without_requests_says_what_appears_there(owner, gateway):
@@ -138,7 +138,7 @@ async def test_a_publishable_key_has_origins_too(owner, gateway):
     ("error", "told"),
     [
         (Invalid("allowed_addresses", "invalid_ip_address", "No."), "An address looks like"),
-        (EditConflict("amina"), "This stands now"),
+        (EditConflict("amina"), "Present values"),
     ],
 )
 async def test_what_is_refused_stays_typed(owner, gateway, error, told):
@@ -180,10 +180,10 @@ async def test_an_overlap_that_nobody_offered_is_a_day(owner, gateway):
 async def test_a_key_that_nobody_uses_is_marked(owner, gateway):
     gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS - 47 * DAY_MS))
     page = await owner.get(HERE)
-    assert "Nobody has used it for" in page.text
+    assert "It has not been used for" in page.text
     assert "47</bdi> days" in page.text
     gateway.keys["key_1"] = key(1, lastUsedAt=iso(AT_MS - DAY_MS))
-    assert "Nobody has used it for" not in (await owner.get(HERE)).text
+    assert "It has not been used for" not in (await owner.get(HERE)).text
 
 
 async def test_disable_comes_back_to_the_page(owner, gateway):

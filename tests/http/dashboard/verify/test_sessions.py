@@ -70,7 +70,7 @@ async def test_the_first_list_says_what_it_is_for(owner, gateway):
     page = await owner.get(LIST)
     assert "No code yet" in page.text
     assert 'class="filters"' not in page.text
-    assert "No session fits" in (await owner.get(f"{LIST}?status=expired")).text
+    assert "No session matches" in (await owner.get(f"{LIST}?status=expired")).text
 
 
 async def test_codes_behind_many_others_are_a_page_away(owner, gateway):

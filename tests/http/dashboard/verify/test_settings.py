@@ -127,7 +127,7 @@ async def test_a_form_with_a_fault_stays_one_of_the_version_that_was_seen(owner,
     gateway.verify["version"] = 9
     page = await owner.submit(form, PAGE, FIELDS)
     assert page.field("version") == "4"
-    assert "This stands now" not in page.text
+    assert "Present values" not in page.text
 
 
 async def test_a_viewer_sees_and_does_not_do(reader_as):

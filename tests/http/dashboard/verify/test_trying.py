@@ -79,6 +79,6 @@ async def test_a_refusal_is_told_and_the_form_is_kept(owner, gateway):
 async def test_a_session_that_is_over_takes_no_code(owner, gateway):
     gateway.answers["verify.get"] = session(1)
     page = await owner.get(f"{PAGE}?id={SESSION_ID}1")
-    assert "This session is over" in page.text
+    assert "This session has ended" in page.text
     assert 'name="code"' not in page.text
     assert (await owner.get(f"{PAGE}?id={SESSION_ID}1&mode=test")).status == 404

@@ -87,7 +87,7 @@ class ApiKey:
         str | None,
         AUDITED,
         Label(N_("Contact")),
-        Hint(N_("Whom to ask about this key: a name, an address, a number.")),
+        Hint(N_("Who to contact about this key: a name, an address, a number.")),
         Maximum(CONTACT_MAX),
     ] = None
 

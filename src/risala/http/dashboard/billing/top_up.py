@@ -16,7 +16,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 
-CLAIMED: Final = N_("Thank you. We compare it with the account, and credit it then.")
+CLAIMED: Final = N_("Thank you. We check that it has arrived in our account, then credit it.")
 CODE_SENT: Final = N_("A code is on its way.")
 _PAGE: Final = "billing/payment.html"
 _ENTERED: Final = "entered"

@@ -24,7 +24,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.segment import count, part_capacity, whole_capacity
 
-CANCELED: Final = N_("The message is canceled, and its price given back.")
+CANCELED: Final = N_("The message is canceled, and its price refunded.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
 
 

@@ -24,7 +24,7 @@ from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
 
-CANCELED: Final = N_("The session is over: its code is worth nothing any more.")
+CANCELED: Final = N_("The session has ended: its code no longer works.")
 STATES: Final = {
     "pending": NC_("state", "Pending"),
     "approved": NC_("state", "Approved"),
@@ -35,7 +35,7 @@ REASONS: Final = {
     "max_attempts": N_("Too many wrong codes were entered."),
     "expired": N_("The time ran out before the right code was entered."),
     "delivery_failed": N_("The SMS with the code could not be sent."),
-    "canceled": N_("Somebody of yours ended it."),
+    "canceled": N_("A member of your organization ended it."),
 }
 """Why a session ended without being approved."""
 FIELDS: Final = ("q", "status", "since", "until", "before", "after")

@@ -16,22 +16,22 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 
-APPLIED: Final = N_("The service goes by the file as it is now.")
+APPLIED: Final = N_("The service now uses the file.")
 KINDS: Final = {
     "added": N_("new"),
     "changed": N_("changed"),
-    "removed": N_("taken out"),
+    "removed": N_("removed"),
 }
 EFFECTS: Final = {
     "starts": N_("It connects at once."),
     "leaves": N_(
-        "It is given nothing new, finishes what it began, and is disconnected a minute later."
-        " Receipts that come for it still find their messages."
+        "It gets nothing new, finishes what it began, and is disconnected a minute later. Receipts "
+        "that come for it still find their messages."
     ),
     "restarts": N_(
-        "It is given nothing new, finishes what it began, and connects anew by the new settings."
+        "It gets nothing new, finishes what it began, and reconnects with the new settings."
     ),
-    "at_once": N_("It goes on, and obeys at once."),
+    "at_once": N_("It continues, and obeys at once."),
     "none": N_("Nothing changes: it is disabled."),
 }
 _CHANGES: Final = f"{PAGE}/changes"

@@ -16,7 +16,7 @@ COMMANDS: Final = (
 )
 """The descriptions of a driver's commands."""
 FACTS: Final = {
-    "attention": N_("To see to"),
+    "attention": N_("Needs attention"),
     "again_s": N_("Next try, in seconds"),
     "bind": N_("Bind"),
     "command_status": N_("Status of the bind"),

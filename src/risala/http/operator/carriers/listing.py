@@ -24,10 +24,10 @@ from risala.sms.address import normalise_number
 
 PAGE: Final = "/operator/carriers"
 DONE: Final = {
-    "pause": (state.PAUSE, N_("Paused: nothing goes this way until it is resumed.")),
+    "pause": (state.PAUSE, N_("Paused: nothing is sent this way until it is resumed.")),
     "resume": (state.RESUME, N_("It takes messages again.")),
     "drain": (state.DRAIN, N_("It takes nothing new, and finishes what it has begun.")),
-    "reconnect": (state.RECONNECT, N_("It connects anew.")),
+    "reconnect": (state.RECONNECT, N_("It reconnects.")),
 }
 UNSERVED_MAX: Final = 30
 """The maximum of listed prefixes without a carrier; a plan without gaps has none."""

@@ -22,8 +22,8 @@ from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
-CHANGED: Final = N_("It holds at once, and until you end it here.")
-ENDED: Final = N_("The settings file holds again.")
+CHANGED: Final = N_("It applies at once, until you undo it here.")
+ENDED: Final = N_("The settings file applies again.")
 WHY_UNMATCHED: Final = {
     "unknown": N_("no message has this id"),
     "recipient": N_("the id is of a message to another number"),

@@ -17,17 +17,17 @@ _PLAIN: Final = {
     "up_without_receipts": N_(
         "It is connected but gives no delivery reports, so its messages stay “sent”."
     ),
-    "paused": N_("Paused: nothing goes this way until it is resumed."),
+    "paused": N_("Paused: nothing is sent this way until it is resumed."),
     "driver_fault": N_("Its driver failed; it is started again."),
     "sim_denied": N_("The network refuses the SIM."),
     "searching": N_("The modem looks for its network."),
-    "needs_a_hand": N_("It needs a hand: it does not connect by itself."),
+    "needs_a_hand": N_("It needs your help: it does not connect by itself."),
     "link_down": N_("The link is down."),
-    "not_running": N_("The service does not run it."),
+    "not_running": N_("The service is not running it."),
     "disabled": N_("It is disabled in the settings."),
     "chosen": N_("It takes the message."),
     "shares": N_("It shares these numbers, and would take it in its turn."),
-    "later": N_("It comes after: what stands before it takes the message."),
+    "later": N_("It comes later: a carrier before it takes the message."),
     "other_numbers": N_("It serves other numbers."),
 }
 
@@ -78,7 +78,7 @@ def _refused_for_good(formats: Formats, status: object, **_: object) -> Markup:
 
 def _quota(formats: Formats, limit: int) -> Markup:
     return formats.words(
-        "Today’s quota of {n} parts is used up; it goes on tomorrow.",
+        "Today’s quota of {n} parts is used up; it continues tomorrow.",
         n=formats.num(limit),
     )
 

@@ -13,7 +13,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.routes import PageRoute
 
-CREATED: Final = N_("The organization is created. Add somebody who owns it.")
+CREATED: Final = N_("The organization is created. Add an owner.")
 STATES: Final = {
     "active": NC_("organization", "Active"),
     "suspended": NC_("organization", "Suspended"),

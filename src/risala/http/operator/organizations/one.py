@@ -21,7 +21,7 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 
-SAVED: Final = N_("Saved; it holds from the next message on.")
+SAVED: Final = N_("Saved; it applies from the next message on.")
 SUSPENDED: Final = N_("The organization is suspended.")
 RESUMED: Final = N_("The organization may send again.")
 ADDED: Final = N_("They are a member now.")

@@ -28,7 +28,7 @@ KINDS: Final = {
     "quota_low": NC_("alert", "Quota nearly used"),
     "disk_low": NC_("alert", "Disk nearly full"),
     "backup_old": NC_("alert", "Backup too old"),
-    "inbound_unserved": NC_("alert", "Inbound number of nobody"),
+    "inbound_unserved": NC_("alert", "Inbound number without an organization"),
     "numbers_unserved": NC_("alert", "Numbers without a carrier"),
     "sign_in_failing": NC_("alert", "Sign-ins fail"),
     "errors": NC_("alert", "Errors"),
@@ -37,7 +37,7 @@ KINDS: Final = {
     "standby_behind": NC_("alert", "Standby behind"),
 }
 STATES: Final = {"": None, "open": True, "over": False}
-UNMUTED: Final = N_("They are told of again.")
+UNMUTED: Final = N_("Notices are sent again.")
 ROWS: Final = 50
 _PAGE: Final = "/operator/system/alerts"
 

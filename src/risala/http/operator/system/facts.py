@@ -20,7 +20,7 @@ RULES: Final = {
     "texts": N_("Texts of messages"),
     "timelines": N_("Timelines of messages"),
     "events": N_("Events and their deliveries"),
-    "inbound": N_("Messages that came in"),
+    "inbound": N_("Inbound messages"),
 }
 BACKUP_OLD_MS: Final = 2 * 86_400_000
 """With one backup a day, an older one means that one was missed."""

@@ -69,7 +69,7 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
         return signed_in(visit, result, target)
     asked = people.pending(visit.cookie)
     if asked is None or not result.attempts_left:
-        gone = visit.words("That code does not work any more. Ask for a new one.")
+        gone = visit.words("That code no longer works. Ask for a new one.")
         return await visit.wrong(_EMAIL, {TOP: gone}, _email_values(visit, target))
     wrong = visit.words.counted(
         "That is not the code. {n} try is left.",
@@ -83,7 +83,7 @@ async def _finish(visit: PageRequest, target: str | None) -> TrioResponse:
 async def _refused(visit: PageRequest, error: EngineError, target: str | None) -> TrioResponse:
     faults = _too_often(visit, error)
     if isinstance(error, Forbidden):
-        faults = {TOP: visit.words("No new accounts are made here at the moment.")}
+        faults = {TOP: visit.words("No new accounts can be created here at the moment.")}
     asked = visit.site.gateway.people.pending(visit.cookie)
     if asked is None:
         return await visit.wrong(_EMAIL, faults, _email_values(visit, target))

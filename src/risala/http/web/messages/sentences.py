@@ -53,7 +53,7 @@ _WAITS: Final = {
     "retry": N_("It waits for its next attempt."),
 }
 _WAITS_UNTIL: Final = {
-    "quota": N_("It waits until {time} for {carrier}, whose quota is used up."),
+    "quota": N_("It waits until {time} for {carrier}: its quota is used up."),
     "faults": N_("It waits: {carrier} failed too often and gets no messages until {time}."),
     "scheduled": N_("It is scheduled for {time}."),
     "retry": N_("It waits until {time} for its next attempt."),
