@@ -23,7 +23,7 @@ DISK: Final = (
             ),
             "doctor": (
                 "Nothing is accepted: the disk that holds the database is full. "
-                "Make room: the service goes on by itself.",
+                "Free some space. The service recovers by itself.",
             ),
         },
         "by itself, with the first write that holds; it is tried every second",

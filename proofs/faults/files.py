@@ -91,9 +91,9 @@ START: Final = (
         "it has a migration that this version does not know",
         {
             _SERVE: (
-                "exit 1: The database DIR/risala.db cannot be opened: the database was written by "
-                "a newer Risala (it has 'm999_of_tomorrow'); install that version or restore an "
-                "older backup.",
+                "exit 1: The database DIR/risala.db cannot be opened: the database was written "
+                "by a newer Risala (it has 'm999_of_tomorrow'). Install that version, or "
+                "restore an older backup.",
             )
         },
         "by a start of the newer version",
@@ -111,7 +111,7 @@ START: Final = (
         "damaged_at_start",
         "The database's first page is damaged",
         "the bytes behind the header are written over",
-        {_SERVE: ("exit 1: The database DIR/risala.db is damaged; restore a backup.",)},
+        {_SERVE: ("exit 1: The database DIR/risala.db is damaged. Restore a backup.",)},
         "by a start with a database that is whole",
         "Restore a backup.",
     ),
@@ -193,7 +193,7 @@ START: Final = (
         "renames_fail_at_start",
         "Files cannot be renamed at the start",
         "each renaming in the directory is answered EIO, where there is no server key yet",
-        {_SERVE: ("exit 1: DIR/server.key cannot be made: Input/output error.",)},
+        {_SERVE: ("exit 1: DIR/server.key cannot be created: Input/output error.",)},
         "by the next start",
         "See to the disk (`dmesg`).",
     ),

@@ -43,10 +43,11 @@ MACHINE: Final = (
             ),
             "log": (
                 "machine.lacks: threads",
-                "requests.not_logged: The machine has no more threads.",
+                "requests.not_logged: The machine has run out of threads.",
             ),
             "doctor": (
-                "Requests are not logged, and all else goes on: The machine has no more threads.",
+                "Requests are not logged, and all else goes on: The machine has run out of "
+                "threads.",
             ),
         },
         "by itself: what sends has its threads from the start on",

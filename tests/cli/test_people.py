@@ -60,7 +60,7 @@ def test_a_link_is_on_stdout_alone(run):
     (line,) = made.stdout.splitlines()
     assert line.startswith("http://127.0.0.1:8080/sign-in/link/")
     assert "The service is not running" in made.stderr
-    assert "is no operator" in run("user", "sign-in", A, "--console", ends=1).stderr
+    assert "is not an operator" in run("user", "sign-in", A, "--console", ends=1).stderr
     assert "There is no user" in run("user", "sign-in", B, ends=1).stderr
 
 

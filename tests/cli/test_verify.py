@@ -139,7 +139,7 @@ class TestConfig:
             (("--template-fr", "rien"), "fr"),
             (("--sender", "Unknown"), "approved"),
             (("--origin", "https://shop.example"), "host name"),
-            (("--app-hash", "short"), "11 characters"),
+            (("--app-hash", "short"), "11 base64 characters"),
         ],
     )
     def test_a_fault_is_named_and_changes_nothing(self, run, arguments, word):

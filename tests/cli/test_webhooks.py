@@ -100,7 +100,10 @@ def test_without_a_service_a_test_event_waits(webhook):
     ("arguments", "sentence"),
     [
         (["create", "http://example.com/"], "A webhook's URL begins with https://."),
-        (["create", "https://10.0.0.1/"], "10.0.0.1 is private and is not called."),
+        (
+            ["create", "https://10.0.0.1/"],
+            "Webhooks are not sent to 10.0.0.1, because it is private.",
+        ),
         (["create", "https://example.com/", "--type", "sms.gone"], "`types` are of these"),
         (["show", "whe_1"], "There is no webhook endpoint whe_1."),
         (["replay", "whe_1", "evt_1"], "There is no webhook endpoint whe_1."),

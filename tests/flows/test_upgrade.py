@@ -13,7 +13,7 @@ from old_books import write_old_books
 from patience import until
 
 pytestmark = pytest.mark.slow
-BEGUN = "The database is being brought over"
+BEGUN = "The database is being upgraded"
 TOLD = {
     "messages": "id, organization_id, status, body, recipient, price, created_at, delivered_at",
     "timeline": "message_id, n, at, status, carrier, raw, kind, details",

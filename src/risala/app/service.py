@@ -339,7 +339,7 @@ def _build_drivers(
 ) -> Mapping[str, Driver]:
     """The drivers of all configured carriers, and of the one that test keys go through."""
     if any(carrier.name == TEST_CARRIER.name for carrier in carriers):
-        text = "is the name of the built-in carrier of test keys; choose another"
+        text = "is the name of the built-in carrier for test keys; choose another name"
         raise ConfigError([Fault("carriers.name", text, "carriers")])
     drivers: dict[str, Driver] = {
         carrier.name: plugins.build_driver(carrier) for carrier in carriers if carrier.enabled

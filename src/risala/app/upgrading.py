@@ -60,7 +60,7 @@ async def upgrade_while_answering(
         return
     watch = UpgradeWatch()
     where = f"{addresses[0].url}/readyz"
-    print(f"The database is being brought over to this version; {where} tells how far it is.")
+    print(f"The database is being upgraded to this version. {where} shows the progress.")
     sys.stdout.flush()
     over = trio.Event()
     http = settings.http.model_copy(update={"graceful_stop_s": GRACE_S})

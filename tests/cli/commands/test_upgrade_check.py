@@ -51,7 +51,7 @@ def test_rows_that_have_to_move_are_counted_and_nothing_is_changed(risala, data)
     code, found = checked(risala)
     assert code == 0
     assert "m024_slim" in found["schema"][1]
-    assert "messages have to move" in found["time"][1]
+    assert "messages must be moved" in found["time"][1]
     assert "MB of free disk" in found["disk"][1]
     assert hashlib.sha256((data / "risala.db").read_bytes()).hexdigest() == before
 

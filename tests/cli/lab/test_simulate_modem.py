@@ -133,7 +133,7 @@ def test_a_scenario_is_played_and_a_port_by_tcp(modem, tmp_path):
         (("--quirk", "hang=x"), 2, "'x' is no percentage"),
         (("--listen", "here"), 2, "--listen wants HOST:PORT"),
         (("--link", "/"), 1, "is there already, and is no link"),
-        (("--link", "/nowhere/modem"), 1, "cannot be made"),
+        (("--link", "/nowhere/modem"), 1, "cannot be created"),
         (("--listen", "192.0.2.1:1"), 1, "The port cannot be opened"),
     ],
 )

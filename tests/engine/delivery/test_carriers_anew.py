@@ -401,7 +401,7 @@ async def test_what_was_looked_at_is_what_is_applied(open_file, carrier, quick):
         file.write(carrier("a", weight=2))
         seen = (await preview(house))["hash"]
         file.write(carrier("a", weight=3))
-        with pytest.raises(Conflict, match="look again"):
+        with pytest.raises(Conflict, match="Look again"):
             await apply(house, seen)
         assert house.engine._board.lanes["a"].carrier.weight == 1
         told = await apply(house)

@@ -71,7 +71,8 @@ async def test_what_is_offered_and_what_was_asked_is_shown(ask, quick):
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"), [(("no",), "The carrier says no."), (("bug",), "the log has the cause")]
+    ("words", "sentence"),
+    [(("no",), "The carrier says no."), (("bug",), "See the log for the cause")],
 )
 async def test_a_refusal_and_a_bug_are_sentences(ask, words, sentence, quick):
     with pytest.raises(Conflict, match=sentence) as caught:

@@ -81,7 +81,7 @@ def test_what_is_no_driver_is_told_of_too(plugins, who):
     watch = LoopWatch(LoopsClock(), lambda frame: Suspicion((), frame, plugins))
     watch._beat_s = 100.0
     (told,) = look(watch, 100 + BLOCKED_S)
-    assert told["text"].startswith(f"{who} holds up the whole service")
+    assert told["text"].startswith(f"{who} blocks the whole service")
 
 
 def test_a_loop_whose_thread_is_gone_is_no_longer_looked_at(watch):

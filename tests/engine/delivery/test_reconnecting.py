@@ -36,7 +36,7 @@ async def test_the_driver_connects_anew_and_goes_on(open_house, quick):
         assert driver.runs == [0, 1]
         told = await house.gateway.perform("carriers.show", {"carrier": "fake"})
         assert told["last_error"] is None
-        assert any("connect anew" in line["text"] for line in told["trace"])
+        assert any("asked it to reconnect" in line["text"] for line in told["trace"])
 
 
 async def test_an_answer_that_is_on_its_way_is_waited_for(open_house, quick):

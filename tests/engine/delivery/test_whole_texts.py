@@ -182,7 +182,7 @@ async def test_a_part_that_a_customer_cut_is_never_given_to_it(open_house, quick
         assert driver.submitted == []
         view, timeline = house.gateway.show_message(message_id)
         assert view.error_code == "UNSUPPORTED"
-        assert "The carrier takes whole texts, and this is a part of one." in " ".join(
+        assert "The carrier accepts only whole texts, and this is a part of one." in " ".join(
             map(sentence, timeline)
         )
         assert await house.balance() == "1000.00"

@@ -147,11 +147,17 @@ FAULTS = {
     "hangs": (trio.sleep_forever, "It took longer than 1 s."),
     "none": (lambda: _give(None), "It did not give a verdict on each message."),
     "few": (lambda: _give([]), "It did not give a verdict on each message."),
-    "junk": (lambda: _give([True]), "It gave something that is no verdict."),
-    "empty": (lambda: _give([PolicyRewrite(text="")]), "What it writes cannot be sent: a text has"),
-    "nul": (lambda: _give([PolicyRewrite(text="\0")]), "What it writes cannot be sent: its text"),
+    "junk": (lambda: _give([True]), "It returned something that is not a verdict."),
+    "empty": (
+        lambda: _give([PolicyRewrite(text="")]),
+        "Its rewritten text cannot be sent: a text has",
+    ),
+    "nul": (
+        lambda: _give([PolicyRewrite(text="\0")]),
+        "Its rewritten text cannot be sent: its text",
+    ),
     "long": (lambda: _give([PolicyRewrite(sender="A" * 99)]), "What it writes cannot be sent: "),
-    "unknown": (lambda: _give([PolicyRewrite(sender="SHOP")]), "Its sender may not be used."),
+    "unknown": (lambda: _give([PolicyRewrite(sender="SHOP")]), "Its sender is not allowed."),
 }
 
 

@@ -96,7 +96,7 @@ async def test_a_claim_holds_where_no_code_can_be_sent(open_shop, quick):
         await shop.operate("org.suspend", organization_id=opened.codes)
         claimed = await shop.claim(await shop.begin(), payer=NUMBER)
         assert (claimed["reference"], claimed["payer"]["state"]) == ("BK-7710342", "unsent")
-        with pytest.raises(Unavailable, match="No code can be sent now"):
+        with pytest.raises(Unavailable, match="The code cannot be sent now"):
             await shop.do("payment.send_code", payment_id=claimed["id"])
         await shop.operate("org.resume", organization_id=opened.codes)
         again = await shop.do("payment.send_code", payment_id=claimed["id"])

@@ -101,7 +101,7 @@ def test_a_mark_says_whose_name_it_is(new_sender):
     ]
     resembling = "It resembles"
     assert marker.marks(new_sender("Acme"), owned) == [
-        Mark("generic", "It is a generic name, which anybody could go by."),
+        Mark("generic", "It is a generic name that anybody could use."),
         Mark("default", f"{resembling} 'ACME', the service's own sender.", "ACME"),
         Mark(
             "organization",

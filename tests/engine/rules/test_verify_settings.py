@@ -33,11 +33,15 @@ def test_a_number_is_within_its_bounds(name):
     [
         ({"code_length": "six"}, "code_length", "valid integer"),
         ({"colour": "red"}, "colour", "`colour`: there is no such setting."),
-        ({"language": "de"}, "language", "`language`: 'de' is no language of ours: en, fr, ar."),
+        (
+            {"language": "de"},
+            "language",
+            "`language`: 'de' is not a supported language. Use one of: en, fr, ar.",
+        ),
         (
             {"templates": {"de": "{{code}}"}},
             "templates",
-            "`templates`: 'de' is no language of ours: en, fr, ar.",
+            "`templates`: 'de' is not a supported language. Use one of: en, fr, ar.",
         ),
         ({"template": "no"}, "template", "`template`: The template must contain {{code}}."),
         (
@@ -48,7 +52,7 @@ def test_a_number_is_within_its_bounds(name):
         (
             {"app_hashes": ["FA+9qCX9VSu", "short"]},
             "app_hashes",
-            "`app_hashes`: An app hash has 11 characters of base64.",
+            "`app_hashes`: An app hash has 11 base64 characters.",
         ),
         (
             {"origins": ["example.com", "Example.com"]},

@@ -340,7 +340,7 @@ class TestVersion:
         assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)
 
     def test_a_service_that_is_at_it_says_how_far_it_is(self, old):
-        sentence = "The database is being brought over to this version: moving rows, 43 %."
+        sentence = "The database is being upgraded to this version: moving rows, 43 %."
         busy = replace(old, running=True, pid=7, upgrading=sentence)
         assert found(busy, "service") == Finding("service", Grade.WARN, sentence)
         names = {check.name for check in examine(busy, silent)}

@@ -35,7 +35,7 @@ def test_what_the_service_could_not_ship_is_a_failure_however_young_the_copy_is(
 
 def test_a_directory_without_a_copy_or_with_rubbish_is_warned_of(tmp_path):
     (told,) = finding(tmp_path, NOW_MS, running=True)
-    assert (told.state, "no whole copy" in told.text) == (Grade.WARN, True)
+    assert (told.state, "no complete copy" in told.text) == (Grade.WARN, True)
     (tmp_path / pieces.SHIPPED).write_text("{")
     (told,) = finding(tmp_path, NOW_MS, running=True)
     assert told.state is Grade.WARN

@@ -130,7 +130,7 @@ async def test_a_full_line_is_refused_with_a_word_and_drains(open_house, quick, 
         async with trio.open_nursery() as nursery:
             for _ in range(LINE_MAX + 3):
                 nursery.start_soon(guess)
-        refusal = "Too many guesses at this code wait already. Send again in a moment."
+        refusal = "Too many checks of this code are already waiting. Try again in a moment."
         assert answers == {"False": LINE_MAX, refusal: 3}
         assert row(house, verification_id).attempts == 5
 

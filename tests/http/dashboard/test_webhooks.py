@@ -199,7 +199,7 @@ async def test_why_it_is_disabled_is_told(owner, gateway):
 
 async def test_a_refusal_without_a_field_is_told(owner, gateway):
     page = await owner.get(ONE)
-    gateway.refuse = Conflict("The endpoint is disabled; enable it first.")
+    gateway.refuse = Conflict("The endpoint is disabled. Enable it first.")
     assert (await owner.submit(page, f"{ONE}/test")).status == 409
 
 

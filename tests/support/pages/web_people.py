@@ -333,7 +333,7 @@ class FakePayments:
         await trio.lowlevel.checkpoint()
         found = self.playable(payment_id)
         if card != "4242424242424242":
-            raise Invalid("card", "no_test_card", "It is no card of the sandbox.")
+            raise Invalid("card", "no_test_card", "This is not a sandbox card.")
         self.given[payment_id]["state"] = "confirmed"
         return found
 

@@ -86,7 +86,9 @@ class Accounts:
             known = self._find(digest)
         key, principal, until = known
         if until is not None and self._clock.now_ms() >= until:
-            raise Unauthorized("The API key was rotated: this value of it is over.")
+            raise Unauthorized(
+                "The API key was rotated, and this old value no longer works. Use the new value."
+            )
         if not key.enabled:
             raise Unauthorized("The API key is disabled.")
         if self.organization(key.organization_id).status != "active":
@@ -381,7 +383,7 @@ class Accounts:
 def _organization_name(name: str) -> str:
     name = " ".join(name.split())
     if not name:
-        raise Invalid("name", "invalid_name", f"A name has 1 to {NAME_MAX} characters.")
+        raise Invalid("name", "invalid_name", f"A name must have 1 to {NAME_MAX} characters.")
     refuse_unsafe_name(name)
     return name
 
@@ -393,14 +395,14 @@ def refuse_unsafe_name(name: str | None) -> None:
         Invalid: it is too long, has a link, or marks that make it read otherwise.
     """
     if name is not None and len(name) > NAME_MAX:
-        raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        raise Invalid("name", "invalid_name", f"A name can have at most {NAME_MAX} characters.")
     if fault := name_fault(name or ""):
         raise Invalid("name", "unsafe_name", fault)
 
 
 def _refuse_origins_of_secrets(key_type: KeyType, origins: tuple[str, ...] | None) -> None:
     if origins is not None and key_type is not KeyType.PUBLISHABLE:
-        text = "A secret key has no allowed origins: it never belongs in a browser."
+        text = "A secret key cannot have allowed origins. Never use it in a browser."
         raise Invalid("allowed_origins", "not_publishable", text)
 
 

@@ -50,7 +50,7 @@ SALT_BYTES: Final = 16
 _SCRYPT: Final = {"n": 1 << 14, "r": 8, "p": 1, "dklen": 32, "maxmem": 64 << 20}
 """16 MB and some 50 ms a guess: of eight random characters, with 10^14 possibilities, only a
 negligible part can be tried."""
-_REVOKED: Final = "The credential is unknown or revoked, or its password is another."
+_REVOKED: Final = "The credential is unknown or revoked, or the password is wrong."
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class Credentials:
             Conflict: the username is taken.
         """
         if not FACE.fullmatch(face):
-            raise Invalid("face", "invalid_face", "There is no face of this name.")
+            raise Invalid("face", "invalid_face", "There is no face with this name.")
         refuse_unsafe_name(name)
         if username is not None and (text := username_fault(face, username)):
             raise Invalid("username", "invalid_username", text)

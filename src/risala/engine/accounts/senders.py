@@ -99,7 +99,10 @@ class Senders:
         if fault:
             raise Invalid("name", "invalid_sender", fault)
         if fold_sender(name) == self._default:
-            text = "This is the service's own sender; everybody may use it."
+            text = (
+                "This is the default sender of the service. Every organization may use it "
+                "without a request."
+            )
             raise Invalid("name", "invalid_sender", text)
         if not description.strip() or len(description) > DESCRIPTION_MAX:
             text = f"Describe the intended use in 1 to {DESCRIPTION_MAX} characters."
@@ -144,7 +147,7 @@ class Senders:
         text = REASONS.get(reason)
         if text is None:
             known = ", ".join(REASONS)
-            raise Invalid("reason", "invalid_reason", f"A reason is one of: {known}.")
+            raise Invalid("reason", "invalid_reason", f"The reason must be one of: {known}.")
         stamp = Stamp(self._clock.now_ms())
         try:
             return await self._stored.deny(sender_id, text, stamp, by=by)

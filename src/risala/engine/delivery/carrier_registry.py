@@ -152,8 +152,10 @@ class CarrierRegistry:
             raise NotFound(f"There is no carrier {carrier!r}.")
         async with self._turn:
             if lane.standing.gate is Gate.LEAVING:
-                raise Conflict(f"{carrier} finishes what it has begun, and ends then.")
-            lane.standing.note("the operator lets it connect anew")
+                raise Conflict(
+                    f"{carrier} is being removed: it finishes its current messages, then stops."
+                )
+            lane.standing.note("the operator asked it to reconnect")
             with lane.resting():
                 with trio.move_on_after(RECONNECT_S):
                     await lane.wait_answers()

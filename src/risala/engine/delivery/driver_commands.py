@@ -58,13 +58,19 @@ class DriverCommands:
         )
         if name not in offered or not isinstance(driver, Commandable):
             known = ", ".join(offered) or "none"
-            raise Invalid("command", "unknown_command", f"{carrier} has the commands: {known}.")
+            raise Invalid(
+                "command",
+                "unknown_command",
+                f"{carrier} has no such command. Its commands are: {known}.",
+            )
         if len(arguments) > ARGUMENTS_MAX or any(
             len(each) > ARGUMENT_CHARACTERS_MAX for each in arguments
         ):
-            raise Invalid("arguments", "too_long", "These are too many or too long arguments.")
+            raise Invalid(
+                "arguments", "too_long", "There are too many arguments, or they are too long."
+            )
         if carrier in self._busy:
-            raise Conflict(f"{carrier} is busy with another command; ask again in a moment.")
+            raise Conflict(f"{carrier} is busy with another command. Try again in a moment.")
         if self._closed:
             raise Conflict(_STOPPING)
         return driver
@@ -110,4 +116,4 @@ async def _ask(
         raise Conflict(f"{carrier} did not answer within {COMMAND_S:.0f} seconds.") from None
     except Exception as error:  # a driver's bug is logged and affects nothing else
         log.exception("driver.command_failed", carrier=carrier, command=name)
-        raise Conflict(f"The driver of {carrier} failed; the log has the cause.") from error
+        raise Conflict(f"The driver of {carrier} failed. See the log for the cause.") from error

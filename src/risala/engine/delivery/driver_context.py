@@ -73,7 +73,7 @@ class WorkerContext:
 
     def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
         if self._unwritten >= RECEIPTS_SOON_MAX:
-            raise NotStoredError("Too many receipts wait for the disk.")
+            raise NotStoredError("Too many receipts are waiting to be stored.")
         self._unwritten += 1
         self._lane.scribe.receive(self._arrival(receipt), partial(self._received, stored))
 
@@ -88,8 +88,8 @@ class WorkerContext:
         """Log only the kind of error: a receipt that cannot be stored comes again and again."""
         log.error("receipts.bug", carrier=self.carrier, exc_info=error)
         self._lane.standing.note(
-            f"A receipt could not be stored: {type(error).__name__}. The carrier is asked to bring"
-            " it again. The log has the details; please report them."
+            f"A receipt could not be stored: {type(error).__name__}. The carrier is asked to "
+            "send it again. Please report the details in the log."
         )
 
     def _arrival(self, receipt: Receipt) -> Arrival:

@@ -159,7 +159,7 @@ class LoopWatch:
             who = f"A plugin, {' or '.join(suspicion.plugins)},"
         log.warning(
             "loop.blocked",
-            text=f"{who} holds up the whole service: it must wait by Trio, or in a thread.",
+            text=f"{who} blocks the whole service. It must wait with Trio, or in a thread.",
             carriers=carriers,
             plugins=suspicion.plugins,
             for_s=round(silent_s, 1),

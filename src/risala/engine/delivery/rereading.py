@@ -25,7 +25,7 @@ from risala.plugins.contract import Driver
 log = structlog.get_logger(__name__)
 
 KEY_BYTES: Final = 32
-_ITS_OWN: Final = "is the name of the built-in carrier of test keys; choose another"
+_ITS_OWN: Final = "is the name of the built-in carrier for test keys; choose another name"
 
 
 class SettingsSource(Protocol):
@@ -171,7 +171,7 @@ class Rereading:
             await self._lineup.change([*found.settings.carriers, *own], found.drivers)
 
 
-_OTHERS: Final = "The settings are others than those that were looked at: look again."
+_OTHERS: Final = "The settings have changed since you looked at them. Look again."
 
 
 def _log(preview: SettingsPreview) -> None:

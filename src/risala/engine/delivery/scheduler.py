@@ -130,7 +130,9 @@ class Scheduler(Decider[SchedulerMessage]):
                 if lane is None:
                     raise NotFound(f"There is no carrier {carrier!r}.")
                 if lane.standing.gate is Gate.LEAVING:
-                    raise Conflict(f"{carrier} finishes what it has begun, and ends then.")
+                    raise Conflict(
+                        f"{carrier} is being removed: it finishes its current messages, then stops."
+                    )
                 lane.set_gate(gate)
                 return statistics_of(lane)
             case Rearrange(carriers, lanes):

@@ -37,8 +37,10 @@ TIME_DIGITS_MAX: Final = 15
 SLACK_MS: Final = 5000
 """Changes are sent after their commit, hardly ever in the exact order of their times."""
 
-_TOO_MUCH: Final = Reset("Too much happened meanwhile; read everything anew.")
-_NOT_KNOWN: Final = Reset("What came after the last that was read is not kept; read all anew.")
+_TOO_MUCH: Final = Reset("Too much has changed in the meantime. Read everything again.")
+_NOT_KNOWN: Final = Reset(
+    "The changes since your last read are no longer kept. Read everything again."
+)
 
 
 @dataclass(slots=True)

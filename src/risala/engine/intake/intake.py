@@ -428,7 +428,7 @@ class Intake:
         except SenderNotApproved as error:
             if ruled.command.sender == command.sender:
                 raise
-            raise self.policies.failed(ruled.by, "Its sender may not be used.") from error
+            raise self.policies.failed(ruled.by, "Its sender is not allowed.") from error
         if not ruled.by:
             return new
         values = {**(new.line.values or {}), "policies": ", ".join(ruled.by)}

@@ -147,7 +147,9 @@ class Policies:
             if table.codes:
                 (verdict,) = await self._ask(name, [message])
                 if isinstance(verdict, PolicyRewrite):
-                    raise self._failed(name, "It rewrites a code, which it must not.")
+                    raise self._failed(
+                        name, "It rewrote a verification code, which is not allowed."
+                    )
                 if isinstance(verdict, PolicyRefusal):
                     raise self._refused(name, verdict)
 
@@ -160,10 +162,10 @@ class Policies:
         text = command.body if verdict.text is None else verdict.text
         sender = command.sender if verdict.sender is None else verdict.sender
         if wrong := _wrong(text, verdict.sender):
-            raise self._failed(name, f"What it writes cannot be sent: {wrong}")
+            raise self._failed(name, f"Its rewritten text cannot be sent: {wrong}")
         if command.part is not None and not command.part.takes(text):
-            wrong = "it does not fit the part of a longer message that it is."
-            raise self._failed(name, f"What it writes cannot be sent: {wrong}")
+            wrong = "it does not fit into its part of a longer message."
+            raise self._failed(name, f"Its rewritten text cannot be sent: {wrong}")
         if (text, sender) == (command.body, command.sender):
             return ruled
         self._counts[name].rewritten += 1
@@ -192,7 +194,7 @@ class Policies:
         if policy is None or self._hands is None:
             raise self._failed(name, "Only the running service can ask it: start the service.")
         if counts.stuck >= STUCK_MAX:
-            raise self._failed(name, "Its calls do not return, though they were cancelled.")
+            raise self._failed(name, "Its calls did not return, although they were cancelled.")
         call = _Call(policy, messages, counts)
         self._hands.start_soon(call.run)
         with trio.move_on_after(table.deadline_s):
@@ -218,7 +220,7 @@ class _Call:
         self._scope = trio.CancelScope()
         self.over = trio.Event()
         self.verdicts: Sequence[PolicyVerdict] | None = None
-        self.fault = "It did not come to its end."
+        self.fault = "It did not finish."
 
     def give_up(self) -> None:
         """Its result is no longer waited for."""
@@ -243,7 +245,7 @@ class _Call:
         if not isinstance(verdicts, Sequence) or len(verdicts) != len(self._messages):
             self.fault = "It did not give a verdict on each message."
         elif not all(isinstance(each, kinds) for each in verdicts):
-            self.fault = "It gave something that is no verdict."
+            self.fault = "It returned something that is not a verdict."
         else:
             self.verdicts = verdicts
 
@@ -265,7 +267,7 @@ def _wrong(text: object, sender: object) -> str:
     if not isinstance(text, str) or not 0 < len(text) <= TEXT_CHARACTERS_MAX:
         return f"a text has 1 to {TEXT_CHARACTERS_MAX} characters."
     if "\0" in text or any("\ud800" <= each <= "\udfff" for each in text):
-        return "its text has a character that cannot be kept."
+        return "its text has a character that cannot be stored."
     if sender is None:
         return ""
-    return (sender_fault(sender) or "") if isinstance(sender, str) else "its sender is no text."
+    return (sender_fault(sender) or "") if isinstance(sender, str) else "its sender is not text."

@@ -34,8 +34,8 @@ from risala.engine.model.people_records.sign_in import (
 from risala.engine.rules.people.entering import SLOW, SignInRules, goes_on
 from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, SAME_CODE_MS
 
-_NO_OPERATOR: Final = "This address is no operator's."
-_NO_SIGN_UP: Final = "Nobody can sign up with this address here; ask whoever runs the service."
+_NO_OPERATOR: Final = "This is not the address of an operator."
+_NO_SIGN_UP: Final = "You cannot sign up with this address here. Ask the operator of the service."
 _HELD_UP: Final = (
     "Too many wrong codes were tried with this e-mail address. Sign in from a browser that you"
     " signed in on before, or make a link on the machine: risala user sign-in EMAIL --console."

@@ -148,7 +148,10 @@ class Limits(Decider[LimitsMessage]):
         bucket = self._bucket(claim.organization_id, rate_per_s, now_s)
         wait_s = bucket.wait_s(now_s, claim.tokens)
         if wait_s > 0:
-            text = f"Your organization sends faster than {rate_per_s:g} a second."
+            text = (
+                f"Your organization sends more than {rate_per_s:g} messages a second. Send again "
+                "in a moment."
+            )
             raise RateLimited("sms", math.ceil(wait_s), text)
         bucket.take(now_s, claim.tokens)
 
@@ -177,16 +180,20 @@ class Limits(Decider[LimitsMessage]):
         whose = (("phone", "this number"), ("organization", "your organization"))
         guards = self._memory.guards
         if not guards.serve(slot.recipient):
-            raise RateLimited("network", NETWORK_AGAIN_S, "No codes are sent to such numbers.")
+            raise RateLimited(
+                "network",
+                NETWORK_AGAIN_S,
+                "Codes are not sent to numbers of this network now. Try again later.",
+            )
         histories = [self._history(key, slot.at_ms) for key in _keys(slot)]
         wait_ms = guards.wait_ms(histories[0].times(slot.at_ms), slot.at_ms)
         if wait_ms > 0:
-            text = "A code was sent to this number just now. Wait, then ask for the next."
+            text = "A code was just sent to this number. Wait before you request another one."
             raise RateLimited("cooldown", _whole_seconds(wait_ms), text)
         for history, events_max, (limit, name) in zip(histories, numbers, whose, strict=True):
             wait_ms = history.wait_ms(events_max, slot.at_ms)
             if wait_ms > 0:
-                text = f"The codes of one hour for {name} are used up."
+                text = f"The hourly limit of codes for {name} is reached. Wait, then try again."
                 raise RateLimited(limit, _whole_seconds(wait_ms), text)
         for history in histories:
             history.add(slot.at_ms)

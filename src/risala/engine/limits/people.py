@@ -44,26 +44,26 @@ _DAY_MS: Final = 24 * _HOUR_MS
 _MINUTE_MS: Final = 60_000
 
 _SAID: Final[Mapping[PeopleUse, tuple[str, str]]] = {
-    PeopleUse.CODE_IP: ("ip", "Too many codes were asked for from your address."),
-    PeopleUse.CODE_NETWORK: ("network", "Too many codes were asked for from your network."),
-    PeopleUse.CODE_PROVIDER: ("network", "Too many codes were asked for from your network."),
-    PeopleUse.CODE_ADDRESS: ("address", "Too many codes were asked for with this e-mail address."),
-    PeopleUse.CODE_DAYS: ("address", "Too many codes were asked for with this e-mail address."),
-    PeopleUse.CODE_KNOWN: ("browser", "Too many codes were asked for from this browser."),
-    PeopleUse.CODE_UNKNOWN: ("all", "Too many codes are being asked for."),
-    PeopleUse.CODE_ALL: ("all", "Too many codes are being asked for."),
+    PeopleUse.CODE_IP: ("ip", "Too many codes were requested from your address."),
+    PeopleUse.CODE_NETWORK: ("network", "Too many codes were requested from your network."),
+    PeopleUse.CODE_PROVIDER: ("network", "Too many codes were requested from your network."),
+    PeopleUse.CODE_ADDRESS: ("address", "Too many codes were requested with this e-mail address."),
+    PeopleUse.CODE_DAYS: ("address", "Too many codes were requested with this e-mail address."),
+    PeopleUse.CODE_KNOWN: ("browser", "Too many codes were requested from this browser."),
+    PeopleUse.CODE_UNKNOWN: ("all", "Too many codes are being requested."),
+    PeopleUse.CODE_ALL: ("all", "Too many codes are being requested."),
     PeopleUse.GUESS_IP: ("ip", "Too many codes were tried from your address."),
     PeopleUse.GUESS_NETWORK: ("network", "Too many codes were tried from your network."),
     PeopleUse.GUESS_PROVIDER: ("network", "Too many codes were tried from your network."),
     PeopleUse.GUESS_KNOWN: ("browser", "Too many codes were tried from this browser."),
     PeopleUse.SIGN_UP_IP: ("ip", "Too many people signed up from your address."),
-    PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people of this mail domain signed up."),
+    PeopleUse.SIGN_UP_DOMAIN: ("domain", "Too many people with this mail domain signed up."),
     PeopleUse.SIGN_UP_ALL: ("all", "Too many people are signing up."),
     PeopleUse.INVITATION: ("organization", "Your organization sent too many invitations."),
     PeopleUse.INVITER: ("user", "You sent too many invitations."),
     PeopleUse.INVITATION_ALL: ("all", "Too many invitations are being sent."),
     PeopleUse.INVITED: ("address", "Too many invitations were sent to this e-mail address."),
-    PeopleUse.ORGANIZATION: ("user", "You made too many organizations."),
+    PeopleUse.ORGANIZATION: ("user", "You created too many organizations."),
 }
 """The limit's name in a refusal, and its sentence."""
 

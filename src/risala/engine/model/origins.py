@@ -75,7 +75,7 @@ def _address(value: object) -> str:
         # An address with a zone is one of the machine's own links, and no client's.
         found = ip_network("" if "%" in str(value) else str(value).strip(), strict=False)
     except ValueError:
-        text = "An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24."
+        text = "Write an address like 203.0.113.7 or 2001:db8::7, or a network like 203.0.113.0/24."
         raise Invalid("allowed_addresses", "invalid_ip_address", text) from None
     if isinstance(found, IPv6Network) and found.subnet_of(_MAPPED):
         # Such clients appear with their IPv4 address.

@@ -49,7 +49,7 @@ def _mode(value: object) -> Mode:
 def _name(value: object) -> str:
     name = text(value)
     if len(name) > keys.NAME_MAX:
-        raise fault("invalid_name", f"A name has at most {keys.NAME_MAX} characters.")
+        raise fault("invalid_name", f"A name can have at most {keys.NAME_MAX} characters.")
     return name
 
 

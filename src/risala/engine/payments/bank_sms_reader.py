@@ -157,7 +157,7 @@ class BankSmsReader:
             NotFound: no such method reads texts.
         """
         if method not in self._have.lines.listeners:
-            raise NotFound("No such payment method hears texts of its bank.")
+            raise NotFound("No payment method with this name reads texts from its bank.")
         await self._texts.set_balance(method, balance, self._have.now_ms(), who, by=by)
 
     async def dismiss(self, text_id: str, who: str, by: AuditEntry) -> BankText:
@@ -182,7 +182,7 @@ def _asked(
             if found.settled is None or key is None or found.settled.amount <= 0:
                 raise ValueError("a credit has a reference and an amount")
             if found.settled.currency != currency:
-                raise ValueError("a credit is of another currency than balances are")
+                raise ValueError("a credit has another currency than the balances")
     except Exception:
         log.exception("payment.method_bug", method=name)
         return TextReading(TextKind.NO_PATTERN), None

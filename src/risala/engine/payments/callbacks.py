@@ -91,7 +91,7 @@ class Callbacks:
         try:
             told = method.played(self._cashier.handed(found), card, self._have.now_ms())
         except ValueError:
-            raise Invalid("card", "no_test_card", "It is no card of the sandbox.") from None
+            raise Invalid("card", "no_test_card", "This is not a sandbox card.") from None
         await self.take(found.method, told)
         return self._have.payments.payment(payment_id)
 

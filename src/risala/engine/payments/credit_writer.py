@@ -41,7 +41,7 @@ from risala.plugins.payment import (
 
 log = structlog.get_logger(__name__)
 
-_NO_ANSWER: Final = "The payment's provider does not answer. Try again."
+_NO_ANSWER: Final = "The payment provider does not answer. Try again."
 
 Step = Callable[[Payment], Awaitable[Progress]]
 
@@ -70,7 +70,7 @@ class CreditWriter:
         """Raises ``Unavailable``: it is no longer offered, or no service runs."""
         method = self._have.methods.get(found.method)
         if method is None:
-            raise Unavailable("The payment's method is not offered here.")
+            raise Unavailable("This payment method is not offered here.")
         return method
 
     def handed(self, found: StoredPayment) -> Payment:

@@ -31,7 +31,7 @@ def entered_of(asks: Sequence[Entry], given: Mapping[str, str]) -> dict[str, str
     """
     found = {name: " ".join(text.split()) for name, text in given.items()}
     faults = [
-        FieldFault(f"entered.{name}", "unknown_argument", "Nobody asks for this.")
+        FieldFault(f"entered.{name}", "unknown_argument", "This field is not expected.")
         for name in found.keys() - {each.name for each in asks}
     ]
     for each in asks:
@@ -90,5 +90,5 @@ def key_of(name: str, reference: str) -> str:
     try:
         return normalised_reference(reference)
     except ValueError:
-        text = "A reference has letters and digits, 100 at most."
+        text = "A reference has at most 100 letters and digits."
         raise Invalid(f"entered.{name}", "invalid_reference", text) from None

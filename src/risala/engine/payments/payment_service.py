@@ -86,7 +86,7 @@ class PaymentService:
             raise Invalid("method", "unknown_method", "There is no such payment method.")
         offer, now_ms = method.offer, self._have.now_ms()
         if not offer.amount_min <= wish.amount <= self.most(offer):
-            text = "The amount is less, or more, than can be paid at once."
+            text = "The amount is below or above what can be paid at once."
             raise Invalid("amount", "amount_out_of_range", text)
         organization = self._have.accounts.organization(wish.organization_id)
         return StoredPayment(

@@ -166,7 +166,7 @@ def name_of(text: str) -> str:
     """
     line = " ".join(text.split())
     if len(line) > NAME_MAX:
-        raise Invalid("name", "invalid_name", f"A name has at most {NAME_MAX} characters.")
+        raise Invalid("name", "invalid_name", f"A name can have at most {NAME_MAX} characters.")
     if fault := name_fault(line):
         raise Invalid("name", "unsafe_name", fault)
     return line

@@ -52,7 +52,9 @@ def address_of(text: str, path: str = "email") -> str:
     """
     found = normalised(text)
     if found is None:
-        raise Invalid(path, "invalid_email", f"`{path}` is an e-mail address: name@example.com.")
+        raise Invalid(
+            path, "invalid_email", f"`{path}` must be an e-mail address, like name@example.com."
+        )
     return found
 
 

@@ -105,7 +105,7 @@ class Users:
             Conflict: an operator's link for a user who is no operator.
         """
         if kind is SessionKind.OPERATOR and not user.operator:
-            raise Conflict(f"{user.email} is no operator.")
+            raise Conflict(f"{user.email} is not an operator.")
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
         row = SignInLink(user.id, kind, expires_at)
         await self._have.sign_in.add_link(digest(token), row, by=by)

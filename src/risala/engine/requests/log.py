@@ -167,7 +167,7 @@ class RequestLog:
         except (MemoryError, RuntimeError, OSError) as error:
             if (lacks := machine_lacks(error)) is None:
                 raise
-            self._fail(noted, f"The machine has no more {lacks}.")
+            self._fail(noted, f"The machine has run out of {lacks}.")
         else:
             self._kept += len(noted)
             self._forgotten -= forgotten

@@ -35,7 +35,7 @@ class Marker:
         found = []
         name = sender.name
         if is_generic(name, self._settings.generic):
-            found.append(Mark("generic", "It is a generic name, which anybody could go by."))
+            found.append(Mark("generic", "It is a generic name that anybody could use."))
         if resembles(name, self._default):
             text = f"It resembles {self._default!r}, the service's own sender."
             found.append(Mark("default", text, self._default))

@@ -29,10 +29,10 @@ def template_fault(template: str) -> str | None:
     if CODE not in template:
         return f"The template must contain {CODE}."
     if len(template) > TEMPLATE_MAX:
-        return f"A template has at most {TEMPLATE_MAX} characters."
+        return f"A template can have at most {TEMPLATE_MAX} characters."
     unknown = sorted(set(_PLACEHOLDER.findall(template)) - {CODE, EXPIRY})
     if unknown:
-        return f"The template knows {CODE} and {EXPIRY}, not {', '.join(unknown)}."
+        return f"The template can use {CODE} and {EXPIRY}, but not {', '.join(unknown)}."
     if any(ord(character) < 32 and character != "\n" for character in template):
         return "The template must not contain control characters."
     return None

@@ -79,7 +79,9 @@ class VerifySettings(BaseModel):
     @classmethod
     def _check_language(cls, language: str | None) -> str | None:
         if language is not None and language not in LOCALES:
-            raise ValueError(f"{language!r} is no language of ours: {', '.join(LOCALES)}.")
+            raise ValueError(
+                f"{language!r} is not a supported language. Use one of: {', '.join(LOCALES)}."
+            )
         return language
 
     @field_validator("templates")
@@ -87,14 +89,16 @@ class VerifySettings(BaseModel):
     def _check_templates(cls, templates: dict[str, str]) -> dict[str, str]:
         for locale in templates:
             if locale not in LOCALES:
-                raise ValueError(f"{locale!r} is no language of ours: {', '.join(LOCALES)}.")
+                raise ValueError(
+                    f"{locale!r} is not a supported language. Use one of: {', '.join(LOCALES)}."
+                )
         return templates
 
     @field_validator("app_hashes")
     @classmethod
     def _check_app_hashes(cls, hashes: tuple[str, ...]) -> tuple[str, ...]:
         if not all(is_app_hash(text) for text in hashes):
-            raise ValueError("An app hash has 11 characters of base64.")
+            raise ValueError("An app hash has 11 base64 characters.")
         return hashes
 
     @field_validator("origins")

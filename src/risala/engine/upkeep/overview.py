@@ -58,7 +58,7 @@ from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState
 
-NOT_RUNNING: Final = "The service is not running, so that no carrier is connected."
+NOT_RUNNING: Final = "The service is not running, so no carrier is connected."
 QUEUE_COUNTED_MAX: Final = 10_000
 """The most messages that are counted; a longer queue is shown as "more", because counting a million
 rows would block the loop."""
@@ -173,7 +173,7 @@ class Running:
     @property
     def rereading(self) -> Rereading:
         if self._rereading is None:
-            raise Conflict("This service has no settings that could be read anew.")
+            raise Conflict("This service has no settings that can be reloaded.")
         return self._rereading
 
     async def reconnect(self, carrier: str) -> None:
@@ -300,7 +300,7 @@ class Alone:
     def follow(
         self, what: What, organization_id: str | None, position: str | None
     ) -> AbstractContextManager[Follower]:
-        raise Conflict("The service is not running: nothing happens that could be followed.")
+        raise Conflict("The service is not running, so there is nothing to follow.")
 
 
 def _idle(carrier: CarrierSection, override: Override | None, **known: Any) -> Carrier:  # noqa: ANN401 -- the other fields

@@ -26,8 +26,9 @@ def finding(
     if failing is not None:
         reason = failing.rstrip(".")
         text = (
-            f"The service cannot ship to {directory}: {reason}. It tries again; what is written "
-            "meanwhile is on this machine alone. See whether the directory is mounted and has room."
+            f"The service cannot ship to {directory}: {reason}. It keeps trying. Until it "
+            f"succeeds, new data is only on this machine. Check that the directory is mounted "
+            f"and has free space."
         )
         return [Finding(_NAME, Grade.FAIL, text)]
     try:
@@ -35,13 +36,13 @@ def finding(
     except (OSError, pieces.BadPiece) as error:
         return [Finding(_NAME, Grade.WARN, f"{directory} cannot be read: {error}.")]
     if shipped is None:
-        text = f"There is no whole copy in {directory} yet; see standby.failing in the log."
+        text = f"There is no complete copy in {directory} yet. See standby.failing in the log."
         return [Finding(_NAME, Grade.WARN, text)]
     age_s = (now_ms - shipped.at) // 1000
     if age_s > AGE_WARN_S:
         text = (
-            f"The copy in {directory} is {age_s} s behind: see standby.failing in the log, and "
-            "whether the directory is mounted."
+            f"The copy in {directory} is {age_s} s behind. See standby.failing in the log, and "
+            f"check that the directory is mounted."
         )
         return [Finding(_NAME, Grade.WARN, text)]
     return [Finding(_NAME, Grade.OK, f"The copy in {directory} is {max(age_s, 0)} s behind.")]

@@ -26,7 +26,7 @@ _HOUR_MS: Final = 3_600_000
 def check_data(database: Path, now_ms: int) -> list[Finding]:
     """The checks of the data, in the order in which to fix problems. Call it in a thread."""
     if not database.exists():
-        text = f"There is no {database} yet: there is nothing to bring over."
+        text = f"There is no {database} yet, so there is nothing to upgrade."
         return [Finding("schema", Grade.OK, text)]
     try:
         names = pending(database)
@@ -37,8 +37,8 @@ def check_data(database: Path, now_ms: int) -> list[Finding]:
 
 def _schema(names: Sequence[str]) -> Finding:
     if not names:
-        return Finding("schema", Grade.OK, "The database is of this version's schema already.")
-    told = f"{len(names)} changes of the tables are due, each over in a moment: {', '.join(names)}."
+        return Finding("schema", Grade.OK, "The database already has this version's schema.")
+    told = f"{len(names)} changes to the tables are due. Each takes a moment: {', '.join(names)}."
     return Finding("schema", Grade.OK, told)
 
 
@@ -46,16 +46,18 @@ def _move(database: Path) -> list[Finding]:
     """If rows have to move: how long it takes, and whether there is enough space."""
     ahead = forecast(database)
     if ahead is None:
-        return [Finding("time", Grade.OK, "No rows have to move: it starts as ever.")]
+        return [
+            Finding("time", Grade.OK, "No rows need to be moved, so the service starts as usual.")
+        ]
     least, most = (ahead.messages * each // 1_000_000 for each in SECONDS_PER_MILLION)
-    again = "An upgrade was begun and goes on. " if ahead.begun else ""
+    again = "An upgrade was started and continues. " if ahead.begun else ""
     text = (
-        f"{again}{ahead.messages} messages have to move, which takes {_span(least)} to "
-        f"{_span(most)}; until then the service answers 503."
+        f"{again}{ahead.messages} messages must be moved, which takes {_span(least)} to "
+        f"{_span(most)}. Until then the service answers 503."
     )
     grade = Grade.FAIL if ahead.free_bytes < ahead.need_bytes else Grade.OK
     need, free = megabytes(ahead.need_bytes), ahead.free_bytes // 1_000_000
-    room = f"It takes up to {need} MB of free disk, and there are {free}."
+    room = f"It needs up to {need} MB of free disk space, and {free} are available."
     return [Finding("time", Grade.OK, text), Finding("disk", grade, room)]
 
 
@@ -66,10 +68,10 @@ def _span(seconds: int) -> str:
 def _backup(data_dir: Path, now_ms: int) -> Finding:
     note = backup_note.read(data_dir)
     if note is None:
-        text = "There was no `risala backup` of this database: make one."
+        text = "This database has no backup yet. Make one with `risala backup`."
         return Finding("backup", Grade.FAIL, text)
     hours = (now_ms - note.at) // _HOUR_MS
     if hours >= BACKUP_HOURS_MAX:
-        text = f"The last backup is of {hours} hours ago: make another one."
+        text = f"The last backup was made {hours} hours ago. Make a new one."
         return Finding("backup", Grade.FAIL, text)
-    return Finding("backup", Grade.OK, f"The last backup is of {hours} hours ago.")
+    return Finding("backup", Grade.OK, f"The last backup was made {hours} hours ago.")

@@ -25,7 +25,7 @@ from risala.engine.verify.sessions import Judge, Open, SessionsMessage
 
 _KEY: Final = "payments"
 """In place of a key: no key was used."""
-_NOT_NOW: Final = "No code can be sent now. Try again later."
+_NOT_NOW: Final = "The code cannot be sent now. Try again later."
 _OURS: Final = (NotFound, Forbidden, InsufficientBalance, SpendCapReached, Invalid)
 """Errors that concern the operator, and that a payer cannot fix."""
 

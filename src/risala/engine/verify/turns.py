@@ -51,7 +51,9 @@ class Turns:
         """
         line = self._lines.setdefault(session_id, deque())
         if len(line) >= self._line_max:
-            raise Overloaded("Too many guesses at this code wait already. Send again in a moment.")
+            raise Overloaded(
+                "Too many checks of this code are already waiting. Try again in a moment."
+            )
         turn = Turn(session_id)
         line.append(turn)
         if len(line) == 1:

@@ -180,7 +180,7 @@ class Endpoints:
         """
         found = self._endpoints.endpoint(endpoint_id)
         if not found.enabled:
-            raise Conflict("The endpoint is disabled; enable it first.", "ENDPOINT_DISABLED")
+            raise Conflict("The endpoint is disabled. Enable it first.", "ENDPOINT_DISABLED")
         return await self._endpoints.owe_test(found, self._clock.now_ms(), by=by)
 
     def _check(self, wish: Wish, *, is_new: bool = False) -> None:
@@ -205,22 +205,22 @@ class Endpoints:
 def _faults(wish: Wish) -> Iterator[FieldFault]:
     """The faults other than the URL's: at most one for each field."""
     if any(kind not in TYPES for kind in wish.types or ()):
-        yield FieldFault("types", "invalid_type", f"`types` are of these: {', '.join(TYPES)}.")
+        yield FieldFault("types", "invalid_type", f"`types` must be of these: {', '.join(TYPES)}.")
     if wish.types is not None and not wish.types:
-        text = "An endpoint asks for at least one type of event."
+        text = "An endpoint needs at least one event type."
         yield FieldFault("types", "missing", text)
     if len(wish.description or "") > DESCRIPTION_MAX:
-        text = f"A description has at most {DESCRIPTION_MAX} characters."
+        text = f"A description can have at most {DESCRIPTION_MAX} characters."
         yield FieldFault("description", "too_long", text)
     if wish.notify and not _MAIL.fullmatch(wish.notify):
-        yield FieldFault("notify", "invalid_address", "`notify` is one e-mail address.")
+        yield FieldFault("notify", "invalid_address", "`notify` must be one e-mail address.")
     if (found := _headers_fault(wish.headers or {})) is not None:
         yield found
     if wish.signature_key is not None and wish.signature_key not in KEY_FORMS:
-        text = "`signature_key` is `text` or `decoded`."
+        text = "`signature_key` must be `text` or `decoded`."
         yield FieldFault("signature_key", "invalid", text)
     if wish.signature_header and not is_free_header(wish.signature_header):
-        text = "`signature_header` is the name of a header field that is nobody else's."
+        text = "`signature_header` must be the name of a header field that nothing else uses."
         yield FieldFault("signature_header", "invalid_header", text)
     elif wish.signature_header and is_among(wish.signature_header, wish.headers or {}):
         yield _TWICE
@@ -229,7 +229,7 @@ def _faults(wish: Wish) -> Iterator[FieldFault]:
 _TWICE: Final = FieldFault(
     "signature_header",
     "named_twice",
-    "`signature_header` is the name of a header field that is nobody else's.",
+    "`signature_header` must be the name of a header field that nothing else uses.",
 )
 
 
@@ -240,17 +240,17 @@ def is_among(name: str, headers: Mapping[str, str]) -> bool:
 
 def _headers_fault(headers: Mapping[str, str]) -> FieldFault | None:
     if len(headers) > HEADERS_MAX:
-        text = f"An endpoint has at most {HEADERS_MAX} headers of its own."
+        text = f"An endpoint can have at most {HEADERS_MAX} custom headers."
         return FieldFault("headers", "too_many", text)
     for name, value in headers.items():
         if not is_free_header(name):
             text = "A header has a name that is not allowed."
             return FieldFault("headers", "invalid_header", text)
         if len(value) > HEADER_VALUE_MAX or not _VALUE.fullmatch(value):
-            text = f"A header's value is 1 to {HEADER_VALUE_MAX} printable ASCII characters."
+            text = f"A header value must have 1 to {HEADER_VALUE_MAX} printable ASCII characters."
             return FieldFault("headers", "invalid_header", text)
     if len({name.lower() for name in headers}) < len(headers):
-        return FieldFault("headers", "invalid_header", "A header is named twice.")
+        return FieldFault("headers", "invalid_header", "A header is given twice.")
     return None
 
 

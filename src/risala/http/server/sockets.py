@@ -116,7 +116,9 @@ def listen_control(data_dir: Path) -> Iterator[socket.socket]:
         sock.listen(_BACKLOG)
     except OSError as error:
         sock.close()
-        raise ListenError(f"The control socket {path} cannot be made: {error.strerror}.") from error
+        raise ListenError(
+            f"The control socket {path} cannot be created: {error.strerror}."
+        ) from error
     try:
         yield sock
     finally:

@@ -111,7 +111,7 @@ SPOKEN: Final = (
     N_("The reference {reference} was already credited: {sum} to {organization}, at {time}."),
     N_("The balance is {sum}, and this adjustment would make it negative."),
     N_("The sender {name} was denied. It must be requested again."),
-    N_("The name {name} is used by the organization {organization}."),
+    N_("The name {name} is already used by the organization {organization}."),
     N_("The payment is confirmed and credited. Correct it with an adjustment."),
     N_("The text is already credited."),
     N_(

@@ -94,7 +94,7 @@ class PortLink:
             fresh.symlink_to(target)
             fresh.replace(self.path)
         except OSError as error:
-            raise PortLinkError(f"{self.path} cannot be made: {error.strerror}.") from error
+            raise PortLinkError(f"{self.path} cannot be created: {error.strerror}.") from error
         self._target = target
 
     def _check_place(self) -> None:

@@ -95,13 +95,13 @@ async def test_what_it_refused_comes_again_after_longer_and_longer_waits(
         assert standing.cursor is not None
         assert standing.cursor.behind == 3
         await sink.wait_call()
-        assert runner.status().text == "It raised ValueError, which is a bug of the plugin."
+        assert runner.status().text == "It raised ValueError, which is a bug in the plugin."
         await sink.wait_got(3)
         assert trio.current_time() - began_s >= 3
         assert sink.got == happened
         standing = runner.status()
         assert (standing.state, standing.text, standing.taken) == (SinkState.RUNNING, "", 3)
-        assert standing.last_error == "It raised ValueError, which is a bug of the plugin."
+        assert standing.last_error == "It raised ValueError, which is a bug in the plugin."
         nursery.cancel_scope.cancel()
 
 
@@ -132,7 +132,7 @@ async def test_one_that_swallows_its_cancellation_is_told_of(open_house, runner_
         await trio.sleep(36)
         standing = runner.status()
         assert standing.state is SinkState.STUCK
-        assert "does not return" in standing.text
+        assert "did not return" in standing.text
         free.set()
         await sink.wait_got(1)
         assert sink.got == happened  # it had taken them after all

@@ -29,7 +29,7 @@ def said(code: int | None) -> str:
         (sqlite3.SQLITE_BUSY_SNAPSHOT, "is locked by another program"),
         (sqlite3.SQLITE_LOCKED, "is locked by another program"),
         (sqlite3.SQLITE_FULL, "The disk that holds /data/risala.db is full."),
-        (sqlite3.SQLITE_CORRUPT_INDEX, "is damaged; restore a backup"),
+        (sqlite3.SQLITE_CORRUPT_INDEX, "is damaged. Restore a backup"),
         (sqlite3.SQLITE_NOTADB, "The file /data/risala.db is not a database."),
         (sqlite3.SQLITE_READONLY_DIRECTORY, "or its directory cannot be written"),
         (sqlite3.SQLITE_CANTOPEN, "or its directory cannot be written"),
@@ -56,7 +56,7 @@ def test_a_migration_that_leaves_a_transaction_open_is_a_bug_that_is_noticed(tmp
         (errno.EROFS, "cannot be written: "),
         (errno.EIO, "cannot be used: "),
         (errno.ENOENT, "is not a directory"),
-        (errno.ELOOP, "is a symbolic link, which is refused"),
+        (errno.ELOOP, "is a symbolic link, which is not allowed"),
     ],
 )
 def test_a_file_that_cannot_be_claimed_says_why(tmp_path, monkeypatch, number, words):

@@ -111,5 +111,5 @@ def test_a_key_of_the_environment_is_not_ours_to_rotate(tmp_path):
 @pytest.mark.parametrize("text", ["", "ab", "zz" * 32])
 def test_a_file_that_is_no_key_stops_the_start(tmp_path, text):
     (tmp_path / "server.key").write_text(text)
-    with pytest.raises(StorageUnusable, match="no server key"):
+    with pytest.raises(StorageUnusable, match="is not a server key"):
         ServerKeys(tmp_path, {})

@@ -145,7 +145,7 @@ def test_an_answer_of_another_kind_is_refused(name, value):
 
 
 def test_no_object_is_refused():
-    with pytest.raises(NotAsExpected, match="no JSON object"):
+    with pytest.raises(NotAsExpected, match="not a JSON object"):
         from_json(Cart, [])
 
 

@@ -20,7 +20,8 @@ def test_a_name_that_can_be_chosen(username):
 @pytest.mark.parametrize("username", ["", "-a", "a b", "أمينة", "a" * 41, "a:b", "a\n"])
 def test_a_name_that_cannot(username):
     assert username_fault("kannel", username) == (
-        "A name has 1 to 40 letters, digits, and `.`, `_`, `@`, `-` after the first."
+        "A user name has 1 to 40 letters and digits. The characters `.`, `_`, `@` and `-` may "
+        "follow the first one."
     )
 
 
@@ -28,7 +29,7 @@ def test_each_face_has_its_own_shape():
     assert username_fault("smpp", "a" * 15) is None
     assert "1 to 15 letters" in username_fault("smpp", "a" * 16)
     assert username_fault("twilio", "AC1") == (
-        "The name of a twilio credential is made for you: leave it out."
+        "The user name of a twilio credential is generated. Do not give one."
     )
     assert shape_of("smpp") is SHAPES["smpp"]
     assert shape_of("a-plugins") is ANY

@@ -64,7 +64,7 @@ def test_retry_after(text, seconds):
 @pytest.mark.parametrize(
     ("status", "error"),
     [
-        (410, "HTTP 410: the endpoint is gone for good."),
+        (410, "HTTP 410: the endpoint no longer exists."),
         (411, "HTTP 411"),
         (299, None),
         (300, "HTTP 300: redirects are not followed."),

@@ -250,7 +250,7 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
 def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lift: bool) -> None:
     """Say from where a key may be used, after changing that to ADDRESS... where given.
 
-    An address is like 203.0.113.7 or 2001:db8::7, a network like 203.0.113.0/24.
+    Write an address like 203.0.113.7 or 2001:db8::7, or a network like 203.0.113.0/24.
 
     \b
     Examples:

@@ -138,7 +138,7 @@ async def _follow(
     import trio
 
     if not session.running:
-        raise CommandRefused("The service is not running: nothing happens that could be followed.")
+        raise CommandRefused("The service is not running, so there is nothing to follow.")
     given = {**given, "organization_id": await organization_id(session, org)}
     tell = _tell_json if options.json else _tell
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -68,9 +68,7 @@ def tail(options: Options, events: bool, org: str | None) -> None:
         import trio
 
         if not session.running:
-            raise CommandRefused(
-                "The service is not running: nothing happens that could be followed."
-            )
+            raise CommandRefused("The service is not running, so there is nothing to follow.")
         wanted = None if org is None else await organization_id(session, org)
         teller = Teller("events" if events else "life", options.json)
         with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:

@@ -367,7 +367,7 @@ def _carriers(options: Options, ask: Ask[Carriers], carrier: str | None, **given
         empty="No carrier is configured; add a [[carriers]] table to the settings.",
     )
     if not running:
-        output.warned("The service is not running, so that no carrier is connected.")
+        output.warned("The service is not running, so no carrier is connected.")
 
 
 def _carrier_row(each: Carrier) -> tuple[object, ...]:

@@ -38,7 +38,7 @@ call."""
 _NO_PARTS: Final = Refused(
     Scope.CARRIER,
     "",
-    "The carrier takes whole texts, and this is a part of one.",
+    "The carrier accepts only whole texts, and this is a part of one.",
     Cause.UNSUPPORTED,
 )
 """The answer for a driver that would send a part as a separate text."""

@@ -291,7 +291,7 @@ class CarrierWorker:
         """See :class:`~risala.engine.delivery.worker.calls.CallsOwner`."""
         if outcome is None:
             if not call.given_up:
-                fault = "Its driver failed while it submitted a message; the log has the cause."
+                fault = "Its driver failed while submitting a message. See the log for the cause."
                 self._distrust(fault)
             outcome = Uncertain("", cause=Cause.DRIVER_FAULT)
         else:
@@ -397,7 +397,7 @@ class CarrierWorker:
             limit_s=limit_s,
         )
         self._distrust(f"Its driver has not answered a submit within {limit_s:g} s.")
-        text = "The driver did not say what became of the message."
+        text = "The driver did not report what happened to the message."
         self._settle(call, Uncertain("", text, cause=Cause.DRIVER_FAULT))
 
     def _settle_late(self, call: SubmitCall, outcome: Outcome) -> None:

@@ -139,7 +139,7 @@ class SinkRunner:
                 "sink.missed",
                 sink=self.name,
                 count=standing.missed - known,
-                text="Events were deleted by retention before the sink had taken them.",
+                text="Retention deleted events before the sink took them.",
             )
         return standing.missed
 
@@ -178,7 +178,7 @@ class SinkRunner:
             await call.over.wait()
         if not call.over.is_set():
             self._state = SinkState.STUCK
-            self._text = "Its call does not return, though it was cancelled: mend the plugin."
+            self._text = "Its call did not return, although it was cancelled. Fix the plugin."
             self._last_error, self._last_error_at = self._text, self._clock.now_ms()
             log.error("sink.stuck", sink=self.name, text=self._text)
             await call.over.wait()
@@ -211,10 +211,10 @@ class _Call:
             with self.scope:
                 await self._sink.take(self._batch)
         except SinkUnavailableError as error:
-            self.fault = str(error) or "It takes nothing now, and does not say why."
+            self.fault = str(error) or "It accepts no events now, and gives no reason."
         except (Exception, SystemExit) as error:  # noqa: BLE001 -- its bug, which ends nobody else
             # Not the exception's words: they may quote an event.
-            self.fault = f"It raised {type(error).__name__}, which is a bug of the plugin."
+            self.fault = f"It raised {type(error).__name__}, which is a bug in the plugin."
             kind = type(error).__name__
             log.error("sink.bug", sink=self._name, reason=kind, at=raised_at(error))
         finally:

@@ -142,7 +142,7 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
     organization(conn, key.organization_id)
     stored = writable(conn, "api_keys")
     if stored.count_where("organization_id = ?", (key.organization_id,)) >= KEYS_MAX:
-        raise Conflict(f"An organization has at most {KEYS_MAX} keys: delete one first.")
+        raise Conflict(f"An organization can have at most {KEYS_MAX} keys. Delete one first.")
     stored.insert({**columns_of(shallow(key)), "hash": digest})
     return key
 

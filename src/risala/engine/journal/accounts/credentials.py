@@ -32,9 +32,11 @@ def add(conn: sqlite3.Connection, credential: CompatCredential, proof: Proof) ->
     stored = writable(conn, _TABLE)
     mine = (credential.organization_id,)
     if stored.count_where("organization_id = ? AND revoked_at IS NULL", mine) >= CREDENTIALS_MAX:
-        raise Conflict(f"An organization has at most {CREDENTIALS_MAX} credentials.")
+        raise Conflict(
+            f"An organization can have at most {CREDENTIALS_MAX} credentials. Revoke one first."
+        )
     if by_username(conn, credential.face, credential.username) is not None:
-        raise Conflict("There is a credential of this name already: choose another.")
+        raise Conflict("There is already a credential with this name. Choose another name.")
     allowed = credential.allowed_addresses
     stored.insert(
         {

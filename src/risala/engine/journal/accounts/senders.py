@@ -86,12 +86,14 @@ def add(conn: sqlite3.Connection, new: Sender) -> Sender:
     """
     old = by_name(conn, new.organization_id, new.name)
     if old is not None and old.status != "denied":
-        raise Conflict(f"The sender {old.name!r} is on the account already: {old.status}.")
+        raise Conflict(f"The sender {old.name!r} is already on the account: {old.status}.")
     stored = writable(conn, "senders")
     if old is not None:
         stored.delete(old.id)
     if stored.count_where("organization_id = ?", (new.organization_id,)) >= SENDERS_MAX:
-        raise Conflict(f"An organization has at most {SENDERS_MAX} senders, denied ones too.")
+        raise Conflict(
+            f"An organization can have at most {SENDERS_MAX} senders, including denied ones."
+        )
     stored.insert(
         {
             "id": new.id,
@@ -139,7 +141,7 @@ def _refuse_used_name(conn: sqlite3.Connection, wanted: Sender) -> None:
     )
     if taken:
         owner = taken[0].organization_id
-        raise Conflict(f"The name {wanted.name!r} is used by the organization {owner}.")
+        raise Conflict(f"The name {wanted.name!r} is already used by the organization {owner}.")
 
 
 def deny(conn: sqlite3.Connection, sender_id: str, reason: str, stamp: Stamp) -> Sender:

@@ -174,7 +174,7 @@ def mute(
     stored = writable(conn, _MUTES)
     stored.delete_where("kind = ? AND subject IS ?", (kind.value, subject))
     if stored.count_where("until > ?", (now_ms,)) >= MUTES_MAX:
-        raise Conflict(f"There are at most {MUTES_MAX} mutes.")
+        raise Conflict(f"There can be at most {MUTES_MAX} mutes. Remove one first.")
     values = {"kind": kind.value, "subject": subject, "until": until, "by": by, "at": now_ms}
     seq = cast(int, stored.insert(values).last_pk)
     return AlertMute(seq, kind, subject, until, by, now_ms)

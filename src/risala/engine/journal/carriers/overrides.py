@@ -53,7 +53,7 @@ def end(conn: sqlite3.Connection, carrier: str, field: str | None) -> None:
     """
     known = of_carrier(conn, carrier)
     if known is None or (field is not None and getattr(known, field) is None):
-        raise Conflict(f"Nothing is put over the settings of {carrier}.")
+        raise Conflict(f"No override is set for {carrier}.")
     rate = known.rate_per_s if field == "weight" else None
     weight = known.weight if field == "rate_per_s" else None
     if rate is None and weight is None:

@@ -113,9 +113,9 @@ def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
     )
     if taken:
         owner = taken[0].organization_id
-        raise Conflict(f"These messages go to {owner} already; remove that route first.")
+        raise Conflict(f"A route already gives these messages to {owner}. Remove that route first.")
     if len(routes(conn)) >= ROUTES_MAX:
-        raise Conflict(f"There are at most {ROUTES_MAX} routes.")
+        raise Conflict(f"There can be at most {ROUTES_MAX} routes. Remove one first.")
     row = asdict(new)
     row |= {"recipient": row.pop("number") or "", "keyword": new.keyword or ""}
     writable(conn, "inbound_routes").insert(row)

@@ -202,10 +202,10 @@ def cancel(conn: sqlite3.Connection, message_id: str, stamp: Stamp) -> tuple[Cha
         raise NotFound(f"There is no message {message_id}.")
     if message.status is not Status.PENDING:
         raise Conflict(
-            f"The message is {message.status.value}: only a pending one can be withdrawn.",
+            f"The message is {message.status.value}. Only a pending message can be withdrawn.",
             NOT_CANCELABLE,
         )
     if parts.any_acknowledged(conn, message):
-        text = "Some parts of the message are with the carrier already."
+        text = "The carrier already has some parts of the message."
         raise Conflict(text, NOT_CANCELABLE)
     return (_cancel(conn, message, {}, stamp),)

@@ -120,7 +120,7 @@ def _refuse_within_hour(limit: str, at: int | None, now_ms: int) -> None:
     raise RateLimited(
         limit,
         -((now_ms - at - HOUR_MS) // 1000),
-        f"The codes of one hour for {whose} are used up.",
+        f"The hourly limit of codes for {whose} is reached. Wait, then try again.",
     )
 
 
@@ -192,7 +192,7 @@ def settle(
         return ()
     state = shift(conn, row, trigger, stamp)
     if state is None:
-        raise Overtaken("The verification has changed meanwhile.")
+        raise Overtaken("The verification has changed in the meantime.")
     if state is SessionState.PENDING:
         return ()
     message = load(conn, row.message_id)

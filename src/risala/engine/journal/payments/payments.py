@@ -219,9 +219,9 @@ def _refuse_other(found: StoredPayment, given: PaymentCredit) -> None:
     credited = (found.provider, found.reference_key, found.paid)
     if (given.provider, given.key, given.amount) != credited:
         raise Conflict(
-            f"The payment is confirmed already: {money(found.paid or 0)} {found.currency} by the"
-            f" reference {found.reference}. Nothing was credited now; other money is credited by a"
-            " top-up with its own reference."
+            f"The payment is already confirmed: {money(found.paid or 0)} {found.currency} with "
+            f"the reference {found.reference}. Nothing was credited now. To credit other money, "
+            f"make a top-up with its own reference."
         )
 
 

@@ -86,7 +86,7 @@ def confirm(
     end(conn, user_id)
     holder = users.by_email(conn, found.email)
     if holder is not None and holder.id != user_id:
-        return Conflict("There is an account with this address already.")
+        return Conflict("There is already an account with this address.")
     change = partial(users.change, user_id=user_id, values={"email": found.email}, now_ms=now_ms)
     changed = audited(change)(conn)
     web_sessions.make_stale(conn, user_id)

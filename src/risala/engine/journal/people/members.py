@@ -89,7 +89,7 @@ def refuse_other_than_owner(
         Forbidden: they are no longer an owner.
     """
     if actor_id is not None and actor_id not in owners(conn, organization_id):
-        raise Forbidden("You are no owner of this organization any more.")
+        raise Forbidden("You are no longer an owner of this organization.")
 
 
 def add(conn: sqlite3.Connection, new: Membership) -> Membership:

@@ -134,7 +134,7 @@ class StandbyCopy:
         shutil.copyfile(source, partial)
         partial.chmod(0o600)
         if checksum.of_file(partial, progress) != current.sha256:
-            raise BadPiece(f"{source} is not what was written.")
+            raise BadPiece(f"{source} is not the file that was written.")
         with open(partial, "rb") as file:
             os.fsync(file.fileno())
         (self._folder / _POSITION).unlink(missing_ok=True)  # it belongs to the former copy

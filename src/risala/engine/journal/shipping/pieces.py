@@ -123,7 +123,7 @@ def read(directory: Path, generation: str, number: int, last: str) -> PagePiece 
         head = json.loads(line)
         wanted = (generation, number, last, hashlib.sha256(body).hexdigest())
         if (head["generation"], head["number"], head["before"], head["body"]) != wanted:
-            raise BadPiece(f"{path} is not what follows the piece before it.")
+            raise BadPiece(f"{path} does not follow the piece before it.")
         raw, step = zlib.decompress(body), _NUMBER.size + head["pageBytes"]
         if len(raw) % step:
             raise BadPiece(f"{path} ends within a page.")

@@ -117,7 +117,7 @@ class Shipper:
         try:
             while sent.bytes < sent.limit_bytes:
                 if self._given_up or self._journal.doubts != doubts:
-                    raise wal.Gap("SQLite has folded the WAL in by itself, or a commit is in doubt")
+                    raise wal.Gap("SQLite has merged the WAL by itself, or a commit is in doubt")
                 sent = await self._ship_or_wait(sent, tail)
                 idle = True
                 await trio.sleep(self._every_s)
@@ -141,9 +141,9 @@ class Shipper:
         except OSError as error:
             self._failed(error)
             if tail.retained_bytes > KEPT_BYTES_MAX:
-                raise wal.Gap("the directory has taken nothing for long") from error
+                raise wal.Gap("the directory has accepted nothing for a long time") from error
             if await _in_thread(partial(self._is_spoilt, sent)):
-                raise wal.Gap("the generation is not whole any more") from error
+                raise wal.Gap("the generation is no longer complete") from error
             await trio.sleep(self._again_s)
         return sent
 

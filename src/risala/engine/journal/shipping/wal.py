@@ -109,7 +109,7 @@ def _first(since: WalPlace | None, salt: int, frames: int) -> int:
         return since.frames
     if salt == (since.salt + 1) & 0xFFFF_FFFF:
         return 0
-    raise Gap("the WAL began anew more than once")
+    raise Gap("the WAL restarted more than once")
 
 
 class WalTail:

@@ -60,7 +60,7 @@ class Ailment:
 
 _NO_MEMORY: Final = Ailment(
     "memory has run out",
-    "See what uses the machine's memory up; the service goes on by itself.",
+    "Find out what uses up the machine's memory. The service recovers by itself.",
     lasting=False,
 )
 
@@ -156,10 +156,10 @@ def _ailment(code: int, words: str, path: Path) -> Ailment:
         )
         return Ailment(f"the database is damaged ({words})", advice, lasting=True)
     if code in _UNREADABLE:
-        advice = "See to the disk (`dmesg`), then restore a backup or start again."
+        advice = "Check the disk (`dmesg`), then restore a backup or start again."
         return Ailment(f"the database cannot be read ({words})", advice, lasting=True)
     if plain == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
-        advice = "Make room: the service goes on by itself."
+        advice = "Free some space. The service recovers by itself."
         return Ailment("the disk that holds the database is full", advice, lasting=False)
     if plain in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
         advice = (  # a process at its limit of open files gets the same code
@@ -170,5 +170,5 @@ def _ailment(code: int, words: str, path: Path) -> Ailment:
     if plain == sqlite3.SQLITE_BUSY:
         advice = "Close the other program that holds it."
         return Ailment("the database is locked by another program", advice, lasting=False)
-    advice = "See to the disk (`dmesg`); the service goes on by itself once a write holds."
+    advice = "Check the disk (`dmesg`). The service recovers by itself once a write succeeds."
     return Ailment(f"the disk that holds the database fails ({words})", advice, lasting=False)

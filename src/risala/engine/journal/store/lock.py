@@ -62,7 +62,7 @@ class DataLock:
     def acquire(self) -> None:
         """Take the lock, making the directory (0700) if it is missing."""
         if self._fd is not None:
-            raise RuntimeError("this lock is already held")
+            raise RuntimeError("the lock is already held")
         path = self._directory / "lock"
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -134,7 +134,7 @@ def claim_file(path: Path) -> None:
 def _sentence(path: Path, error: OSError) -> str:
     match error.errno:
         case errno.ELOOP:
-            return f"{path} is a symbolic link, which is refused."
+            return f"{path} is a symbolic link, which is not allowed."
         case errno.ENOSPC | errno.EDQUOT:
             return f"The disk that holds {path} is full."
         case errno.EEXIST | errno.ENOTDIR | errno.ENOENT:
@@ -154,8 +154,8 @@ def _refuse_network(directory: Path) -> None:
     kind = filesystem_of(directory.resolve(), mountinfo)
     if kind in _NETWORK_FILESYSTEMS:
         raise StorageUnusable(
-            f"The data directory {directory} lies on a network file system ({kind}); "
-            "the database needs a local disk."
+            f"The data directory {directory} is on a network file system ({kind}). The database "
+            f"needs a local disk."
         )
 
 

@@ -119,7 +119,7 @@ def sqlite_sentence(path: Path, error: sqlite3.Error) -> str:
         case sqlite3.SQLITE_FULL:
             return f"The disk that holds {path} is full."
         case sqlite3.SQLITE_CORRUPT:
-            return f"The database {path} is damaged; restore a backup."
+            return f"The database {path} is damaged. Restore a backup."
         case sqlite3.SQLITE_NOTADB:
             return f"The file {path} is not a database."
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:

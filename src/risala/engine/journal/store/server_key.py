@@ -107,7 +107,8 @@ def _parse(text: str, where: str) -> KeyRing:
     ring = read(text)
     if ring is None:
         raise StorageUnusable(
-            f"{where} is no server key: it must hold at least {KEY_BYTES * 2} hexadecimal digits."
+            f"{where} is not a server key. It must have at least {KEY_BYTES * 2} hexadecimal "
+            "digits."
         )
     return ring
 
@@ -129,4 +130,4 @@ def _write(path: Path, ring: KeyRing) -> None:
         finally:
             os.close(folder)
     except OSError as error:
-        raise StorageUnusable(f"{path} cannot be made: {error.strerror}.") from error
+        raise StorageUnusable(f"{path} cannot be created: {error.strerror}.") from error

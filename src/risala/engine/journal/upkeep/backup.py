@@ -129,8 +129,8 @@ def copy(source: sqlite3.Connection, target: Path, progress: Progress) -> None:
     free = shutil.disk_usage(target.parent).free
     if free < pages * page_bytes:
         raise StorageUnusable(
-            f"{target.parent} has {free // 1_000_000} MB free;"
-            f" the copy needs {pages * page_bytes // 1_000_000}."
+            f"{target.parent} has {free // 1_000_000} MB free, but the copy needs "
+            f"{pages * page_bytes // 1_000_000} MB."
         )
 
     def step(_: int, remaining: int, total: int) -> None:

@@ -62,5 +62,7 @@ def expected(file: Path) -> str | None:
         return None
     found = _LINE.fullmatch(text)
     if found is None:
-        raise UnreadableChecksum(f"{beside(file)} holds no checksum; remove it, or get it anew.")
+        raise UnreadableChecksum(
+            f"{beside(file)} has no checksum. Remove the file, or fetch it again."
+        )
     return found[1]

@@ -335,7 +335,7 @@ def take_out_message(conn: sqlite3.Connection, message_id: str, *, text_only: bo
         raise NotFound(f"There is no message {message_id}.")
     status: int = value_of(conn, "SELECT status FROM message WHERE key = ?", (key,))
     if status < _OVER:
-        text = "The message has not left yet: its text is needed until it has, or is canceled."
+        text = "The message has not been sent yet. Its text is needed until it is sent or canceled."
         raise Conflict(text, NOT_OVER)
     (redact if text_only else _empty)(conn, [key])
 

@@ -77,7 +77,7 @@ class UncleanBackup(StorageUnusable):
     """The books in the backup do not agree."""
 
     def __init__(self, source: Path, faults: tuple[str, ...]) -> None:
-        super().__init__(f"The books in {source} do not agree; the audit found: {faults[0]}.")
+        super().__init__(f"The books in {source} do not agree. The audit found: {faults[0]}.")
         self.faults = faults
 
 
@@ -164,8 +164,8 @@ def _add_up(source: Path, progress: backup.Progress, *, even_altered: bool) -> b
     if even_altered:
         return False
     raise AlteredBackup(
-        f"{source} is not what it was: its checksum is another than {checksum.beside(source)} "
-        "says. Take another backup; --force restores even this one."
+        f"{source} was changed or damaged: its checksum differs from the one in "
+        f"{checksum.beside(source)}. Use another backup. --force restores even this one."
     )
 
 

@@ -119,7 +119,9 @@ def add(conn: sqlite3.Connection, new: Endpoint, secret: str) -> Endpoint:
         Conflict: the organization has as many as it may.
     """
     if len(endpoints(conn, new.organization_id)) >= ENDPOINTS_MAX:
-        text = f"An organization has at most {ENDPOINTS_MAX} webhook endpoints."
+        text = (
+            f"An organization can have at most {ENDPOINTS_MAX} webhook endpoints. Delete one first."
+        )
         raise Conflict(text, "TOO_MANY_ENDPOINTS")
     writable(conn, _TABLE).insert(
         {

@@ -86,7 +86,7 @@ def _row(conn: sqlite3.Connection, endpoint_id: str, event_id: str) -> DeliveryR
             f"{_SELECT} WHERE event = ? AND endpoint_id = ?", (event.key, endpoint_id)
         ).fetchone()
     if row is None:
-        raise NotFound(f"There is no delivery of {event_id} to {endpoint_id}.")
+        raise NotFound(f"The event {event_id} has no delivery to {endpoint_id}.")
     return DELIVERIES.of(row)
 
 
@@ -115,7 +115,7 @@ def attempts(
 
 def _refuse_disabled(conn: sqlite3.Connection, endpoint_id: str) -> None:
     if not webhooks.endpoint(conn, endpoint_id).enabled:
-        raise Conflict("The endpoint is disabled; enable it first.", "ENDPOINT_DISABLED")
+        raise Conflict("The endpoint is disabled. Enable it first.", "ENDPOINT_DISABLED")
 
 
 def replay(
@@ -132,7 +132,7 @@ def replay(
     if event_rows.by_key(conn, row.event) is None:
         raise Conflict("The event is no longer kept.", "EVENT_NOT_KEPT")
     if row.state == "pending":
-        text = "The delivery is pending: it is attempted by itself."
+        text = "The delivery is pending. It is attempted automatically."
         raise Conflict(text, "DELIVERY_PENDING")
     conn.execute(
         "UPDATE webhook_delivery SET state = 'pending', due_at = ?, tries = 0, updated_at = ?"

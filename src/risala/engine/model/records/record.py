@@ -202,7 +202,7 @@ def from_json(shape: type[T], given: object) -> T:
         NotAsExpected: a member without a default is missing, or one has another type.
     """
     if not isinstance(given, Mapping):
-        raise NotAsExpected(f"{shape.__name__} is no JSON object.")
+        raise NotAsExpected(f"{shape.__name__} is not a JSON object.")
     values = {}
     for field in fields_of(shape):
         if field.json_name in given:
@@ -221,7 +221,7 @@ def _read(shape: type[Any], field: RecordField, value: object) -> object:
         return _reader(field)(value)
     except (TypeError, ValueError, KeyError) as error:
         raise NotAsExpected(
-            f"{field.json_name!r} of {shape.__name__} is not what it should be."
+            f"{field.json_name!r} of {shape.__name__} has a wrong value."
         ) from error
 
 
@@ -260,7 +260,7 @@ _READ: Final[Mapping[WrittenAs, Convert]] = {
 
 def _list(value: object) -> list[Any]:
     if not isinstance(value, list):
-        raise TypeError("this is no list")
+        raise TypeError("this is not a list")
     return value
 
 
@@ -269,7 +269,7 @@ def _checked(kind: Any, value: object) -> object:  # noqa: ANN401 -- any type
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if kind in _PLAIN and type(value) is not kind:
-        raise TypeError(f"this is no {kind}")
+        raise TypeError(f"this is not a {kind}")
     return value
 
 

@@ -130,7 +130,7 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
 async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
     if _one(call, name).gate == Gate.LEAVING:
-        raise Conflict(f"{name} finishes what it has begun, and ends then.")
+        raise Conflict(f"{name} is being removed: it finishes its current messages, then stops.")
     by = call.audit(subject=name, said={"gate": gate.value}, always=True)
     stored = call.services.repositories.carriers
     # On the disk before it is obeyed: a restart in between keeps what the page says.
@@ -161,7 +161,7 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
     delivery, name = call.services.delivery, call.given.carrier
     _one(call, name)
     if not delivery.running:
-        raise Conflict("The service is not running, so that no carrier is connected.")
+        raise Conflict("The service is not running, so no carrier is connected.")
     # Written before, as with a driver's commands: nobody could take it back.
     await call.note(call.audit(subject=name, always=True))
     await delivery.reconnect(name)

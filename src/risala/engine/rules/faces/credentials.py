@@ -59,10 +59,10 @@ def username_fault(face: str, username: str) -> str | None:
     """Why a name cannot be chosen for a face's credential; None: it can."""
     shape = shape_of(face)
     if shape.made:
-        return f"The name of a {face} credential is made for you: leave it out."
+        return f"The user name of a {face} credential is generated. Do not give one."
     if len(username) > shape.username_max or not _USERNAME.fullmatch(username):
         return (
-            f"A name has 1 to {shape.username_max} letters, digits, and `.`, `_`, `@`, `-` after"
-            " the first."
+            f"A user name has 1 to {shape.username_max} letters and digits. The characters `.`, "
+            f"`_`, `@` and `-` may follow the first one."
         )
     return None

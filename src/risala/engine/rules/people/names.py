@@ -21,7 +21,7 @@ def name_fault(name: str) -> str | None:
     marks that make a line read otherwise.
     """
     if any(unicodedata.category(each)[0] == _CONTROL for each in name if each not in _JOINERS):
-        return "A name has no invisible characters and no marks of direction."
+        return "A name must not contain invisible characters or direction marks."
     if _ADDRESS.search(name):
-        return "A name has no web or e-mail address in it: leave out the dot or the @."
+        return "A name must not contain a web or e-mail address. Remove the dot or the @."
     return None

@@ -78,7 +78,7 @@ def _again(tries: int, now_ms: int, jitter: float, asked_s: float | None) -> tup
 
 def _sentence(status: int) -> str:
     if status == 410:
-        return "HTTP 410: the endpoint is gone for good."
+        return "HTTP 410: the endpoint no longer exists."
     if 300 <= status < 400:
         return f"HTTP {status}: redirects are not followed."
     return f"HTTP {status}"

@@ -81,10 +81,10 @@ _NETWORKS: Final = [
 ]
 _NOT_HTTPS: Final = "A webhook's URL begins with https://."
 _NOT_PLAIN: Final = (
-    f"{_NOT_HTTPS} Plain http:// is for trying things out: whoever runs the service allows it with "
-    "the setting webhooks.allow_insecure."
+    f"{_NOT_HTTPS} Plain http:// is for testing only. The operator can allow it with the "
+    "setting webhooks.allow_insecure."
 )
-_NO_NAME: Final = "The host is neither a name nor an address in its usual form."
+_NO_NAME: Final = "The host must be a name, or an address in the usual form."
 _ISATAP: Final = (0x0000_5EFE, 0x0200_5EFE)
 
 
@@ -138,18 +138,20 @@ def parse_target(url: str, rules: AddressRules) -> Target:
     if parts.scheme not in (("https", "http") if rules.allow_insecure else ("https",)):
         raise UrlRefused(_NOT_PLAIN if parts.scheme == "http" else _NOT_HTTPS)
     if "[" in parts.netloc and ":" not in host:
-        raise UrlRefused("The host is neither a name nor an address in its usual form.")
+        raise UrlRefused("The host must be a name, or an address in the usual form.")
     if "@" in parts.netloc:
-        raise UrlRefused("A URL must not hold a user name or password; use a header of your own.")
+        raise UrlRefused(
+            "A URL must not contain a user name or password. Use a custom header instead."
+        )
     if parts.fragment or url.endswith("#"):
-        raise UrlRefused("A URL for webhooks has no part after #.")
+        raise UrlRefused("A webhook URL must not have a part after #.")
     port = port if port is not None else {"https": 443, "http": 80}[parts.scheme]
     if not rules.allow_insecure and port not in rules.ports:
         allowed = ", ".join(map(str, rules.ports))
-        raise UrlRefused(f"Webhooks go to these ports only: {allowed}.")
+        raise UrlRefused(f"Webhooks can use only these ports: {allowed}.")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.isascii():
-        raise UrlRefused("Characters beyond ASCII in a path are written as %XX.")
+        raise UrlRefused("Write characters outside ASCII in a path as %XX.")
     return Target(parts.scheme, _host(host, rules), port, path)
 
 
@@ -192,7 +194,7 @@ def _ascii(text: str) -> str:
             if label.startswith("xn--"):
                 idna.ulabel(label)
     except idna.IDNAError:
-        raise UrlRefused("The host is no valid international name (IDNA 2008).") from None
+        raise UrlRefused("The host is not a valid international name (IDNA 2008).") from None
     return text
 
 
@@ -203,13 +205,12 @@ def _check_public(labels: Sequence[str], rules: AddressRules) -> None:
         UrlRefused: it leads inside, or nowhere.
     """
     if len(labels) < 2 or labels[-1] == "localhost":
-        raise UrlRefused("The host must be a name that the whole internet knows.")
+        raise UrlRefused("The host must be a name that is known on the public internet.")
     # If the operator has allowed private networks, their names lead there.
     if labels[-1] in _NEVER_PUBLIC and not rules.networks:
         raise UrlRefused(
-            f"Names that end in .{labels[-1]} are known inside a network only, never on the "
-            "internet. Whoever runs the service opens his own networks to webhooks with the "
-            "setting webhooks.allow_networks."
+            f"Names that end in .{labels[-1]} work only inside a private network. The operator "
+            f"can allow private networks with the setting webhooks.allow_networks."
         )
 
 
@@ -221,20 +222,20 @@ def address_fault(address: Address, rules: AddressRules) -> str | None:
     """Why this address must not be connected to; None if it may be."""
     inner = _inner(address)
     if inner is None:
-        return f"{address} leads into a network of its own and is not called."
+        return f"Webhooks are not sent to {address}, because it leads into a private network."
     if inner in _METADATA:
-        return f"{address} is a cloud's metadata service and is not called."
+        return f"Webhooks are not sent to {address}, because it is a cloud metadata service."
     if inner.is_loopback and rules.allow_insecure:
         return None
     if any(inner in network for network in rules.networks):
         return None
     for network, kind in _NETWORKS:
         if inner in network:
-            return f"{address} is {kind} and is not called."
+            return f"Webhooks are not sent to {address}, because it is {kind}."
     known = inner.version == 4 or inner in _GLOBAL_V6
     # The standard library is asked too, for networks that were reserved after our table was made.
     if not known or not inner.is_global or inner.is_multicast or inner.is_reserved:
-        return f"{address} is no address of the public internet and is not called."
+        return f"Webhooks are not sent to {address}, because it is not a public internet address."
     return None
 
 

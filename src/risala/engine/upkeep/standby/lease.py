@@ -71,8 +71,8 @@ class LeaseTaken(Exception):
 
     def __init__(self, lease: SendLease) -> None:
         super().__init__(
-            f"The lease is held by {lease.machine} since its number {lease.epoch}: only one of two "
-            "machines may send, and this one is not it."
+            f"{lease.machine} holds the lease, number {lease.epoch}. Only one of the two "
+            f"machines may send, and this is not the one."
         )
         self.lease = lease
 
@@ -147,7 +147,9 @@ class LeaseDirectory:
         found = self.highest()
         if found is None or found.epoch < lease.epoch:
             # The former mount is missing: a write would make a separate lease.
-            raise LeaseLost(f"{self._path} has no lease {lease.epoch} any more: is it mounted?")
+            raise LeaseLost(
+                f"{self._path} no longer has the lease {lease.epoch}. Check that it is mounted."
+            )
         if (found.epoch, found.holder) != (lease.epoch, lease.holder):
             raise LeaseTaken(found)
 

@@ -43,7 +43,7 @@ class TakeoverUnfinished(Exception):
     """The data here may be older than the primary's, and the primary may still send."""
 
     def __init__(self) -> None:
-        super().__init__("A takeover was begun here and has not ended: run it again.")
+        super().__init__("A takeover was started here and has not finished. Run it again.")
 
 
 class LeaseHolder:
@@ -98,7 +98,9 @@ class LeaseHolder:
         mine, found = held(self._data_dir), self._directory.highest()
         if found is None or found.epoch < mine.epoch:
             if mine.epoch:
-                raise OSError(f"the directory has no lease {mine.epoch} any more: is it mounted?")
+                raise OSError(
+                    f"the directory no longer has the lease {mine.epoch}; check that it is mounted"
+                )
             # The memory is on disk before the lease is: otherwise a crash in between would leave a
             # lease that nobody could recognise as ours.
             remember(self._data_dir, mine)

@@ -114,8 +114,8 @@ class Takeover:
         if self.lease is None:
             if not primary_is_dead:
                 raise PrimaryAlive(
-                    "Without a lease nobody can tell whether the primary still sends. If you know "
-                    "that it does not: --i-know-the-primary-is-dead."
+                    "Without a lease it is unknown whether the primary still sends. If you know "
+                    "that it does not, use --i-know-the-primary-is-dead."
                 )
             return None, None
         found, mine = self.lease.highest(), held(self.data_dir)
@@ -141,7 +141,7 @@ class Takeover:
         had waited, so it waits again."""
         assert self.lease is not None
         if mine.serves:
-            raise PrimaryAlive("This machine holds the lease already: start the service.")
+            raise PrimaryAlive("This machine already holds the lease. Start the service.")
         before = self.lease.before(ours)
         if before is not None and not before.released and not primary_is_dead:
             self._wait("waiting for the primary to end", before.term_s + margin_s(before.term_s))
@@ -158,7 +158,7 @@ class Takeover:
                 if now.released and now.epoch == found.epoch:
                     return
                 raise PrimaryAlive(
-                    f"{now.machine} holds the lease and renews it: stop the service there first."
+                    f"{now.machine} holds the lease and renews it. Stop the service there first."
                 )
             self.sleep(LOOK_S)
 

@@ -199,11 +199,11 @@ LIFE: Final = (
     N_("up: {said}"),
     N_("down: {said}"),
     N_("sick: {said}"),
-    N_("the operator lets it connect anew"),
+    N_("the operator asked it to reconnect"),
     N_("the operator set it to {gate}"),
     N_(
-        "A receipt could not be stored: {fault}. The carrier is asked to bring it again. The log"
-        " has the details; please report them."
+        "A receipt could not be stored: {fault}. The carrier is asked to send it again. Please "
+        "report the details in the log."
     ),
     N_("the operator asked for {command}"),
 )

@@ -75,8 +75,8 @@ def refuse_newer(db: Database) -> None:
     newer = sorted(applied(db).difference(known()))
     if newer:
         raise NewerSchema(
-            f"the database was written by a newer Risala (it has {newer[-1]!r}); "
-            "install that version or restore an older backup"
+            f"the database was written by a newer Risala (it has {newer[-1]!r}). Install that "
+            f"version, or restore an older backup"
         )
 
 

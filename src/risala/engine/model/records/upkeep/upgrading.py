@@ -28,7 +28,7 @@ class Upgrading:
             words.append(f"{100 * self.done // self.total} %")
         if self.left_s is not None:
             words.append(_left(self.left_s))
-        return f"The database is being brought over to this version: {', '.join(words)}."
+        return f"The database is being upgraded to this version: {', '.join(words)}."
 
     def wire(self) -> dict[str, Any]:
         return {
