@@ -88,4 +88,4 @@ def test_a_lost_or_damaged_database_is_one_sentence(risala, tmp_path, monkeypatc
     damaged = risala(*command)
     assert (damaged.exit_code, damaged.stdout) == (1, "")
     assert "is damaged" in damaged.stderr
-    assert "Restore a backup" in damaged.stderr
+    assert "restore a backup" in damaged.stderr

@@ -72,7 +72,7 @@ def test_what_is_refused_and_what_is_wrong(run):
     assert "not registered" in done.stderr
     for _ in range(5):
         assert run("verify", "send", "36123456").exit_code == 0
-    assert "used up" in run("verify", "send", "36123456").stderr
+    assert "hourly limit" in run("verify", "send", "36123456").stderr
 
 
 class TestConfig:

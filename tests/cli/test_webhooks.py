@@ -104,7 +104,7 @@ def test_without_a_service_a_test_event_waits(webhook):
             ["create", "https://10.0.0.1/"],
             "Webhooks are not sent to 10.0.0.1, because it is private.",
         ),
-        (["create", "https://example.com/", "--type", "sms.gone"], "`types` are of these"),
+        (["create", "https://example.com/", "--type", "sms.gone"], "`types` must be of these"),
         (["show", "whe_1"], "There is no webhook endpoint whe_1."),
         (["replay", "whe_1", "evt_1"], "There is no webhook endpoint whe_1."),
     ],

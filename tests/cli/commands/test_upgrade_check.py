@@ -127,7 +127,7 @@ def put_newer(data: Path) -> None:
 
 def said_of_a_newer(stderr: str) -> bool:
     (sentence,) = stderr.strip().splitlines()
-    words = "was written by a newer Risala (it has 'm999_later'); install that version or restore"
+    words = "was written by a newer Risala (it has 'm999_later'). Install that version, or restore"
     return words in sentence
 
 

@@ -30,7 +30,7 @@ def test_what_the_service_could_not_ship_is_a_failure_however_young_the_copy_is(
     (told,) = finding(tmp_path, NOW_MS, running=True, failing="No space left on device.")
     assert told.state is Grade.FAIL
     assert "cannot ship to" in told.text
-    assert "No space left on device. It tries again" in told.text
+    assert "No space left on device. It keeps trying" in told.text
 
 
 def test_a_directory_without_a_copy_or_with_rubbish_is_warned_of(tmp_path):
