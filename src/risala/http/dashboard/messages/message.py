@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
-from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials, keys, messages, requests, webhooks
-from risala.engine.model.records.credentials import CompatCredential
-from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records import messages, requests, webhooks
 from risala.engine.model.records.messages import MessageStory, MessageView
 from risala.engine.model.states import Mode
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.messages.journey import story_of
+from risala.http.web.messages.one import came_by, pieces, story
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.segment import count, part_capacity, whole_capacity
@@ -28,12 +25,8 @@ CANCELED: Final = N_("The message is canceled, and its price refunded.")
 SENT_AGAIN: Final = N_("It is sent again: this is the new message.")
 
 
-OF_FACES: Final = "crd_"
-"""Prefix of ids of faces' credentials, which replace a key's id."""
-
-
 async def show(visit: PageRequest) -> TrioResponse:
-    found = await _found(visit)
+    found = await story(visit)
     if found.message.mode is not visit.mode:  # a test message is shown in test mode
         mode = "?mode=test" if found.message.mode is Mode.TEST else ""
         return visit.go(f"{visit.request.path}{mode}")
@@ -41,30 +34,18 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """The pieces of the page, drawn again when this message changes."""
-    message_id = visit.arguments["message_id"]
-    await _found(visit)  # a missing message, or one of another organization, opens no stream
-
-    async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
-        if changes is not None and message_id not in {
-            each.message_id for each in changes if isinstance(each, LifeEvent)
-        }:
-            return ""
-        found = await _found(visit)
-        return await visit.drawn("messages/pieces.html", await _whole(visit, found))
-
     # By time too: the arrival of a webhook causes no event.
-    return visit.live(draw, by_time=True)
+    return await pieces(visit, partial(_whole, visit), by_time=True)
 
 
 async def ask_again(visit: PageRequest) -> TrioResponse:
     """The question as a page: for browsers without script."""
-    values = await _values(visit, await _found(visit))
+    values = _values(visit, await story(visit))
     return await visit.page("messages/again.html", values)
 
 
 async def send_again(visit: PageRequest) -> TrioResponse:
-    found = await _found(visit)
+    found = await story(visit)
     message = found.message
     if not _may_repeat(found):
         return visit.go(visit.at(f"messages/{message.id}"))
@@ -76,7 +57,7 @@ async def send_again(visit: PageRequest) -> TrioResponse:
             **{"from": message.sender, "mode": message.mode.value},
         )
     except Refusal as error:
-        values = await _values(visit, found)
+        values = _values(visit, found)
         return await visit.again("messages/again.html", error, values)
     return visit.go(visit.at(f"messages/{sent.message_id}"), SENT_AGAIN)
 
@@ -87,21 +68,14 @@ async def cancel(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at(f"messages/{message_id}"), CANCELED)
 
 
-async def _found(visit: PageRequest) -> MessageStory:
-    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
-
-
 async def _whole(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     """The values of its page, including those from other tables."""
-    message = found.message
-    key = await _key(visit, message.api_key)
-    request = None if key is None else await _request(visit, message.id)
-    values = {**await _values(visit, found), **await _about(visit, found)}
-    credential = await _credential(visit, message.api_key)
-    return {**values, "key": key, "credential": credential, "request": request}
+    way = await came_by(visit, found.message)
+    request = None if way.get("key") is None else await _request(visit, found.message.id)
+    return {**_values(visit, found), **await _about(visit, found), **way, "request": request}
 
 
-async def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
+def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     message, part = found.message, found.part
     is_code = message.kind == "code"
     text = message.body if part is None else part.text
@@ -141,22 +115,6 @@ async def _about(visit: PageRequest, found: MessageStory) -> dict[str, object]:
         "events": told.events,
         "endpoints": {each.id: each.url for each in endpoints if each.mode == message.mode},
     }
-
-
-async def _key(visit: PageRequest, key_id: str | None) -> ApiKey | None:
-    """The key that a message came by; None: it was written by hand, or the key is deleted."""
-    if key_id is None or key_id.startswith(OF_FACES):
-        return None
-    found = await visit.ask_here(keys.LIST)
-    return next((each for each in found.keys if each.id == key_id), None)
-
-
-async def _credential(visit: PageRequest, key_id: str | None) -> CompatCredential | None:
-    """The credential that a message came by, if it came by a face other than the API."""
-    if key_id is None or not key_id.startswith(OF_FACES):
-        return None
-    found = await visit.ask_here(credentials.LIST)
-    return next((each for each in found.credentials if each.id == key_id), None)
 
 
 async def _request(visit: PageRequest, message_id: str) -> str | None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Final
 from urllib.parse import urlsplit
 
 from quart_trio.wrappers import TrioResponse
 
-from risala.engine.model.commands import LifeEvent
 from risala.engine.model.errors import Refusal
-from risala.engine.model.following import OutboxEvent
-from risala.engine.model.records import credentials, keys, messages, webhooks
-from risala.engine.model.records.credentials import CompatCredential
+from risala.engine.model.records import messages, webhooks
 from risala.engine.model.records.messages import MessageStory
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
+from risala.http.web.messages.one import came_by, pieces, story
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -28,23 +26,12 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 async def live(visit: PageRequest) -> TrioResponse:
-    """The pieces of the page, drawn again when this message changes."""
-    message_id = visit.arguments["message_id"]
-    await _found(visit)  # a missing message opens no stream
-
-    async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
-        if changes is not None and message_id not in {
-            each.message_id for each in changes if isinstance(each, LifeEvent)
-        }:
-            return ""
-        return await visit.drawn("messages/pieces.html", _values(visit, await _found(visit)))
-
-    return visit.live(draw)
+    return await pieces(visit, partial(_values, visit))
 
 
 async def ask_text(visit: PageRequest) -> TrioResponse:
     """The question for the reason, as a page: for browsers without script."""
-    return await visit.page(_ASK, _values(visit, await _found(visit)), form=visit.form)
+    return await visit.page(_ASK, await _values(visit, await story(visit)), form=visit.form)
 
 
 async def show_text(visit: PageRequest) -> TrioResponse:
@@ -53,16 +40,14 @@ async def show_text(visit: PageRequest) -> TrioResponse:
     try:
         read = await visit.ask(messages.BODY, message_id=message_id, reason=reason)
     except Refusal as error:
-        return await visit.again(_ASK, error, _values(visit, await _found(visit)), form=visit.form)
+        return await visit.again(
+            _ASK, error, await _values(visit, await story(visit)), form=visit.form
+        )
     values = {**await _whole(visit), "text": read.body, "reason": reason}
     return await visit.page(_PAGE, values, is_secret=True)
 
 
-async def _found(visit: PageRequest) -> MessageStory:
-    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
-
-
-def _values(visit: PageRequest, found: MessageStory) -> dict[str, Any]:
+async def _values(visit: PageRequest, found: MessageStory) -> dict[str, object]:
     message = found.message
     return {
         **story_of(visit.formats, message, found.timeline),
@@ -71,23 +56,17 @@ def _values(visit: PageRequest, found: MessageStory) -> dict[str, Any]:
     }
 
 
-async def _whole(visit: PageRequest) -> dict[str, Any]:
+async def _whole(visit: PageRequest) -> dict[str, object]:
     """The values of its page, including those from other tables."""
-    found = await _found(visit)
+    found = await story(visit)
     message = found.message
     whose = {"organization_id": message.organization_id}
     told = await visit.ask(messages.EVENTS, message_id=message.id)
     endpoints = (await visit.ask(webhooks.LIST, **whose)).endpoints
-    came_by = message.api_key or ""
-    found_keys = await visit.ask(keys.LIST, **whose)
-    doors: tuple[CompatCredential, ...] = ()
-    if came_by.startswith("crd_"):  # by another face than the API
-        doors = (await visit.ask(credentials.LIST, **whose)).credentials
     return {
-        **_values(visit, found),
+        **await _values(visit, found),
         "organization": await visit.perform("org.show", **whose),
-        "key": next((each for each in found_keys.keys if each.id == came_by), None),
-        "credential": next((each for each in doors if each.id == came_by), None),
+        **await came_by(visit, message),
         "events": told.events,
         # Their paths may hold a customer's secrets.
         "endpoints": {each.id: urlsplit(each.url).netloc for each in endpoints},

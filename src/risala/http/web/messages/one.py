@@ -1,0 +1,53 @@
+"""What an organization's page of a message and the console's share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from quart_trio.wrappers import TrioResponse
+
+from risala.engine.model.commands import LifeEvent
+from risala.engine.model.following import OutboxEvent
+from risala.engine.model.records import credentials, keys, messages
+from risala.engine.model.records.messages import MessageStory, MessageView
+from risala.http.web.page_request import PageRequest
+
+OF_FACES: Final = "crd_"
+"""Prefix of ids of faces' credentials, which replace a key's id."""
+
+
+async def story(visit: PageRequest) -> MessageStory:
+    """The message that the address names."""
+    return await visit.ask(messages.SHOW, message_id=visit.arguments["message_id"])
+
+
+async def pieces(
+    visit: PageRequest,
+    values: Callable[[MessageStory], Awaitable[dict[str, object]]],
+    *,
+    by_time: bool = False,
+) -> TrioResponse:
+    """The pieces of the page, drawn again when this message changes."""
+    # A missing message, or one of another organization, opens no stream.
+    message_id = (await story(visit)).message.id
+
+    async def draw(changes: Sequence[LifeEvent | OutboxEvent] | None) -> str:
+        if changes is not None and message_id not in {
+            each.message_id for each in changes if isinstance(each, LifeEvent)
+        }:
+            return ""
+        return await visit.drawn("messages/pieces.html", await values(await story(visit)))
+
+    return visit.live(draw, by_time=by_time)
+
+
+async def came_by(visit: PageRequest, message: MessageView) -> dict[str, object]:
+    """The key that a message came by, or the credential of another face; None: it was written by
+    hand, or that is deleted."""
+    id_, whose = message.api_key, {"organization_id": message.organization_id}
+    if id_ is None or not id_.startswith(OF_FACES):
+        found = () if id_ is None else (await visit.ask(keys.LIST, **whose)).keys
+        return {"key": next((each for each in found if each.id == id_), None), "credential": None}
+    doors = (await visit.ask(credentials.LIST, **whose)).credentials
+    return {"key": None, "credential": next((each for each in doors if each.id == id_), None)}
