@@ -28,7 +28,7 @@ _OPT_OUTS: Final = "inbound/opt_outs.html"
 async def show(visit: PageRequest) -> TrioResponse:
     """The inbound messages; of one number on request."""
     form, query = visit.form, _query(visit)
-    asked = {"from": _number(query["q"])} if "q" in query else {}
+    asked = {"from": _number(form.text("q"))} if "q" in query else {}
     places = {name: query[name] for name in ("before", "after") if name in query}
     try:
         page = await visit.ask_here(inbound.LIST, limit=PAGE, **asked, **places)
@@ -73,8 +73,9 @@ async def show_opt_outs(visit: PageRequest) -> TrioResponse:
 async def _list(visit: PageRequest) -> dict[str, Any]:
     """A page of the list; after a form was refused, its beginning."""
     query = _query(visit) if visit.request.method == "GET" else {}
-    asked: dict[str, object] = {"number": _number(query["q"])} if "q" in query else {}
-    asked |= {name: query[name] for name in ("before", "after") if name in query}
+    asked: dict[str, str] = {name: query[name] for name in ("before", "after") if name in query}
+    if number := query.get("q"):
+        asked["number"] = _number(number)
     found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
     return {
         "heeds": found.heeds,

@@ -57,11 +57,14 @@ def on_organization(operation: str, options: Options, given: str | None) -> dict
     return options.run(work)
 
 
-def ask_organization(ask: Ask[R], options: Options, given: str | None) -> Reply[R]:
+def ask_organization(
+    ask: Ask[R], options: Options, given: str | None, /, **more: object
+) -> Reply[R]:
     """:func:`on_organization` with a typed answer."""
 
     async def work(session: GatewaySession) -> Reply[R]:
-        return await session.ask(ask, organization_id=await organization_id(session, given))
+        found = await organization_id(session, given)
+        return await session.ask(ask, organization_id=found, **more)
 
     return options.run(work)
 

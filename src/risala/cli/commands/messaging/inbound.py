@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from risala.cli.commands.accounts.organizations import org_option, organization_id
+from risala.cli.commands.accounts.organizations import ask_organization, org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records import inbound as records
 from risala.engine.model.records.asks import Ask, Reply
-from risala.engine.model.records.inbound import InboundRoute, OptOutList, Recipient
+from risala.engine.model.records.inbound import Recipient
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ def inbound_routes(options: Options) -> None:
     Example: risala inbound routes
     """
 
-    async def work(session: GatewaySession) -> Reply[records.Routes]:
-        return await session.ask(records.ROUTES)
-
-    found = options.run(work)
+    found = options.ask(records.ROUTES)
     if output.show(options.json, found.json):
         return
     output.table(
@@ -113,14 +110,7 @@ def inbound_route(
       risala inbound route --org "My shop" --keyword shop
       risala inbound route --number 1234
     """
-
-    async def work(session: GatewaySession) -> Reply[InboundRoute]:
-        found = await organization_id(session, org)
-        return await session.ask(
-            records.ROUTE, organization_id=found, number=number, keyword=keyword
-        )
-
-    made = options.run(work)
+    made = ask_organization(records.ROUTE, options, org, number=number, keyword=keyword)
     if not output.show(options.json, made.json):
         output.said(f"Made the route {made.value.id}.")
 
@@ -134,11 +124,7 @@ def inbound_unroute(options: Options, route: str) -> None:
     \b
     Example: risala inbound unroute 3
     """
-
-    async def work(session: GatewaySession) -> Reply[InboundRoute]:
-        return await session.ask(records.UNROUTE, route_id=route)
-
-    gone = options.run(work)
+    gone = options.ask(records.UNROUTE, route_id=route)
     if not output.show(options.json, gone.json):
         output.said(f"Removed the route {gone.value.id}.")
 
@@ -159,6 +145,7 @@ def inbound_opt_outs(
     /,
     org: str | None,
     heed: bool | None,
+    before: str | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Who has opted out of an organization's messages, after changing whether that is heeded.
@@ -169,12 +156,7 @@ def inbound_opt_outs(
       risala inbound opt-outs --number 36123456
       risala inbound opt-outs --heed
     """
-
-    async def work(session: GatewaySession) -> Reply[OptOutList]:
-        found = await organization_id(session, org)
-        return await session.ask(records.OPT_OUTS, organization_id=found, heeds=heed, **given)
-
-    reply = options.run(work)
+    reply = ask_organization(records.OPT_OUTS, options, org, heeds=heed, before=before, **given)
     if output.show(options.json, reply.json):
         return
     found = reply.value
@@ -185,7 +167,7 @@ def inbound_opt_outs(
             (each.number, output.at(each.at), each.who or each.keyword, each.carrier)
             for each in found.numbers
         ),
-        empty="Nobody has opted out." if given["before"] is None else "There is no older one.",
+        empty="Nobody has opted out." if before is None else "There is no older one.",
     )
     _tell_older(found.older)
 
@@ -214,12 +196,7 @@ def _change(
     options: Options, ask: Ask[Recipient], org: str | None, number: str
 ) -> Recipient | None:
     """The number whose opt-out was changed; None: it was shown as JSON."""
-
-    async def work(session: GatewaySession) -> Reply[Recipient]:
-        found = await organization_id(session, org)
-        return await session.ask(ask, organization_id=found, number=number)
-
-    done = options.run(work)
+    done = ask_organization(ask, options, org, number=number)
     return None if output.show(options.json, done.json) else done.value
 
 

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.accounts.organizations import optional_org, org_option, organization_id
+from risala.cli.commands.accounts.organizations import (
+    ask_organization,
+    optional_org,
+    org_option,
+    organization_id,
+)
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.money import money
@@ -173,6 +178,7 @@ def verify_list(
     *,
     test: bool,
     to: str | None,
+    before: str | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """An organization's verifications, the newest first.
@@ -184,12 +190,7 @@ def verify_list(
     """
     given["mode"] = "test" if test else "live"
     given["to"] = None if to is None else _number(to, "--to")
-
-    async def work(session: GatewaySession) -> Reply[sessions.SessionPage]:
-        found = await organization_id(session, org)
-        return await session.ask(sessions.LIST, organization_id=found, **given)
-
-    reply = options.run(work)
+    reply = ask_organization(sessions.LIST, options, org, before=before, **given)
     if output.show(options.json, reply.json):
         return
     found = reply.value
@@ -202,7 +203,7 @@ def verify_list(
             )
             for each in found.sessions
         ),
-        empty="There is no such one." if given["before"] is None else "There is no older one.",
+        empty="There is no such one." if before is None else "There is no older one.",
     )
     if found.older is not None:
         output.warned(f"There are older ones: --before {found.older}.")
@@ -238,11 +239,7 @@ def _of_one(
     options: Options, ask: Ask[VerificationView], verification_id: str
 ) -> VerificationView | None:
     """The session; None: it was shown as JSON."""
-
-    async def work(session: GatewaySession) -> Reply[VerificationView]:
-        return await session.ask(ask, verification_id=verification_id)
-
-    found = options.run(work)
+    found = options.ask(ask, verification_id=verification_id)
     return None if output.show(options.json, found.json) else found.value
 
 
