@@ -138,7 +138,7 @@ async def test_the_overview(owner, period):
 async def test_the_overview_of_nothing(owner, gateway):
     empty = {**web_messages.overview(), "hours": [], "before": [], "networks": [], "feed": []}
     empty |= {"medianMs": None, "spent": "0.00", "spentADay": "0.00", "uncertain": []}
-    empty["verifications"] = dict.fromkeys(empty["verifications"], 0)
+    empty["verifications"] = {**dict.fromkeys(empty["verifications"], 0), "latestOnly": False}
     gateway.answers = {"overview.show": empty}
     page = await owner.get("/app/org_1/overview")
     assert "nothing delivered yet" in page.text

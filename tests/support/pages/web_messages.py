@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from risala.engine.model.errors import NotFound
+from risala.engine.model.records.keys import ApiKey, KeyType
+from risala.engine.model.records.record import to_json
+from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
 
 AT_MS: Final = 1_795_250_476_123
@@ -137,8 +140,19 @@ def overview() -> dict[str, Any]:
 def steps(**changes: Any) -> dict[str, Any]:
     """How far a new organization has come, as ``start.show`` tells it: two steps of five, and two
     under way."""
+    key = ApiKey(
+        id="key_1",
+        organization_id="org_1",
+        type=KeyType.SECRET,
+        mode=Mode.LIVE,
+        name="First key",
+        last4="x7Qd",
+        enabled=True,
+        created_at=AT_MS - 120_000,
+        last_used_at=None,
+    )
     return {
-        "key": {"name": "First key", "last4": "x7Qd", "createdAt": iso(AT_MS - 120_000)},
+        "key": to_json(key),
         "delivered": True,
         "message": {**listed(0, "delivered"), "mode": "test"},
         "verification": {"verificationId": "ver_1", "status": "pending", "to": "+22246123400"}

@@ -127,10 +127,6 @@ def without_text(told: Json) -> Json:
     return {name: told[name] for name in told if name not in ("body", "metadata", "part")}
 
 
-def feed_wire(message: Listed) -> Json:
-    return without_text(to_json(message))
-
-
 def _part_wire(part: ExportPart) -> Json:
     told = to_json(part)
     for each in told["messages"]:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records import figures
+from risala.engine.model.records.figures import HourFigures, NetworkFigures
+from risala.engine.model.records.record import shallow
 from risala.engine.model.times import iso
 from risala.http.dashboard.start import left_of
 from risala.http.web.access import PageAccess
 from risala.http.web.charts import Bar
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -65,9 +67,9 @@ class Sums:
         return Bar((self.delivered, self.under_way, self.undelivered, self.failed))
 
 
-def sums(hours: Sequence[dict[str, Any]]) -> Sums:
+def sums(hours: Sequence[HourFigures]) -> Sums:
     names = ("accepted", "delivered", "undelivered", "failed", "canceled")
-    return Sums(*(sum(hour[name] for hour in hours) for name in names))
+    return Sums(*(sum(getattr(hour, name) for hour in hours) for name in names))
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -83,14 +85,14 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 async def _values(visit: PageRequest) -> dict[str, object]:
     period = _period(visit)
-    found = await visit.perform_here(
-        "overview.show",
+    found = await visit.ask_here(
+        figures.OVERVIEW,
         mode=visit.mode.value,
         since=iso(period.since_ms),
         until=iso(period.until_ms),
     )
-    whole, before = sums(found["hours"]), sums(found["before"])
-    labels, bars = _bars(visit, period, found["hours"])
+    whole, before = sums(found.hours), sums(found.before)
+    labels, bars = _bars(visit, period, found.hours)
     return {
         "periods": PERIODS,
         "period": period,
@@ -101,8 +103,8 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "labels": labels,
         "places": _marks_below(visit, period, labels),
         "sparks": _sparks(bars),
-        "networks": [_network(each) for each in found["networks"][:NETWORKS_MAX]],
-        "lasts_ms": _lasts_ms(visit, found["spentADay"]),
+        "networks": [_network(each) for each in found.networks[:NETWORKS_MAX]],
+        "lasts_ms": _lasts_ms(visit, found.spent_a_day),
         "is_low": _is_low(visit),
         "live_at": visit.at("overview/live", period=period.name),
     }
@@ -120,14 +122,14 @@ def _period(visit: PageRequest) -> Period:
 
 
 def _bars(
-    visit: PageRequest, period: Period, hours: Sequence[dict[str, Any]]
+    visit: PageRequest, period: Period, hours: Sequence[HourFigures]
 ) -> tuple[list[str | Markup], list[Bar]]:
     """One bar an hour of a day, else one a day; also for those without messages."""
     step = _HOUR_MS if period.days == 1 else _DAY_MS
     count = -(-(period.until_ms - period.since_ms) // step)
-    found: list[list[dict[str, Any]]] = [[] for _ in range(count)]
+    found: list[list[HourFigures]] = [[] for _ in range(count)]
     for hour in hours:
-        place = (ms_of(hour["at"]) - period.since_ms) // step
+        place = (hour.at - period.since_ms) // step
         if 0 <= place < count:
             found[place].append(hour)
     starts = [period.since_ms + place * step for place in range(count)]
@@ -154,21 +156,30 @@ def _sparks(bars: Sequence[Bar]) -> list[int]:
     return [sum(bar.parts) for bar in bars]
 
 
-def _network(network: dict[str, Any]) -> dict[str, Any]:
-    ended = network["delivered"] + network["undelivered"] + network["failed"]
-    share = network["delivered"] / ended if ended else None
-    name = network["network"]
-    return {
-        **network,
-        "name": network_name(name),
-        "share": share,
-        "kind": "warn" if share is not None and share < WELL else "",
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkView(NetworkFigures):
+    """A network as its reader sees it."""
+
+    name: str
+
+    @property
+    def share(self) -> float | None:
+        """The delivered share of all finished messages."""
+        ended = self.delivered + self.undelivered + self.failed
+        return self.delivered / ended if ended else None
+
+    @property
+    def kind(self) -> str:
+        return "warn" if self.share is not None and self.share < WELL else ""
 
 
-def _lasts_ms(visit: PageRequest, spent_a_day: str) -> int | None:
+def _network(found: NetworkFigures) -> NetworkView:
+    return NetworkView(**shallow(found), name=network_name(found.network))
+
+
+def _lasts_ms(visit: PageRequest, spent_a_day: int) -> int | None:
     """How long the balance lasts at the pace of the last days; None: unknown."""
-    a_day, balance = float(spent_a_day), float(visit.organization.get("balance", 0))
+    a_day, balance = spent_a_day / 100, float(visit.organization.get("balance", 0))
     if a_day <= 0 or balance <= 0:
         return None
     return round(balance / a_day * _DAY_MS)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.following import What
+from risala.engine.model.records import figures
+from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
+from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.verify.settings import CONFIG
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
 from risala.http.dashboard.verify.settings import offers_language
@@ -20,7 +23,18 @@ from risala.http.web.routes import PageRoute
 _DAY_MS: Final = 86_400_000
 _NEW_DAYS: Final = 30
 """For so many days an organization is reminded of unfinished steps."""
-Step = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStep:
+    """A step as its reader sees it."""
+
+    state: str
+    title: Markup
+    text: object
+    href: str | None = None
+    """Where it is done; None: there is nothing to do there, or not for this reader."""
+    action: object = ""
 
 
 async def show(visit: PageRequest) -> TrioResponse:
@@ -49,8 +63,8 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def _values(visit: PageRequest) -> dict[str, object]:
-    steps = steps_of(visit, await visit.perform_here("start.show"))
-    return {"steps": steps, "done": sum(step["state"] == "done" for step in steps)}
+    steps = steps_of(visit, await visit.ask_here(figures.STEPS))
+    return {"steps": steps, "done": sum(step.state == "done" for step in steps)}
 
 
 async def left_of(visit: PageRequest) -> tuple[int, int] | None:
@@ -59,24 +73,20 @@ async def left_of(visit: PageRequest) -> tuple[int, int] | None:
     created_at = visit.organization.get("createdAt")
     if created_at is None or visit.formats.now_ms - ms_of(created_at) > _NEW_DAYS * _DAY_MS:
         return None
-    steps = steps_of(visit, await visit.perform_here("start.show"))
-    done = sum(step["state"] == "done" for step in steps)
+    steps = steps_of(visit, await visit.ask_here(figures.STEPS))
+    done = sum(step.state == "done" for step in steps)
     return None if done == len(steps) else (done, len(steps))
 
 
-def steps_of(visit: PageRequest, found: Mapping[str, Any]) -> list[Step]:
+def steps_of(visit: PageRequest, found: FirstSteps) -> list[FirstStep]:
     """The steps as shown to their reader; a button only if the reader may use it."""
     return [
-        _key(visit, found["key"]),
+        _key(visit, found.key),
         _message(visit, found),
-        _verification(visit, found["verification"]),
-        _webhook(visit, found["webhook"]),
-        _money(visit, is_paid=found["paid"]),
+        _verification(visit, found.session),
+        _webhook(visit, found.webhook),
+        _money(visit, is_paid=found.paid),
     ]
-
-
-def _step(state: str, title: Markup, text: object, href: str | None, action: object) -> Step:
-    return {"state": state, "title": title, "text": text, "href": href, "action": action}
 
 
 def _at(visit: PageRequest, page: str, access: PageAccess, **query: str) -> str | None:
@@ -89,74 +99,76 @@ def _in_mode(visit: PageRequest, page: str, mode: str) -> str:
     return f"/app/{visit.organization_id}/{page}{'?mode=test' if mode == 'test' else ''}"
 
 
-def _key(visit: PageRequest, key: Mapping[str, Any] | None) -> Step:
+def _key(visit: PageRequest, key: ApiKey | None) -> FirstStep:
     words = visit.words
     title = words("Create a key")
     if key is None:
         text = words("Your programs send with it. Begin with a test key: it costs nothing.")
-        return _step("", title, text, _at(visit, "keys/new", PageAccess.DEVELOPER), words("Create"))
-    name = visit.name_of(key["name"]) if key["name"] else visit.code(f"…{key['last4']}")
-    text = words("“{name}”, {when}", name=name, when=visit.formats.ago(key["createdAt"]))
-    return _step("done", title, text, None, "")
+        return FirstStep(
+            "", title, text, _at(visit, "keys/new", PageAccess.DEVELOPER), words("Create")
+        )
+    name = visit.name_of(key.name) if key.name else visit.code(f"…{key.last4}")
+    text = words("“{name}”, {when}", name=name, when=visit.formats.ago(key.created_at))
+    return FirstStep("done", title, text)
 
 
-def _message(visit: PageRequest, found: Mapping[str, Any]) -> Step:
-    words, formats, message = visit.words, visit.formats, found["message"]
+def _message(visit: PageRequest, found: FirstSteps) -> FirstStep:
+    words, formats, message = visit.words, visit.formats, found.message
     title = words("Send a message")
     if message is None:
         text = words("From your program, or from here. Test messages reach no phone.")
         href = _at(visit, "messages/new", PageAccess.DEVELOPER)
-        return _step("done" if found["delivered"] else "", title, text, href, words("Write one"))
-    number = formats.tel8(message["to"])
-    if message["deliveredAt"]:
-        took = formats.lasting(ms_of(message["deliveredAt"]) - ms_of(message["createdAt"]))
+        return FirstStep("done" if found.delivered else "", title, text, href, words("Write one"))
+    number = formats.tel8(message.to)
+    if message.delivered_at:
+        took = formats.lasting(message.delivered_at - message.created_at)
         told = words("Delivered to {number} in {time}.", number=number, time=took)
-        return _step("done", title, told, None, "")
-    if found["delivered"]:
-        return _step("done", title, words("The first ones have arrived."), None, "")
+        return FirstStep("done", title, told)
+    if found.delivered:
+        return FirstStep("done", title, words("The first ones have arrived."))
     text = words("On its way to {number}. What happens to it appears on its page.", number=number)
-    href = _in_mode(visit, f"messages/{message['messageId']}", message["mode"])
-    return _step("waiting", title, text, href, words("Look at it"))
+    href = _in_mode(visit, f"messages/{message.id}", message.mode)
+    return FirstStep("waiting", title, text, href, words("Look at it"))
 
 
-def _verification(visit: PageRequest, session: Mapping[str, Any] | None) -> Step:
+def _verification(visit: PageRequest, session: FirstSession | None) -> FirstStep:
     words = visit.words
     title = words("Verify a number")
     href = _at(visit, "verify/try", PageAccess.DEVELOPER)
     if session is None:
         text = words("A code goes to a phone, and its owner types it in.")
-        return _step("", title, text, href, words("Try it"))
-    number = visit.formats.tel8(session["to"])
-    if session["status"] == "approved":
-        when = visit.formats.ago(session["createdAt"])
-        return _step("done", title, words("{number}, {when}", number=number, when=when), None, "")
+        return FirstStep("", title, text, href, words("Try it"))
+    number = visit.formats.tel8(session.recipient)
+    if session.status == "approved":
+        when = visit.formats.ago(session.created_at)
+        return FirstStep("done", title, words("{number}, {when}", number=number, when=when))
     text = words("A code went to {number}. Once it is typed in, this step is done.", number=number)
-    return _step("waiting", title, text, href, words("Type the code"))
+    return FirstStep("waiting", title, text, href, words("Type the code"))
 
 
-def _webhook(visit: PageRequest, hook: Mapping[str, Any] | None) -> Step:
+def _webhook(visit: PageRequest, hook: FirstHook | None) -> FirstStep:
     words = visit.words
     title = words("Receive a webhook")
     if hook is None:
         text = words("So that your server knows what happened to a message.")
         href = _at(visit, "webhooks/new", PageAccess.DEVELOPER)
-        return _step("", title, text, href, words("Set up"))
-    if hook["deliveredAt"]:
-        when = visit.formats.ago(hook["deliveredAt"])
-        return _step("done", title, words("The last one arrived {when}.", when=when), None, "")
+        return FirstStep("", title, text, href, words("Set up"))
+    if hook.delivered_at:
+        when = visit.formats.ago(hook.delivered_at)
+        return FirstStep("done", title, words("The last one arrived {when}.", when=when))
     text = words("There is an endpoint; nothing has arrived there yet. Send it a test event.")
-    href = _in_mode(visit, f"webhooks/{hook['endpointId']}", hook["mode"])
-    return _step("waiting", title, text, href, words("Open it"))
+    href = _in_mode(visit, f"webhooks/{hook.endpoint_id}", hook.mode)
+    return FirstStep("waiting", title, text, href, words("Open it"))
 
 
-def _money(visit: PageRequest, *, is_paid: bool) -> Step:
+def _money(visit: PageRequest, *, is_paid: bool) -> FirstStep:
     words = visit.words
     title = words("Top up")
     if is_paid:
         balance = visit.formats.money(visit.organization["balance"])
-        return _step("done", title, words("The balance is {sum}.", sum=balance), None, "")
+        return FirstStep("done", title, words("The balance is {sum}.", sum=balance))
     text = words("Real messages need a balance; test messages need none.")
-    return _step("", title, text, _at(visit, "billing", PageAccess.OWNER), words("Top up"))
+    return FirstStep("", title, text, _at(visit, "billing", PageAccess.OWNER), words("Top up"))
 
 
 ROUTES: Final = (

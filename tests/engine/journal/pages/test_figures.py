@@ -36,8 +36,8 @@ def counted(book):
 def test_hours_with_what_became_of_their_messages(book, counted):
     found = figures.hours(book.conn, counted, "live", 10, 12)
     assert found == [
-        HourFigures(10, 100, 90, 4, 0, 0),
-        HourFigures(11, 7, 0, 0, 2, 0),
+        HourFigures(36_000_000, 100, 90, 4, 0, 0),
+        HourFigures(39_600_000, 7, 0, 0, 2, 0),
     ]
     assert [each.accepted for each in figures.hours(book.conn, counted, "test", 10, 12)] == [1]
 

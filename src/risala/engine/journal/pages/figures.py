@@ -41,6 +41,7 @@ _NETWORKS: Final = (
 OUTCOMES: Final = (0, 3, 4, 5, 6)
 """Accepted, delivered, undelivered, failed, canceled: statuses as numbers."""
 DELIVERED: Final = 3
+_HOUR_MS: Final = 3_600_000
 
 
 def hours(
@@ -52,7 +53,7 @@ def hours(
         given = (organization_id, outcome, since, until, MODES.number(mode))
         for hour, _, count in conn.execute(_HOURS, given):
             found.setdefault(hour, [0] * len(OUTCOMES))[place] = count
-    return [HourFigures(hour, *counts) for hour, counts in sorted(found.items())]
+    return [HourFigures(hour * _HOUR_MS, *counts) for hour, counts in sorted(found.items())]
 
 
 def networks(

@@ -14,8 +14,14 @@ from risala.engine.journal.pages import lists
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.webhooks import endpoints
 from risala.engine.model.numbers import DELIVERED
-from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
-from risala.engine.model.records.message_lists import Listed
+from risala.engine.model.records.figures import (
+    FirstHook,
+    FirstMessage,
+    FirstSession,
+    FirstSteps,
+)
+from risala.engine.model.records.message_lists import FeedMessage
+from risala.engine.model.records.record import shallow
 
 LOOKED_MAX: Final = 200
 """Rows of each kind that one step reads: the first event is among the first or the last of them, or
@@ -44,7 +50,7 @@ def _has_delivered(conn: sqlite3.Connection, organization_id: str) -> bool:
     return found.fetchone() is not None
 
 
-def _message(conn: sqlite3.Connection, organization_id: str) -> Listed | None:
+def _message(conn: sqlite3.Connection, organization_id: str) -> FirstMessage | None:
     key = value_of(
         conn,
         f"SELECT coalesce(max(CASE WHEN status = {DELIVERED} THEN key END), max(key))"  # noqa: S608 -- constants
@@ -52,7 +58,10 @@ def _message(conn: sqlite3.Connection, organization_id: str) -> Listed | None:
         f" WHERE {_ORGANIZATION} ORDER BY key DESC LIMIT ?)",
         (organization_id, LOOKED_MAX),
     )
-    return None if key is None else lists.shown(conn, [key])[0]
+    if key is None:
+        return None
+    (found,) = lists.shown(conn, [key])
+    return FirstMessage(**shallow(found, FeedMessage), mode=found.mode)
 
 
 def _session(conn: sqlite3.Connection, organization_id: str) -> FirstSession | None:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import JsonName
+from risala.engine.model.records.fields import JsonName, Moment, Money
 from risala.engine.model.records.keys import ApiKey
-from risala.engine.model.records.message_lists import Listed
+from risala.engine.model.records.message_lists import FeedMessage
 
 SESSIONS_MAX: Final = 5000
 """Sessions in one funnel, the latest of its time: a few milliseconds."""
@@ -22,8 +22,8 @@ DECIDING_MAX: Final = 100
 class HourFigures:
     """What was accepted in an hour, and its result until now."""
 
-    hour: int
-    """Since 1970-01-01."""
+    at: Moment
+    """Its beginning."""
     accepted: int
     delivered: int
     undelivered: int
@@ -57,14 +57,40 @@ class Funnel:
 
 
 @dataclass(frozen=True, slots=True)
+class Overview:
+    """Figures, from what is counted; nothing in it has a text of a message."""
+
+    hours: tuple[HourFigures, ...]
+    networks: tuple[NetworkFigures, ...]
+    median_ms: int | None
+    before: tuple[HourFigures, ...]
+    """Of the same hours a week, or a whole time, earlier: up to the same moment."""
+    funnel: Annotated[Funnel, JsonName("verifications")]
+    spent: Money
+    spent_a_day: Money
+    """On the average of the last days in which there was anything."""
+    feed: tuple[FeedMessage, ...]
+    uncertain: tuple[str, ...]
+    waiting_since: Moment | None
+    disabled_endpoints: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstMessage(FeedMessage):
+    """A message with its mode."""
+
+    mode: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class FirstSession:
     """A verification session that was approved, else one that waits for its code."""
 
-    id: str
+    id: Annotated[str, JsonName("verificationId")]
     status: str
-    recipient: str
+    recipient: Annotated[str, JsonName("to")]
     mode: str
-    created_at: int
+    created_at: Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +99,7 @@ class FirstHook:
 
     endpoint_id: str
     mode: str
-    delivered_at: int | None
+    delivered_at: Moment | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +109,9 @@ class FirstSteps:
     key: ApiKey | None
     delivered: bool
     """A message has reached a phone, or the end of a test."""
-    message: Listed | None
+    message: FirstMessage | None
     """A message that was delivered, else the newest."""
-    session: FirstSession | None
+    session: Annotated[FirstSession | None, JsonName("verification")]
     webhook: FirstHook | None
     paid: bool
     """Money came in, by a top-up or from the operator."""
@@ -101,4 +127,6 @@ class Deciding:
     """Those that their customers reported as paid, and that an operator settles."""
 
 
+OVERVIEW: Final = Ask("overview.show", Overview)
+STEPS: Final = Ask("start.show", FirstSteps)
 WAITING: Final = Ask("console.waiting", Deciding)

@@ -82,8 +82,8 @@ class PartPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A message as a list shows it."""
+class FeedMessage:
+    """A message without its text."""
 
     id: Annotated[str, JsonName("messageId")]
     kind: str
@@ -107,15 +107,21 @@ class Listed:
     delivered_at: Moment | None
     created_at: Moment
     updated_at: Moment
+    key: Annotated[int, WrittenAs.NOTHING] = 0
+    mode: Annotated[str, WrittenAs.NOTHING] = ""
+    part_number: Annotated[int | None, WrittenAs.NOTHING] = None
+    """For a part that its customer cut: see :func:`risala.engine.model.numbers.part_number`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(FeedMessage):
+    """A message as a list shows it."""
+
     body: str | None = None
     """None: a one-time code, or no longer stored."""
     metadata: dict[str, str] = field(default_factory=dict)
     part: PartPlace | None = None
     """None: it is no part."""
-    key: Annotated[int, WrittenAs.NOTHING] = 0
-    mode: Annotated[str, WrittenAs.NOTHING] = ""
-    part_number: Annotated[int | None, WrittenAs.NOTHING] = None
-    """For a part that its customer cut: see :func:`risala.engine.model.numbers.part_number`."""
 
 
 @dataclass(frozen=True, slots=True)
