@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.money import money
-from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.paying import bank_texts
-from risala.engine.model.records.paying.bank_texts import Lines, ShownText, TextPage
-
-if TYPE_CHECKING:
-    from risala.cli.reach.performer import GatewaySession
+from risala.engine.model.records.paying.bank_texts import Lines
 
 
 @click.command("texts")
@@ -39,18 +33,14 @@ def payment_texts(
       risala payment texts
       risala payment texts --all --method bankily --limit 20
     """
-
-    async def work(session: GatewaySession) -> Reply[TextPage]:
-        return await session.ask(
-            bank_texts.LIST,
-            open=not settled,
-            method=method,
-            payment_id=payment,
-            limit=limit,
-            before=before,
-        )
-
-    found = options.run(work)
+    found = options.ask(
+        bank_texts.LIST,
+        open=not settled,
+        method=method,
+        payment_id=payment,
+        limit=limit,
+        before=before,
+    )
     if output.show(options.json, found.json):
         return
     output.table(
@@ -85,11 +75,7 @@ def payment_dismiss(options: Options, text: str, reason: str) -> None:
     \b
     Example: risala payment dismiss btx_… "A private transfer."
     """
-
-    async def work(session: GatewaySession) -> Reply[ShownText]:
-        return await session.ask(bank_texts.DISMISS, text_id=text, reason=reason)
-
-    found = options.run(work)
+    found = options.ask(bank_texts.DISMISS, text_id=text, reason=reason)
     if not output.show(options.json, found.json):
         output.said(f"{found.value.id} is dismissed.")
 
@@ -102,11 +88,7 @@ def payment_lines(options: Options) -> None:
     \b
     Example: risala payment lines
     """
-
-    async def work(session: GatewaySession) -> Reply[Lines]:
-        return await session.ask(bank_texts.LINES)
-
-    found = options.run(work)
+    found = options.ask(bank_texts.LINES)
     if not output.show(options.json, found.json):
         _show_lines(found.value)
 
@@ -121,11 +103,7 @@ def payment_reconcile(options: Options, method: str, balance: str) -> None:
     \b
     Example: risala payment reconcile bankily 12500.00
     """
-
-    async def work(session: GatewaySession) -> Reply[Lines]:
-        return await session.ask(bank_texts.RECONCILE, method=method, balance=balance)
-
-    found = options.run(work)
+    found = options.ask(bank_texts.RECONCILE, method=method, balance=balance)
     if not output.show(options.json, found.json):
         _show_lines(found.value)
 

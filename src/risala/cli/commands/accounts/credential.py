@@ -11,7 +11,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records import credentials
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.credentials import CompatCredential, CreatedCredential
+from risala.engine.model.records.credentials import CreatedCredential
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -132,10 +132,6 @@ def credential_revoke(options: Options, credential_id: str) -> None:
     Example:
       risala credential revoke crd_06DQDPN80275MS289XKD40ZZSFRW35P7
     """
-
-    async def work(session: GatewaySession) -> Reply[CompatCredential]:
-        return await session.ask(credentials.REVOKE, credential_id=credential_id)
-
-    found = options.run(work)
+    found = options.ask(credentials.REVOKE, credential_id=credential_id)
     if not output.show(options.json, found.json):
         output.said(f"The credential {found.value.id} ({found.value.username}) is revoked.")

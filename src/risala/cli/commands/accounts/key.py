@@ -124,11 +124,7 @@ def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
     \b
     Example: risala key rotate key_… --overlap 2h
     """
-
-    async def work(session: GatewaySession) -> Reply[CreatedKey]:
-        return await session.ask(keys.ROTATE, key_id=key_id, overlap_s=overlap_s)
-
-    made = options.run(work)
+    made = options.ask(keys.ROTATE, key_id=key_id, overlap_s=overlap_s)
     if output.show(options.json, made.json):
         return
     found = made.value.key
@@ -187,10 +183,7 @@ def key_list(options: Options, org: str | None) -> None:
 
 
 def _on_key(ask: Ask[ApiKey], done: str, options: Options, key_id: str) -> None:
-    async def work(session: GatewaySession) -> Reply[ApiKey]:
-        return await session.ask(ask, key_id=key_id)
-
-    found = options.run(work)
+    found = options.ask(ask, key_id=key_id)
     if not output.show(options.json, found.json):
         output.said(done.format(key=f"{found.value.id} (…{found.value.last4})"))
 

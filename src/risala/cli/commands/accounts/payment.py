@@ -205,11 +205,7 @@ def _ask(
     ask: Ask[ShownPayment], options: Options, payment_id: str, **more: str
 ) -> ShownPayment | None:
     """A payment; None: it was shown as JSON."""
-
-    async def work(session: GatewaySession) -> Reply[ShownPayment]:
-        return await session.ask(ask, payment_id=payment_id, **more)
-
-    found = options.run(work)
+    found = options.ask(ask, payment_id=payment_id, **more)
     return None if output.show(options.json, found.json) else found.value
 
 

@@ -81,7 +81,6 @@ def inbound_routes(options: Options) -> None:
     \b
     Example: risala inbound routes
     """
-
     found = options.ask(records.ROUTES)
     if output.show(options.json, found.json):
         return

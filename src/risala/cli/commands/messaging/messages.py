@@ -15,8 +15,6 @@ from risala.engine.model.records import message_lists, messages
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.messages import (
     AcceptedMessage,
-    MessageStory,
-    ShownMessage,
     WholeMessage,
 )
 from risala.sms.address import normalise_number
@@ -130,11 +128,7 @@ def message_cancel(options: Options, message_id: str) -> None:
     \b
     Example: risala message cancel sms_…
     """
-
-    async def work(session: GatewaySession) -> Reply[ShownMessage]:
-        return await session.ask(messages.CANCEL, message_id=message_id)
-
-    found = options.run(work)
+    found = options.ask(messages.CANCEL, message_id=message_id)
     if not output.show(options.json, found.json):
         shown = found.value.message
         price = output.money(money(shown.price), shown.currency)
@@ -244,11 +238,7 @@ def message_show(options: Options, message_id: str) -> None:
     \b
     Example: risala message show sms_…
     """
-
-    async def work(session: GatewaySession) -> Reply[MessageStory]:
-        return await session.ask(messages.SHOW, message_id=message_id)
-
-    found = options.run(work)
+    found = options.ask(messages.SHOW, message_id=message_id)
     if output.show(options.json, found.json):
         return
     output.fields(_fields(found.value.message, found.value.part))

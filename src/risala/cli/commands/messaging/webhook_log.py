@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from risala.cli.commands.messaging.webhooks import ask_webhook, webhook
+from risala.cli.commands.messaging.webhooks import webhook
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, when
@@ -89,7 +89,7 @@ def webhook_deliveries(
         return
 
     asked = {"endpoint_id": endpoint, "state": state, "limit": limit, "before": before}
-    found = ask_webhook(webhooks.DELIVERIES, options, **asked)
+    found = options.ask(webhooks.DELIVERIES, **asked)
     if output.show(options.json, found.json):
         return
     output.table(
@@ -109,7 +109,7 @@ def webhook_deliveries(
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:
-    found = ask_webhook(webhooks.DELIVERY, options, endpoint_id=endpoint, event_id=event)
+    found = options.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event)
     if output.show(options.json, found.json):
         return
     delivery = found.value.delivery
@@ -186,7 +186,7 @@ async def replay_failed(
 
 
 def _replay_one(options: Options, endpoint: str, event: str) -> None:
-    found = ask_webhook(webhooks.REPLAY, options, endpoint_id=endpoint, event_id=event)
+    found = options.ask(webhooks.REPLAY, endpoint_id=endpoint, event_id=event)
     if not output.show(options.json, found.json):
         output.said(f"{event} is due again.")
 

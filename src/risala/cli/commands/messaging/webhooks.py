@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
     from risala.engine.model.records.asks import Ask, Reply
 
-R = TypeVar("R")
 _WHY: Final = {
     "owner": "disabled",
     "gone": "disabled: it answered 410 Gone",
@@ -196,7 +195,7 @@ def webhook_show(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook show whe_…
     """
-    found = ask_webhook(webhooks.SHOW, options, endpoint_id=endpoint)
+    found = options.ask(webhooks.SHOW, endpoint_id=endpoint)
     if not output.show(options.json, found.json):
         shown = found.value
         days = output.counted(shown.last_days.days, "day")
@@ -236,13 +235,6 @@ def _fields(shown: Endpoint) -> dict[str, object]:
     }
 
 
-def ask_webhook(ask: Ask[R], options: Options, **arguments: object) -> Reply[R]:
-    async def work(session: GatewaySession) -> Reply[R]:
-        return await session.ask(ask, **arguments)
-
-    return options.run(work)
-
-
 @webhook.command("update")
 @click.argument("endpoint", metavar="ENDPOINT")
 @click.option("--url", help="Another address.")
@@ -276,7 +268,7 @@ def webhook_update(
     if all(value is None for value in changes.values()):
         text = "Say what to change; `risala webhook update --help` has the options."
         raise click.UsageError(text)
-    found = ask_webhook(webhooks.UPDATE, options, endpoint_id=endpoint, **changes)
+    found = options.ask(webhooks.UPDATE, endpoint_id=endpoint, **changes)
     if not output.show(options.json, found.json):
         output.fields(_fields(found.value.endpoint))
 
@@ -314,13 +306,13 @@ def webhook_delete(options: Options, endpoint: str) -> None:
     \b
     Example: risala webhook delete whe_…
     """
-    found = ask_webhook(webhooks.DELETE, options, endpoint_id=endpoint)
+    found = options.ask(webhooks.DELETE, endpoint_id=endpoint)
     if not output.show(options.json, found.json):
         output.said(f"Deleted {endpoint}.")
 
 
 def _switch(ask: Ask[ShownEndpoint], options: Options, endpoint: str) -> None:
-    found = ask_webhook(ask, options, endpoint_id=endpoint)
+    found = options.ask(ask, endpoint_id=endpoint)
     if not output.show(options.json, found.json):
         output.said(f"{endpoint} is {_state(found.value.endpoint)}.")
 
@@ -337,5 +329,5 @@ def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
       risala webhook rotate whe_…
       risala webhook rotate whe_… --at-once
     """
-    found = ask_webhook(webhooks.ROTATE, options, endpoint_id=endpoint, at_once=at_once)
+    found = options.ask(webhooks.ROTATE, endpoint_id=endpoint, at_once=at_once)
     _tell_secret(options, found)

@@ -11,11 +11,8 @@ from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import users
 from risala.engine.model.records.people.users import (
-    Ended,
-    EndedUser,
     ListedUser,
     MadeLink,
-    UserStory,
     VersionedUser,
 )
 
@@ -125,11 +122,7 @@ def user_show(options: Options, email: str) -> None:
     \b
     Example: risala user show me@example.com
     """
-
-    async def work(session: GatewaySession) -> Reply[UserStory]:
-        return await session.ask(users.SHOW, email=email)
-
-    found = options.run(work)
+    found = options.ask(users.SHOW, email=email)
     if output.show(options.json, found.json):
         return
     output.fields(_fields(found.value.user))
@@ -198,10 +191,7 @@ def user_set(
     if not changes:
         raise click.UsageError("Say what to change; `risala user set --help` has the options.")
 
-    async def work(session: GatewaySession) -> Reply[VersionedUser]:
-        return await session.ask(users.SET, email=email, **changes)
-
-    found = options.run(work)
+    found = options.ask(users.SET, email=email, **changes)
     if not output.show(options.json, found.json):
         output.fields(_fields(found.value))
 
@@ -244,11 +234,7 @@ def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
     \b
     Example: risala user sign-out me@example.com
     """
-
-    async def work(session: GatewaySession) -> Reply[Ended]:
-        return await session.ask(users.SIGN_OUT, email=email, session_id=session_id)
-
-    found = options.run(work)
+    found = options.ask(users.SIGN_OUT, email=email, session_id=session_id)
     if not output.show(options.json, found.json):
         ended = found.value.ended
         output.said(f"{output.clean(email)} was signed out of {output.counted(ended, 'session')}.")
@@ -265,10 +251,6 @@ def user_delete(options: Options, email: str) -> None:
     \b
     Example: risala user delete me@example.com
     """
-
-    async def work(session: GatewaySession) -> Reply[EndedUser]:
-        return await session.ask(users.DELETE, email=email)
-
-    found = options.run(work)
+    found = options.ask(users.DELETE, email=email)
     if not output.show(options.json, found.json):
         output.said(f"{output.clean(email)} is forgotten.")

@@ -102,7 +102,6 @@ def preview(options: Options) -> None:
     \b
     Example: risala carriers preview
     """
-
     found = options.ask(rereading.PREVIEW)
     if not output.show(options.json, found.json):
         _changes(found.value)
@@ -190,7 +189,6 @@ def traffic(options: Options, carrier: str, limit: int) -> None:
     \b
     Example: risala carriers traffic mattel --limit 20
     """
-
     found = options.ask(routes.TRAFFIC, carrier=carrier, limit=limit)
     if output.show(options.json, found.json):
         return
@@ -218,7 +216,6 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
       risala carriers unmatched
       risala carriers unmatched mattel
     """
-
     found = options.ask(stored.UNMATCHED, carrier=carrier, limit=limit, before=before)
     if output.show(options.json, found.json):
         return
@@ -251,7 +248,6 @@ def show(options: Options, carrier: str) -> None:
     \b
     Example: risala carriers show mattel
     """
-
     told = options.ask(state.SHOW, carrier=carrier)
     if output.show(options.json, told.json):
         return

@@ -25,7 +25,6 @@ def audit(options: Options) -> None:
     \b
     Example: risala audit
     """
-
     told = options.ask(AUDIT)
     report = told.value
     if not output.show(options.json, told.json):

@@ -291,10 +291,10 @@ def _rows(found: Findings) -> Iterator[tuple[str, object]]:
         yield title, facts[name]
     registration = found.registration
     yield "Registration", None if registration is None else REGISTRATIONS[registration]
-    yield "Operator", facts["operator"]
+    yield "Operator", found.operator or None
     dbm, strength = found.signal_dbm, Strength.of(found.signal_dbm)
     yield "Signal", None if dbm is None else f"{strength.drawn} {dbm} dBm, {strength.word}"
-    yield "SMSC number", facts["smsc"]
+    yield "SMSC number", found.smsc or None
     for name, usage in found.storages.items():
         used = " (chosen)" if name == found.storage else ""
         yield f"Storage {name}", f"{usage.used} of {usage.total} taken{used}"

@@ -28,7 +28,6 @@ def smpp_sessions(options: Options) -> None:
     \b
     Example: risala smpp sessions
     """
-
     found = options.ask(SESSIONS)
     if output.show(options.json, found.json):
         return
