@@ -156,7 +156,10 @@ FAULTS = {
         lambda: _give([PolicyRewrite(text="\0")]),
         "Its rewritten text cannot be sent: its text",
     ),
-    "long": (lambda: _give([PolicyRewrite(sender="A" * 99)]), "Its rewritten text cannot be sent: "),
+    "long": (
+        lambda: _give([PolicyRewrite(sender="A" * 99)]),
+        "Its rewritten text cannot be sent: ",
+    ),
     "unknown": (lambda: _give([PolicyRewrite(sender="SHOP")]), "Its sender is not allowed."),
 }
 
