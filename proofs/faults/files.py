@@ -211,8 +211,8 @@ START: Final = (
         "another program listens on it",
         {
             _SERVE: (
-                "exit 1: 127.0.0.1:N is in use by another program; choose another with --port "
-                "(0: any).",
+                "exit 1: 127.0.0.1:N is in use by another program. Choose another port with "
+                "--port (0: any free port).",
             )
         },
         "by the next start",

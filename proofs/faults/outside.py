@@ -38,7 +38,7 @@ OUTSIDE: Final = (
         "receiver_dead",
         "A receiver of webhooks is dead",
         "nothing listens at the address of an endpoint",
-        {"API": (ACCEPTED,), _HOOK: ("NOT_CONNECTED: It could not be connected to.",)},
+        {"API": (ACCEPTED,), _HOOK: ("NOT_CONNECTED: The connection failed.",)},
         "by itself: for three days each event is tried again; other endpoints wait for nobody",
         "Nothing; its owner is told. What was missed is sent again by `risala webhook replay`.",
     ),

@@ -96,7 +96,7 @@ class Risala:
         return self._caller.ask(calls.send_messages(messages))
 
     def get_message(self, message_id: str) -> answers.Message:
-        """What became of a message."""
+        """Get a message."""
         call = calls.read_one("/api/sms/get", answers.Message, messageId=message_id)
         return self._caller.ask(call)
 

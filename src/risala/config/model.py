@@ -99,7 +99,7 @@ class RetentionSection(Section):
     events_days: Days = 90
     """Events, and what is known of their deliveries; they cannot be replayed any more then."""
     inbound_days: Days = 90
-    """Messages that came in."""
+    """Received messages."""
 
 
 class PricingSection(Section):

@@ -215,7 +215,9 @@ class RequestLine:
             return [error] * len(commands)
         except Exception:
             log.exception("smpp_server.bug", system_id=self._account.system_id)
-            return [EngineError("Something went wrong on our side.")] * len(commands)
+            return [EngineError("An error occurred in the service. Try again later.")] * len(
+                commands
+            )
 
     # -- questions
 

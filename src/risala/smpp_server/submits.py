@@ -165,7 +165,7 @@ def _times(request: SubmitSm, now_ms: int) -> tuple[int | None, int | None]:
     if request.schedule_delivery_time:
         send_at = parse_time(request.schedule_delivery_time, now_ms)
         if send_at > now_ms + AHEAD_MAX_S * 1000:
-            text = f"A message is sent within {AHEAD_MAX_S // 86_400} days."
+            text = f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead."
             raise StatusRefusal(ESME_RINVSCHED, text)
         send_at = send_at if send_at > now_ms else None
     if not request.validity_period:

@@ -31,7 +31,7 @@ from risala.engine.wiring.foundation import Seams
 from risala.plugins.testing.fake_driver import FakeDriver
 
 OK = ReceiverAnswer(200, None, "ok")
-DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
 URL = "https://example.com/hook"
 
 

@@ -22,7 +22,7 @@ from risala.engine.rules.webhooks.schedule import (
 
 URL = "https://example.com/hook"
 OTHER = "https://other.example.com/hook"
-DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
 DAY_S = 86_400
 
 
@@ -109,7 +109,7 @@ async def test_the_schedule_of_the_contract_then_failed(open_house, quick):
         assert WAITS_S == (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
         delivery, attempts = await house.log(endpoint, event)
         assert (delivery["state"], delivery["attempts"]) == ("failed", 10)
-        assert delivery["error"] == "NOT_CONNECTED: It could not be connected to."
+        assert delivery["error"] == "NOT_CONNECTED: The connection failed."
         assert len(attempts) == 10
         assert all(each["endedAt"] for each in attempts)
 

@@ -13,7 +13,7 @@ from risala.plugins.contract import HealthState, Refused, Scope, Uncertain
 from risala.plugins.testing.fake_driver import FakeDriver
 
 HOUR_MS = 3_600_000
-DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
 URL = "https://example.com/hook"
 
 

@@ -195,7 +195,9 @@ async def test_when_a_later_message_leaves_is_told_in_the_page_s_words(
 
     async def refuse(name, *given, **more):
         if name == "send":
-            raise Invalid("send_at", "too_late", "A message is sent within 30 days.")
+            raise Invalid(
+                "send_at", "too_late", "A message can be scheduled at most 30 days ahead."
+            )
         return await perform(name, *given, **more)
 
     monkeypatch.setattr(gateway, "perform", refuse)

@@ -273,7 +273,7 @@ async def test_a_canceled_message_and_one_whose_validity_ended_are_told(office, 
 
 
 async def test_a_call_that_fails_is_made_again_until_its_credential_ends(office, autojump_clock):
-    down = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+    down = ReceiverFault("NOT_CONNECTED", "The connection failed.")
     office.outbound.answers = [down, ReceiverAnswer(500, None, "no")]
     assert (await ask(office, **{"dlr-mask": "8", "dlr-url": CALLED}))[0] == 202
     await trio.sleep(400)  # the second wait of the schedule is five minutes
@@ -295,7 +295,7 @@ async def test_calls_that_were_owed_when_the_service_stopped_are_made_by_the_nex
     tmp_path, autojump_clock
 ):
     faces = {"kannel": KannelCompat(KannelSettings())}
-    down = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+    down = ReceiverFault("NOT_CONNECTED", "The connection failed.")
     dead = FakeOutbound(answers=[down] * 3)
     async with open_office(tmp_path, faces, dead) as office:
         password = (await office.credential("kannel", username="shop"))[1]

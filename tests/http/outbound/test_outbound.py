@@ -155,7 +155,7 @@ async def test_a_name_that_leads_inside_is_never_connected_to(addresses, monkeyp
     assert seen.code == "ADDRESS_REFUSED"
     # The owner of the endpoint reads that sentence; the operator reads the log.
     bad = next(text for text in addresses if address_fault(ip_address(text), AddressRules()))
-    assert seen.text == "The host's name leads to an address that webhooks are not sent to."
+    assert seen.text == "The host name leads to an address that webhooks may not use."
     assert [(entry["event"], entry["host"]) for entry in logged] == [
         ("webhook.address_refused", "evil.example.com")
     ]

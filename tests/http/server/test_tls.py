@@ -218,7 +218,7 @@ async def test_a_renewed_certificate_is_for_new_connections(app, tls, tmp_path):
         ("server.pem", "missing.pem", "http.tls_key .* cannot be read: No such file"),
         ("ca.pem", None, "must be a certificate and its key in PEM"),
         ("make.sh", None, "must be a certificate and its key in PEM"),
-        ("client.pem", "server.pem", "the key is another certificate's"),
+        ("client.pem", "server.pem", "the key belongs to another certificate"),
         ("client.pem", "locked.key", "the key has a password"),
     ],
 )

@@ -92,7 +92,7 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class InboundEvent(Event):
-    """A message came in from a phone: the only event with a text."""
+    """A message was received from a phone: the only event with a text."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SMS_RECEIVED,)
 

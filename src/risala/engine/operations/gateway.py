@@ -197,7 +197,7 @@ class Gateway:
     # -- for everybody
 
     def readiness(self) -> Readiness:
-        """Whether messages are accepted and could be delivered."""
+        """Check that messages are accepted and can be delivered."""
         reasons = tuple(self._reasons())
         return Readiness(not reasons, reasons)
 

@@ -68,9 +68,9 @@ class ListReceived(OfMaybeOrganization):
     """A page of inbound messages, the latest first, of one organization or of all."""
 
     sender: MaybeText = Field(default=None, alias="from")
-    """The number that they came from."""
+    """The number that sent them."""
     to: MaybeText = None
-    """The number of ours that they came to."""
+    """Our number that received them."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeIdPlace = None

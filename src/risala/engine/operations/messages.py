@@ -69,7 +69,9 @@ def _body(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise fault("missing", "`{name}` is required.")
     if len(value) > BODY_MAX or not is_text(value):
-        sentence = f"A message has 1 to {BODY_MAX} characters, no NUL and no lone surrogate."
+        sentence = (
+            f"A message must have 1 to {BODY_MAX} characters, without NUL and lone surrogates."
+        )
         raise fault("too_long", sentence)
     return value
 
@@ -118,7 +120,7 @@ class Send(OfOrganization):
 
 
 class EstimateMessage(OfOrganization):
-    """What a text would cost, and which letters make it Unicode. Nothing is sent."""
+    """The price of a text, and which letters make it Unicode. Nothing is sent."""
 
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
 
@@ -190,7 +192,7 @@ def unserved_warning(services: Services, message_id: str) -> str | None:
 async def _send(call: Call[Send]) -> AcceptedMessage:
     given, services = call.given, call.services
     if given.send_at is not None and given.send_at > call.now_ms + AHEAD_MAX_S * 1000:
-        sentence = f"A message is sent within {AHEAD_MAX_S // 86_400} days."
+        sentence = f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead."
         raise Invalid("send_at", "too_late", sentence)
     organization = services.accounts.fresh_organization(given.organization_id)
     if organization.status != "active":

@@ -171,7 +171,7 @@ class Webhooks:
             # A bug of ours in one delivery must not block the others: that delivery is tried again,
             # as if the endpoint had failed.
             log.exception("webhooks.bug", event_id=attempt.event_id, endpoint=attempt.endpoint_id)
-            return ReceiverFault("INTERNAL", "Something went wrong on our side.")
+            return ReceiverFault("INTERNAL", "An error occurred in the service.")
 
     async def _finish(self, attempt: WebhookAttempt, seen: ReceiverAnswer | ReceiverFault) -> bool:
         now_ms = self._have.clock.now_ms()

@@ -55,7 +55,7 @@ class BatchSlots:
     def slot(self) -> Iterator[None]:
         """Raises :class:`Problem`, 503, where every place is taken."""
         if not self._free:
-            text = "Too many batches are being sent at once. Send again in a moment."
+            text = "Too many batches are being sent at once. Try again in a moment."
             raise Problem(503, text, headers={"Retry-After": "1"})
         self._free -= 1
         try:

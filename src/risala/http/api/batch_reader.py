@@ -154,7 +154,7 @@ class _Reader:
                 raise fault("duplicate_member")
             seen.add(name)
             if len(seen) > MEMBERS_MAX:
-                text = f"The body must have at most {MEMBERS_MAX} members."
+                text = f"The body can have at most {MEMBERS_MAX} members."
                 raise bad_body([BodyIssue((), "too_many_entries", text)])
             self._take(":")
             yield name
@@ -218,7 +218,7 @@ class _Reader:
             return value, piece.count("[", 0, end) + piece.count("{", 0, end)
         if self._at + VALUE_CHARACTERS_MAX >= len(self._text):
             raise fault("invalid_json", path)
-        text = f"Here is no valid JSON, or more than {VALUE_CHARACTERS_MAX} characters of it."
+        text = f"This is not valid JSON, or has more than {VALUE_CHARACTERS_MAX} characters."
         raise bad_body([BodyIssue(path, "invalid_json", text)])
 
 

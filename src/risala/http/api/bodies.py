@@ -22,8 +22,8 @@ class SendBody(RequestBody):
         fields.SenderName | None,
         Field(
             alias="from",
-            description="Sender ID: the default sender, or one that is on your account. "
-            "Without it the default sender.",
+            description="The sender ID: the default sender, or one on your account. If left "
+            "out, the default sender is used.",
             examples=["RISALA"],
         ),
     ] = None
@@ -31,7 +31,10 @@ class SendBody(RequestBody):
         fields.IdempotencyKey | None,
         Field(
             alias="idempotencyKey",
-            description="The same key again gives the original response and no second message.",
+            description=(
+                "A request with the same key returns the original response and sends no second "
+                "message."
+            ),
             examples=["order-7-paid"],
         ),
     ] = None
@@ -39,7 +42,7 @@ class SendBody(RequestBody):
         fields.SendAt | None,
         Field(
             alias="sendAt",
-            description="When to send, at most 30 days ahead. A time that is over means now.",
+            description="When to send, at most 30 days ahead. A time in the past means now.",
             examples=[fields.PAST],
         ),
     ] = None
@@ -47,15 +50,16 @@ class SendBody(RequestBody):
         fields.ValiditySeconds | None,
         Field(
             alias="validitySeconds",
-            description="How long to try, from `sendAt` on; then the message has failed. "
-            "Without it the service's default, two days unless the operator changed it.",
+            description="How many seconds to try, counted from `sendAt`. After that the message "
+            "fails. If left out, the service's default applies: two days, unless the operator "
+            "changed it.",
             examples=[3600],
         ),
     ] = None
     metadata: Annotated[
         fields.Metadata | None,
         Field(
-            description="Yours: comes back from `POST /api/sms/get` and in events.",
+            description="Your own data. It is returned by `POST /api/sms/get` and in events.",
             examples=[{"order": "7"}],
         ),
     ] = None

@@ -45,4 +45,4 @@ def check_origin(principal: Principal, origins: Iterable[bytes]) -> None:
     """
     allowed = principal.allowed_origins
     if allowed is not None and not all(each.decode("latin-1") in allowed for each in origins):
-        raise Forbidden("This API key must not be used from this origin.")
+        raise Forbidden("This API key may not be used from this origin.")

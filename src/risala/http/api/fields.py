@@ -81,7 +81,7 @@ def instant_ms(text: str, name: str = "sendAt") -> int:
     try:
         at = datetime.fromisoformat(minute + (second or ":00") + offset)
     except ValueError:
-        raise _bad_time(f"`{name}` names a day or a time that does not exist.") from None
+        raise _bad_time(f"`{name}` is a day or a time that does not exist.") from None
     # Not by timestamp(), which is a float and inexact. Digits beyond the millisecond are dropped.
     since = at - _EPOCH
     milliseconds = int((fraction or ".")[1:4].ljust(3, "0"))
@@ -144,7 +144,10 @@ MessageText = Annotated[
         repr=False,
         min_length=1,
         max_length=BODY_CHARACTERS_MAX,
-        description="The text. Counted in Unicode code points; the price is for segments.",
+        description=(
+            "The text. Its length is counted in Unicode code points; the price depends on the "
+            "segments."
+        ),
         examples=["Salam from Risala"],
         json_schema_extra=_TEXT,
     ),

@@ -50,7 +50,9 @@ class SendCodeBody(RequestBody):
         str | None,
         AfterValidator(lambda text: None if text is None else _locale(text)),
         Field(
-            description="The language of the SMS; without it the organization's own template.",
+            description=(
+                "The language of the SMS. If left out, the organization's own template is used."
+            ),
             examples=["fr"],
             json_schema_extra={"enum": [*BUILT_IN, None]},
         ),
@@ -112,7 +114,7 @@ class CheckCodeBody(RequestBody):
             min_length=CODE_CHARACTERS[0],
             max_length=CODE_CHARACTERS[1],
             repr=False,
-            description="Spaces around it are ignored; Arabic-Indic digits are digits.",
+            description="Spaces around it are ignored. Arabic-Indic digits are accepted.",
             examples=["042137"],
             json_schema_extra=_FIT,
         ),

@@ -215,7 +215,7 @@ def is_deeper(value: object, left: int) -> bool:
 _SENTENCES: Final = {
     "invalid_utf8": "The body is not UTF-8.",
     "invalid_json": "The body is not valid JSON.",
-    "duplicate_member": "A member occurs twice in one object.",
+    "duplicate_member": "A name occurs twice in one object.",
     "too_deep": f"The body nests deeper than {DEPTH_MAX} levels.",
     "not_an_object": "The body must be a JSON object.",
 }

@@ -62,13 +62,13 @@ _CHALLENGE: Final = 'Bearer realm="risala"'
 shows a form."""
 _SENTENCES: Final[Mapping[int, str]] = {
     400: "The request is not valid HTTP.",
-    404: "There is no such path.",
-    405: "This path does not take that method.",
+    404: "This path does not exist.",
+    405: "This path does not accept that method.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
-    415: "The body must be JSON in UTF-8, uncompressed: Content-Type: application/json.",
+    415: "The body must be uncompressed JSON in UTF-8, with Content-Type: application/json.",
     431: "The header fields are too large.",
-    500: "Something went wrong on our side.",
+    500: "An error occurred in the service. Try again later.",
     503: "The service cannot answer right now. Send again in a moment.",
 }
 _LACKING_RETRY_S: Final = 10
@@ -125,7 +125,7 @@ def bad_body(issues: Sequence[BodyIssue]) -> Problem:
     if len(issues) == 1:
         message = issues[0].message
     else:
-        message = f"The request has {len(issues)} faults; data.issues names each."
+        message = f"The request has {len(issues)} faults. data.issues lists them."
     return Problem(400, message, {"issues": [issue.wire() for issue in issues]})
 
 

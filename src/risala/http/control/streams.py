@@ -118,10 +118,10 @@ class Streams:
         if self._shutdown.is_set():
             return Draining()
         if self._open[organization_id] >= STREAMS_PER_ORGANIZATION_MAX:
-            text = f"There are {STREAMS_PER_ORGANIZATION_MAX} such streams open already."
+            text = f"{STREAMS_PER_ORGANIZATION_MAX} such streams are already open. Close one first."
             return RateLimited("streams", AGAIN_S, text)
         if self.open >= STREAMS_MAX:
-            return Overloaded("There are too many streams open.")
+            return Overloaded("Too many streams are open. Close one first.")
         return None
 
     async def _chunks(

@@ -207,8 +207,10 @@ class RequestService:
     ) -> FaceVerification:
         with _refused():
             principal = self._principal(caller)
-            _check(is_number(to), "to", "The recipient is no Mauritanian mobile number.")
-            _check(locale is None or locale in BUILT_IN, "locale", "The locale is fr, ar or en.")
+            _check(is_number(to), "to", "The recipient is not a Mauritanian mobile number.")
+            _check(
+                locale is None or locale in BUILT_IN, "locale", "The locale must be fr, ar or en."
+            )
             made = await self._gateway.send_code(principal, SendCode(to, locale))
             return _session(self._gateway.get_verification(principal, made))
 
@@ -239,11 +241,11 @@ class RequestService:
         text, part = _text_and_part(message)
         sender, key = message.sender or caller.sender, message.idempotency_key
         validity_s, send_at = message.validity_s, message.send_at_ms
-        _check(is_number(message.to), "to", "The recipient is no Mauritanian mobile number.")
+        _check(is_number(message.to), "to", "The recipient is not a Mauritanian mobile number.")
         _check(
             (text or part is not None) and len(text) <= BODY_MAX and _is_text(text),
             "text",
-            f"A text has 1 to {BODY_MAX} characters, no NUL and no lone surrogate.",
+            f"A text must have 1 to {BODY_MAX} characters, without NUL and lone surrogates.",
         )
         if sender is not None and (wrong := sender_fault(sender)):
             raise errors.Invalid("sender", "invalid_sender", wrong)
@@ -262,7 +264,7 @@ class RequestService:
         _check(
             send_at is None or send_at <= self._now_ms + AHEAD_MAX_S * 1000,
             "send_at_ms",
-            f"A message is sent within {AHEAD_MAX_S // 86_400} days.",
+            f"A message can be scheduled at most {AHEAD_MAX_S // 86_400} days ahead.",
         )
         is_later = send_at is not None and send_at > self._now_ms
         return SendMessage(

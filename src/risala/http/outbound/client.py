@@ -43,12 +43,15 @@ POOL_S: Final = 3600.0
 """Seconds after which a pool of connections is replaced, in case it lost one of its slots."""
 
 _NO_ANSWER: Final = {
-    httpcore2.ConnectTimeout: ("TIMEOUT", "It could not be connected to in time."),
-    httpcore2.WriteTimeout: ("TIMEOUT", "It did not read the request in time."),
+    httpcore2.ConnectTimeout: ("TIMEOUT", "The connection was not made in time."),
+    httpcore2.WriteTimeout: ("TIMEOUT", "The endpoint did not read the request in time."),
     httpcore2.ReadTimeout: ("TIMEOUT", f"No answer came within {LIMIT_S:.0f} seconds."),
-    httpcore2.ReadError: ("BROKEN", "The connection broke before an answer came."),
-    httpcore2.WriteError: ("BROKEN", "The connection broke before an answer came."),
-    httpcore2.RemoteProtocolError: ("NOT_HTTP", "It closed the connection, or spoke no HTTP."),
+    httpcore2.ReadError: ("BROKEN", "The connection was lost before an answer came."),
+    httpcore2.WriteError: ("BROKEN", "The connection was lost before an answer came."),
+    httpcore2.RemoteProtocolError: (
+        "NOT_HTTP",
+        "The endpoint closed the connection, or did not answer in HTTP.",
+    ),
     httpcore2.LocalProtocolError: ("NOT_HTTP", "The request could not be written as HTTP."),
 }
 
@@ -108,7 +111,7 @@ class OutboundClient:
                 # The pool has lost slots. That was never seen, but would stop all webhooks: so the
                 # pool is replaced.
                 await self._replace_pool()
-                return ReceiverFault("BUSY", "No connection was free on our side.")
+                return ReceiverFault("BUSY", "The service had no free connection.")
             except AddressRefused as error:
                 return ReceiverFault("ADDRESS_REFUSED", str(error))
             except NameUnknown as error:
@@ -218,8 +221,10 @@ def _not_connected(error: httpcore2.ConnectError) -> ReceiverFault:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, ssl.SSLCertVerificationError):
-            return ReceiverFault("TLS", f"Its certificate is not valid: {cause.verify_message}.")
+            return ReceiverFault(
+                "TLS", f"The endpoint's certificate is not valid: {cause.verify_message}."
+            )
         if isinstance(cause, ssl.SSLError):
-            return ReceiverFault("TLS", "No TLS connection came about.")
+            return ReceiverFault("TLS", "The TLS connection failed.")
         cause = cause.__cause__ or cause.__context__
-    return ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+    return ReceiverFault("NOT_CONNECTED", "The connection failed.")

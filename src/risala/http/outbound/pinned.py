@@ -32,7 +32,7 @@ the attempt lasts; so there are more threads than attempts, and nothing else use
 ADDRESSES_TRIED: Final = 3
 """Addresses of a name that are tried, one after the other."""
 
-_REFUSED: Final = "The host's name leads to an address that webhooks are not sent to."
+_REFUSED: Final = "The host name leads to an address that webhooks may not use."
 
 _deadline: ContextVar[float] = ContextVar("risala_outbound_deadline", default=math.inf)
 
@@ -138,7 +138,7 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         timeout: float | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.AsyncNetworkStream:
-        raise AddressRefused("A unix socket is not called.")
+        raise AddressRefused("Webhooks are not sent to a unix socket.")
 
     async def sleep(self, seconds: float) -> None:
         await trio.sleep(seconds)

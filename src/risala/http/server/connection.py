@@ -284,7 +284,11 @@ class GuardedConnection:
         """Signal the end of sending to the client, if the protocol below HTTP can do that."""
 
     async def _turn_away(self) -> None:
-        problem = Problem(503, "There are too many connections.", headers={"Retry-After": "1"})
+        problem = Problem(
+            503,
+            "There are too many connections. Try again in a moment.",
+            headers={"Retry-After": "1"},
+        )
         with trio.move_on_after(1):
             await self._stream.send_all(refusal(problem, self.routes, path=None, origin=None))
 

@@ -42,7 +42,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
             host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
     except (OSError, UnicodeError):
-        raise ListenError(f"The host {host!r} to listen on is not known.") from None
+        raise ListenError(f"The host {host!r} to listen on is unknown.") from None
     # `localhost` has an IPv4 and an IPv6 address; IPv4 is taken, which the printed address leads
     # to.
     family, kind, protocol, _, address = min(found, key=lambda row: row[0] != socket.AF_INET)
@@ -72,7 +72,10 @@ def base_url(sock: socket.socket, scheme: str = "http") -> str:
 def _sentence(host: str, port: int, error: OSError) -> str:
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     if error.errno == errno.EADDRINUSE:
-        return f"{place} is in use by another program; choose another with --port (0: any)."
+        return (
+            f"{place} is in use by another program. Choose another port with --port (0: any free "
+            "port)."
+        )
     if error.errno == errno.EADDRNOTAVAIL:
         return f"{place} cannot be listened on: this machine does not have that address."
     if error.errno in (errno.EACCES, errno.EPERM):

@@ -68,7 +68,7 @@ class ServerTls:
         try:
             self._context = _context(self._certificate, self._key, self._section)
         except ListenError as error:
-            log.error("certificate.refused", text=f"{error} The one before is kept.")
+            log.error("certificate.refused", text=f"{error} The previous one stays in use.")
             return
         self._ends_at = ends_at(self._certificate)
         log.info("certificate.read", ends_at=self._ends_at and iso(self._ends_at))
@@ -84,7 +84,7 @@ class ServerTls:
         now_ms = self._clock.now_ms()
         self._look_at = now_ms + _DAY_MS
         if self._ends_at is not None and now_ms >= self._ends_at - _WARN_DAYS * _DAY_MS:
-            text = "Renew the certificate, then send SIGHUP: clients refuse one that is over."
+            text = "Renew the certificate, then send SIGHUP. Clients refuse an expired one."
             log.warning("certificate.ends", ends_at=iso(self._ends_at), text=text)
 
 
@@ -107,7 +107,7 @@ def _context(certificate: Path, key: Path | None, section: str) -> ssl.SSLContex
     files = f"{section}.tls_certificate {certificate}"
     files += f" with {section}.tls_key {key}" if key else ""
     if _ENCRYPTED in content:
-        raise ListenError(f"{files} cannot be used: the key has a password; take it off.")
+        raise ListenError(f"{files} cannot be used: the key has a password. Remove the password.")
     try:
         context.load_cert_chain(certificate, key)
     except (OSError, ValueError) as error:
@@ -118,7 +118,7 @@ def _context(certificate: Path, key: Path | None, section: str) -> ssl.SSLContex
 def _why(error: Exception) -> str:
     reason = error.reason if isinstance(error, ssl.SSLError) else None
     known = {
-        "KEY_VALUES_MISMATCH": "the key is another certificate's",
+        "KEY_VALUES_MISMATCH": "the key belongs to another certificate",
         "EE_KEY_TOO_SMALL": "its key is too small (RSA needs 2048 bits)",
         "CA_MD_TOO_WEAK": "it is signed with SHA-1 or MD5",
     }

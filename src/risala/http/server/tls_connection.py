@@ -69,7 +69,7 @@ class GuardedTlsConnection(GuardedConnection):
                 return b""
 
     async def _answer_plain_http(self) -> None:
-        problem = Problem(400, "This address speaks https, and nothing else.")
+        problem = Problem(400, "This address accepts only https.")
         await self._stream.send_all(refusal(problem, self.routes, path=None, origin=None))
         self._lingers = True
 

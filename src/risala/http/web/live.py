@@ -112,7 +112,7 @@ class LiveStreams:
         if self._open[user_id] >= STREAMS_PER_USER_MAX:
             return RateLimited("streams", AGAIN_S, "There are too many pages open already.")
         if self.open >= STREAMS_MAX:
-            return Overloaded("There are too many streams open.")
+            return Overloaded("Too many streams are open. Close one first.")
         return None
 
     async def _chunks(

@@ -78,7 +78,7 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
 
 SPOKEN: Final = (
     N_("This was changed in the meantime by {who}. Reload it, then make your change again."),
-    N_("A message is sent within {count} days."),
+    N_("A message can be scheduled at most {count} days ahead."),
     N_("A user can own at most {count} organizations."),
     N_("They are already a member."),
     N_("An organization can have at most {count} members."),

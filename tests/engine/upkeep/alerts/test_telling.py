@@ -20,7 +20,7 @@ MINUTE_S = 60
 HOUR_S = 3600
 DAY_MS = 86_400_000
 OPERATOR, SPARE = "amina@example.com", "spare@example.com"
-DOWN = ReceiverFault("NOT_CONNECTED", "It could not be connected to.")
+DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
 
 
 def told(watched):

@@ -177,7 +177,7 @@ class TestWhose:
                 words.add((await hooks.ask(name, 404, **fields))["message"])
         unknown = Hooks(bureau, "whe_unknown")
         words.add((await unknown.ask("test", 404))["message"])
-        assert words == {"There is no webhook endpoint with this id."}
+        assert words == {"No webhook endpoint has this id."}
         assert (await bureau.ask("/api/webhooks/list"))["items"][0]["enabled"] is True
 
     @pytest.mark.parametrize("name", PATHS)

@@ -36,7 +36,7 @@ OPERATORS: Final = "operator"
 _WHAT: Final = {
     "texts": "Texts of messages",
     "events": "Events and their deliveries",
-    "inbound": "Messages that came in",
+    "inbound": "Received messages",
 }
 
 
@@ -67,7 +67,7 @@ def show_days(options: Options, organization: str | None) -> None:
 @optional_org
 @click.option("--texts", metavar="DAYS", help="Texts of messages, or `operator`.")
 @click.option("--events", metavar="DAYS", help="Events and their deliveries, or `operator`.")
-@click.option("--inbound", metavar="DAYS", help="Messages that came in, or `operator`.")
+@click.option("--inbound", metavar="DAYS", help="Received messages, or `operator`.")
 @common
 def set_days(
     options: Options,

@@ -19,7 +19,7 @@ _WHAT: Final = {
     "texts": "Texts of messages",
     "timelines": "Timelines of messages",
     "events": "Events and their deliveries",
-    "inbound": "Messages that came in",
+    "inbound": "Received messages",
 }
 
 

@@ -39,7 +39,7 @@ def _ids(wanted: ReceivedFilter) -> tuple[str | None, str | None]:
 def received(
     conn: sqlite3.Connection, wanted: ReceivedFilter, steps: Steps
 ) -> CursorPage[Received]:
-    """Messages that came in, of one organization or of all, from one number or from any."""
+    """Received messages, of one organization or of all, from one number or from any."""
     (hit, given), ids = _hit(wanted), _ids(wanted)
     organization_id, sender = wanted.organization_id, wanted.sender
     if sender is not None:

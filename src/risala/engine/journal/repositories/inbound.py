@@ -32,7 +32,7 @@ class InboundRepository:
     # -- reads
 
     def received(self, wanted: ReceivedFilter, steps: Steps) -> CursorPage[Received]:
-        """Messages that came in, of one organization or of all, from one number or from any."""
+        """Received messages, of one organization or of all, from one number or from any."""
         return lists.received(self._store.reader, wanted, steps)
 
     def routes(self) -> list[InboundRoute]:

@@ -94,7 +94,7 @@ class ReceivedFilter:
     organization_id: str | None = None
     sender: str | None = None
     recipient: str | None = None
-    """The number of ours that they came to."""
+    """Our number that received them."""
     since: int | None = None
     until: int | None = None
     """Received at or after, and before: UTC epoch milliseconds."""

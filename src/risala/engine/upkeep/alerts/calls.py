@@ -104,7 +104,7 @@ class AlertCalls:
         except Exception:
             # A bug of ours in one call must not block the others: it is tried again.
             log.exception("alert.call.bug", call=call.seq)
-            return ReceiverFault("INTERNAL", "Something went wrong on our side.")
+            return ReceiverFault("INTERNAL", "An error occurred in the service.")
 
 
 def call_id(call: AlertCall) -> str:

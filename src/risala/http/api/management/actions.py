@@ -23,7 +23,7 @@ from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import RequestBody, parse_body
 
-_NO_THING: Final = "There is nothing with this id."
+_NO_THING: Final = "Nothing has this id."
 """Never told: what is acted on is looked up first, in the words of ``get``."""
 
 
@@ -33,7 +33,7 @@ class EstimateBody(RequestBody):
     body: fields.MessageText
     to: Annotated[
         fields.Number | None,
-        Field(description="The price is the same for each number: it is only looked at."),
+        Field(description="The number is only checked: the price is the same for every number."),
     ] = None
 
 

@@ -79,7 +79,7 @@ def reader(of: ListName) -> Callable[[str, ValidationInfo], str]:
         except ValueError:
             raise PydanticCustomError(
                 "invalid_cursor",
-                "`{name}` must be `next` or `previous` of a page of this list.",
+                "`{name}` must be the `next` or `previous` of a page of this list.",
                 {"name": info.field_name},
             ) from None
 

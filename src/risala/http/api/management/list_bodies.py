@@ -38,8 +38,8 @@ def _cursor(of: ListName) -> tuple[Any, ...]:
     return text, AfterValidator(reader(of))
 
 
-_BEFORE: Final = "`next` of another page: only older ones are listed."
-_AFTER: Final = "`previous` of another page: only newer ones are listed."
+_BEFORE: Final = "The `next` of another page: only older items are listed."
+_AFTER: Final = "The `previous` of another page: only newer items are listed."
 
 Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX, json_schema_extra={"default": LIMIT_USUAL})]
 Address = Annotated[
@@ -65,7 +65,9 @@ DeliveryState = Annotated[str, *_one_of(*STATES)]
 class PageBody(RequestBody):
     """How many of a list."""
 
-    limit: Annotated[Limit | None, Field(description="How many at most."), fields.WHOLE] = None
+    limit: Annotated[
+        Limit | None, Field(description="The most items in the answer."), fields.WHOLE
+    ] = None
 
     @property
     def count(self) -> int:
@@ -76,10 +78,12 @@ class PeriodBody(PageBody):
     """Of which time."""
 
     since: Annotated[
-        fields.Instant | None, Field(description="From this time on.", examples=[fields.PAST])
+        fields.Instant | None,
+        Field(description="Only items from this time on.", examples=[fields.PAST]),
     ] = None
     until: Annotated[
-        fields.Instant | None, Field(description="Before this time.", examples=[fields.PAST])
+        fields.Instant | None,
+        Field(description="Only items before this time.", examples=[fields.PAST]),
     ] = None
 
 
@@ -92,7 +96,7 @@ class ListMessagesBody(PeriodBody):
     to: fields.Number | None = None
     sender: Annotated[
         fields.SenderName | None,
-        Field(alias="from", description="The sender that they went out with."),
+        Field(alias="from", description="The sender of the messages."),
     ] = None
 
 
@@ -110,10 +114,12 @@ class ListInboundBody(PeriodBody):
 
     before: Annotated[InboundCursor | None, Field(description=_BEFORE)] = None
     after: Annotated[InboundCursor | None, Field(description=_AFTER)] = None
-    status: Annotated[Received | None, Field(description="All that came in have the same.")] = None
-    to: Annotated[Address | None, Field(description="The number of ours that they came to.")] = None
+    status: Annotated[
+        Received | None, Field(description="All received messages have the same status.")
+    ] = None
+    to: Annotated[Address | None, Field(description="Our number that received them.")] = None
     sender: Annotated[
-        Address | None, Field(alias="from", description="The number that they came from.")
+        Address | None, Field(alias="from", description="The number that sent them.")
     ] = None
 
 

@@ -30,7 +30,7 @@ Url = Annotated[
     Field(
         min_length=1,
         max_length=2000,
-        description="`https://…`, of a host that is not of a private network.",
+        description="An `https://…` URL. The host must not be in a private network.",
         examples=["https://example.com/events"],
         json_schema_extra=_FIT,
     ),
@@ -43,8 +43,8 @@ _TYPE: Final[JsonDict] = {
 Types = Annotated[
     list[str],
     Field(
-        description="Which events go there; without it those of messages that were sent or failed"
-        " and of verifications.",
+        description="The events to send there. If left out: messages that were sent or failed, "
+        "and verifications.",
         json_schema_extra={
             "minItems": 1,
             "items": {"type": "string", "enum": list(TYPES), "examples": ["sms.sent"]},
@@ -55,15 +55,15 @@ Description = Annotated[str, Field(max_length=500, json_schema_extra=_FIT)]
 Headers = Annotated[
     dict[str, str],
     Field(
-        description="Header fields of your own in each call, at most ten; answers have `***` in"
-        " place of their values.",
+        description="Custom header fields for each call, at most ten. Answers show `***` "
+        "instead of their values.",
     ),
 ]
 Notify = Annotated[
     str,
     Field(
-        description="Who is told by e-mail when the endpoint is disabled because it fails; empty:"
-        " nobody.",
+        description="The e-mail address that is notified when the endpoint is disabled because "
+        "it fails. Empty: no notification.",
         json_schema_extra=_FIT,
     ),
 ]
@@ -73,8 +73,9 @@ SignatureHeader = Annotated[
     str,
     Field(
         max_length=100,
-        description="The name of a header field for a second signature, `t=…,v1=…`, for programs"
-        " that come from a hosted service; `smsId` then stands beside `messageId`. Empty: none.",
+        description="The name of a header field for a second signature, `t=…,v1=…`, for "
+        "programs that were written for a hosted service. The body then has `smsId` beside "
+        "`messageId`. Empty: no second signature.",
         json_schema_extra={"pattern": "^[A-Za-z0-9!#$%&'*+.^_`|~-]*$"},
     ),
 ]
@@ -83,8 +84,8 @@ SignatureHeader = Annotated[
 SignatureKey = Annotated[
     Literal["text", "decoded"],
     Field(
-        description="The key of that signature: the secret as it is shown, or the octets that its"
-        " base64 after `whsec_` stands for.",
+        description="The key of that signature: `text` is the secret as it is shown, `decoded` "
+        "the bytes of its base64 after `whsec_`.",
     ),
 ]
 
@@ -119,7 +120,7 @@ class UpdateEndpointBody(_EndpointBody):
     endpoint_id: EndpointId
     url: Annotated[Url | None, Field(repr=False)] = None
     enabled: Annotated[
-        bool | None, Field(description="What is pending at an endpoint that is disabled ends.")
+        bool | None, Field(description="Disabling an endpoint drops its pending deliveries.")
     ] = None
 
 
@@ -136,7 +137,9 @@ class RotateBody(EndpointBody):
         bool | None,
         Field(
             alias="atOnce",
-            description="Whether the old secret signs no more; else both do for 24 hours.",
+            description=(
+                "True: the old secret stops signing at once. False: both secrets sign for 24 hours."
+            ),
         ),
     ] = None
 
@@ -147,11 +150,11 @@ class ListDeliveriesBody(PageBody):
     endpoint_id: EndpointId
     before: Annotated[
         DeliveryCursor | None,
-        Field(description="`next` of another page: only older ones are listed."),
+        Field(description="The `next` of another page: only older items are listed."),
     ] = None
     after: Annotated[
         DeliveryCursor | None,
-        Field(description="`previous` of another page: only newer ones are listed."),
+        Field(description="The `previous` of another page: only newer items are listed."),
     ] = None
     state: DeliveryState | None = None
 
@@ -182,9 +185,9 @@ class ReplayBody(RequestBody):
         ),
     ] = None
     since: Annotated[
-        fields.Instant | None, Field(description="The failed ones of events since then.")
+        fields.Instant | None, Field(description="The failed deliveries of events since this time.")
     ] = None
     until: Annotated[
         fields.Instant | None,
-        Field(description="`until` of the answer before, where `done` was false."),
+        Field(description="The `until` of the previous answer, if its `done` was false."),
     ] = None

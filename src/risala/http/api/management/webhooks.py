@@ -35,8 +35,8 @@ from risala.http.common.problems import BodyIssue, Problem, bad_body, with_issue
 from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body, validate
 
-NO_ENDPOINT: Final = "There is no webhook endpoint with this id."
-NO_DELIVERY: Final = "There is no delivery of this event to a webhook endpoint with this id."
+NO_ENDPOINT: Final = "No webhook endpoint has this id."
+NO_DELIVERY: Final = "This event has no delivery to a webhook endpoint with this id."
 CHUNKS_MAX: Final = 25
 """Units of work of one replay: some thousand deliveries, a second or so; then it is asked again."""
 
@@ -140,7 +140,7 @@ class _Webhooks:
         principal = self._door.secret(request)
         body = parse_body(ReplayBody, await read_body(request))
         if (body.event_id is None) == (body.since is None):
-            text = "Give `eventId` or `since`, and not both."
+            text = "Give either `eventId` or `since`, not both."
             raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
         this = _this(principal, body)
         if body.event_id is not None:

@@ -28,13 +28,13 @@ class AnswerModel(BaseModel):
 
 
 class Notice(AnswerModel):
-    """The requested sender awaits approval; the message goes out from the default sender."""
+    """The requested sender is waiting for approval. The message uses the default sender."""
 
     code: Literal["SENDER_PENDING_APPROVAL"]
     requested_from: Annotated[str, Field(alias="requestedFrom")]
-    """The sender that was asked for."""
+    """The requested sender."""
     message: str
-    """For people; its words may change."""
+    """A sentence for people. Its wording may change."""
 
 
 class SendAnswer(AnswerModel):
@@ -45,11 +45,11 @@ class SendAnswer(AnswerModel):
     message_id: Annotated[str, Field(alias="messageId")]
     """For `POST /api/sms/get`."""
     idempotency_key: Annotated[str, Field(alias="idempotencyKey")]
-    """Yours, or the one that was made for you."""
+    """Your own key, or the generated one."""
     organization_id: Annotated[str, Field(alias="organizationId")]
-    """Who was charged."""
+    """The organization that was charged."""
     sender: Annotated[str, Field(alias="from")]
-    """The sender that it goes out with."""
+    """The sender of the message."""
     notice: Notice | Absent = None
 
 
@@ -57,18 +57,18 @@ class Issue(AnswerModel):
     """One fault of a body."""
 
     path: list[str | int]
-    """Leads to the member; empty for the body as a whole."""
+    """The path to the field; empty for the whole body."""
     code: str
-    """Stable: made for programs."""
+    """A stable code for programs."""
     message: str
-    """For people; its words may change."""
+    """A sentence for people. Its wording may change."""
 
 
 class ErrorData(AnswerModel):
-    """What else there is to say, by kind of error."""
+    """More details, by kind of error."""
 
     issues: list[Issue] | Absent = None
-    """Every fault of the body at once."""
+    """All faults of the body."""
     code: (
         Literal[
             "SENDER_NOT_APPROVED",
@@ -86,33 +86,33 @@ class ErrorData(AnswerModel):
         ]
         | Absent
     ) = None
-    """Says more than the status where it is there."""
+    """A more precise code than the status, if there is one."""
     reason: str | Absent = None
-    """With `POLICY`: what the operator's policy has against the message, for programs."""
+    """With `POLICY`: the reason of the operator's policy, for programs."""
     idempotency_key: Annotated[str | Absent, Field(alias="idempotencyKey")] = None
-    """With `OUTCOME_UNKNOWN`: send the message again with this key to learn what became of it."""
+    """With `OUTCOME_UNKNOWN`: send the message again with this key to get the result."""
     idempotency_keys: Annotated[list[str | None] | Absent, Field(alias="idempotencyKeys")] = None
-    """With `OUTCOME_UNKNOWN` of a batch: a key for each message, in order; null where it was
+    """With `OUTCOME_UNKNOWN` of a batch: a key for each message, in order; null if it was
     refused."""
     limit: Literal["phone", "organization", "ip", "sms", "network", "cooldown"] | Absent = None
-    """Which limit was reached."""
+    """The limit that was reached."""
     retry_after: Annotated[Annotated[int, Field(ge=1)] | Absent, Field(alias="retryAfter")] = None
-    """Seconds to wait; for a result of a batch, which has no header of its own."""
+    """Seconds to wait; for a result of a batch, which has no header."""
     reasons: list[str] | Absent = None
     """Why the service is not ready."""
 
 
 class Error(AnswerModel):
-    """Every status on every path has this body. It never repeats an API key, a code or a body."""
+    """The body of every error. It never repeats an API key, a code or a body."""
 
     code: Annotated[str, schema(type="string", enum=list(CODES.values()))]
     status: Annotated[int, schema(type="integer", enum=list(CODES))]
     """The HTTP status."""
     message: str
-    """For people; its words may change."""
+    """A sentence for people. Its wording may change."""
     data: ErrorData
     request_id: Annotated[str, Field(alias="requestId")]
-    """Quote it when you ask about a request; the header `x-request-id` has it too."""
+    """Give this id when you ask about a request. The header `x-request-id` has it too."""
 
 
 class BatchAnswer(AnswerModel):
@@ -122,7 +122,7 @@ class BatchAnswer(AnswerModel):
 
 
 class MessageAnswer(AnswerModel):
-    """A message as it stands. `null`: not known yet, or of the body: no longer kept."""
+    """A message with its status. `null`: not known yet; for the body: no longer kept."""
 
     message_id: Annotated[str, Field(alias="messageId")]
     id: str
@@ -142,7 +142,7 @@ class MessageAnswer(AnswerModel):
     carrier: str | None
     provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
     error_code: Annotated[Cause | None, Field(alias="errorCode")]
-    """Why it failed, or was not delivered: a word of a closed list."""
+    """Why it failed or was not delivered: a word of a closed list."""
     error_text: Annotated[str | None, Field(alias="errorText")]
     """`errorCode` as an English sentence."""
     carrier_code: Annotated[str | None, Field(alias="carrierCode")]
@@ -156,7 +156,7 @@ class MessageAnswer(AnswerModel):
 
 
 class LeanMessageAnswer(AnswerModel):
-    """A message for an organization that has chosen lean answers: these members and no other."""
+    """A message for an organization with lean answers: only these fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -180,25 +180,25 @@ class SendCodeAnswer(AnswerModel):
 
 
 class CheckAnswer(AnswerModel):
-    """Whether it is the code."""
+    """Whether the code is right."""
 
     status: Literal["approved", "denied"]
 
 
 class VerificationAnswer(AnswerModel):
-    """A verification as it stands."""
+    """A verification with its status."""
 
     id: str
     to: str
     status: Literal["pending", "approved", "expired", "canceled"]
     attempts: Annotated[int, Field(ge=0)]
-    """Checks that failed so far."""
+    """The wrong codes so far."""
     expires_at: Annotated[Instant, Field(alias="expiresAt")]
     created_at: Annotated[Instant, Field(alias="createdAt")]
     updated_at: Annotated[Instant, Field(alias="updatedAt")]
 
 
 class Health(AnswerModel):
-    """The process lives, or the service is ready."""
+    """The process runs, or the service is ready."""
 
     status: Literal["ok", "ready"]

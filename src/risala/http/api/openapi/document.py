@@ -28,7 +28,7 @@ OPERATIONS: Final = (
 )
 
 _ABOUT: Final = """\
-SMS to Mauritanian numbers, and verification of numbers by one-time codes. Requests are `POST` with
+Send SMS to Mauritanian numbers, and verify numbers with one-time codes. Requests are `POST` with
 a JSON body; success is 200 with a JSON object, and every error has one shape, with a stable `code`.
 
 The key goes into `x-api-key`, or into `Authorization: Bearer`. Secret keys (`sk_…`) may do
@@ -47,11 +47,11 @@ zeros, and the last two digits of the number choose what becomes of a test messa
 | any other | delivered |
 """
 _TAGS: Final = (
-    {"name": "SMS", "description": "Messages, and what became of them."},
-    {"name": "Verify", "description": "Phone numbers, proven by a one-time code."},
-    {"name": "Account", "description": "The organization's money and names."},
-    {"name": "Webhooks", "description": "What is sent to the endpoints that you name."},
-    {"name": "Service", "description": "What the service tells of itself; without a key."},
+    {"name": "SMS", "description": "Send messages, and see what happened to them."},
+    {"name": "Verify", "description": "Verify phone numbers with one-time codes."},
+    {"name": "Account", "description": "The organization's balance and sender IDs."},
+    {"name": "Webhooks", "description": "What the service sends to your endpoints."},
+    {"name": "Service", "description": "The state of the service. No key is needed."},
 )
 _SECURITY: Final = {
     "key": {
@@ -64,12 +64,12 @@ _SECURITY: Final = {
 }
 _HEADERS: Final = {
     "RequestId": {
-        "description": "Quote it when you ask about a request.",
+        "description": "Give this id when you ask about a request.",
         "required": True,
         "schema": {"type": "string", "pattern": "^req_[0-9A-Z]{32}$"},
     },
     "RetryAfter": {
-        "description": "Seconds to wait before asking again.",
+        "description": "How many seconds to wait before you try again.",
         "required": True,
         "schema": {"type": "integer", "minimum": 1},
     },
@@ -79,7 +79,7 @@ _HEADERS: Final = {
         "schema": {"type": "string"},
     },
     "Allow": {
-        "description": "The method that the path takes.",
+        "description": "The method that the path accepts.",
         "required": True,
         "schema": {"type": "string"},
     },
@@ -88,18 +88,18 @@ _REQUEST_ID: Final = "req_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 
 _MEANINGS: Final = {
     400: "The body is not valid, or the sender is not approved.",
-    401: "No key, or one that is unknown, disabled or deleted.",
-    402: "The balance does not cover the price, or the organization's spend cap of the day is"
-    " reached (`data.code` is `SPEND_CAP`).",
-    403: "The organization is not active, or the key may not do that, or not from here.",
-    404: "There is no such thing for this key.",
+    401: "The key is missing, unknown, disabled or deleted.",
+    402: "The balance does not cover the price, or the organization has reached its daily spend "
+    "cap (`data.code` is `SPEND_CAP`).",
+    403: "The organization is not active, or the key does not allow this request or this client.",
+    404: "This does not exist for this key.",
     405: "Another method.",
     408: "The body did not arrive in time.",
     413: "The body is too large.",
     415: "The body is not `application/json`, or is compressed.",
     429: "A limit is reached; `data.limit` says which.",
-    500: "A fault of ours.",
-    503: "Full, stopping, not ready, or the disk cannot be written. Ask again.",
+    500: "A fault in the service.",
+    503: "The service is busy, stopping or not ready, or it cannot write to the disk. Try again.",
 }
 _EXAMPLES: Final[dict[int, Problem]] = {
     **{status: plain(status) for status in (405, 408, 413, 415, 500)},
@@ -113,7 +113,12 @@ _EXAMPLES: Final[dict[int, Problem]] = {
                 errors.InsufficientBalance(),
                 errors.Forbidden("This endpoint needs a secret key (sk_live_…)."),
                 errors.NotFound("There is no message with this id."),
-                errors.RateLimited("sms", 1, "Your organization sends faster than 10 a second."),
+                errors.RateLimited(
+                    "sms",
+                    1,
+                    "Your organization sends more than 10 messages a second. Send again in a "
+                    "moment.",
+                ),
                 errors.Overloaded(),
             ),
         )

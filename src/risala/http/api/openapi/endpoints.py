@@ -107,8 +107,8 @@ _CANCEL: Final = (
         name="cancelSms",
         tag="SMS",
         summary="Withdraw a message",
-        description="A message that is `pending` and of which no part has left is `canceled`, and"
-        " its price is given back; for any other it is 400 with `data.code` `NOT_CANCELABLE`."
+        description="Cancels a message that is `pending` and has no part sent yet, and refunds "
+        "its price. Any other message gives 400 with `data.code` `NOT_CANCELABLE`."
         f" Needs a secret key.{LEAN}",
         body=GetBody,
         answer=MessageAnswer,
@@ -132,7 +132,7 @@ _CANCEL: Final = (
         path="/api/sms/estimate",
         name="estimateSms",
         tag="SMS",
-        summary="What a text would cost",
+        summary="Get the price of a text",
         description="Charges nothing. Needs a secret key; with a test key the price is zero.",
         body=EstimateBody,
         answer=EstimateAnswer,
@@ -156,8 +156,10 @@ _CANCEL: Final = (
         name="cancelVerification",
         tag="Verify",
         summary="End a verification",
-        description="Its code is worth nothing any more. One that had ended stays as it is. Needs"
-        " a secret key.",
+        description=(
+            "Its code no longer works. A verification that has already ended stays as it is. "
+            "Needs a secret key."
+        ),
         body=GetVerificationBody,
         answer=VerificationAnswer,
         errors=(*WITH_BODY, 404),
@@ -176,8 +178,8 @@ OPERATIONS: Final = (
         told={"one": {"items": [_ENDPOINT]}},
     ),
     _of(
-        *("create", "createEndpoint", "Make a webhook endpoint"),
-        "The secret that its calls are signed by is in this answer alone.",
+        *("create", "createEndpoint", "Create a webhook endpoint"),
+        "Only this answer has the secret that signs the calls.",
         body=CreateEndpointBody,
         answer=EndpointSecretAnswer,
         asked={
@@ -192,7 +194,7 @@ OPERATIONS: Final = (
     ),
     _of(
         *("update", "updateEndpoint", "Change a webhook endpoint"),
-        "What is left out stays as it is; `enabled` switches it off and on.",
+        "Fields that are left out stay as they are. `enabled` switches the endpoint on and off.",
         body=UpdateEndpointBody,
         answer=EndpointAnswer,
         asked={"off": {**_THIS, "enabled": False}},
@@ -200,16 +202,16 @@ OPERATIONS: Final = (
     ),
     _of(
         *("delete", "deleteEndpoint", "Delete a webhook endpoint"),
-        "What is pending at it is dropped.",
+        "Its pending deliveries are dropped.",
         body=EndpointBody,
         answer=EndpointDeletedAnswer,
         asked={"one": _THIS},
         told={"one": {**_ENDPOINT, "deleted": True}},
     ),
     _of(
-        *("rotate", "rotateSecret", "Give a webhook endpoint another secret"),
-        "It is in this answer alone. For 24 hours the old one signs too, unless `atOnce` says"
-        " otherwise.",
+        *("rotate", "rotateSecret", "Rotate the secret of a webhook endpoint"),
+        "Only this answer has the new secret. The old one also signs for 24 hours, unless "
+        "`atOnce` is true.",
         body=RotateBody,
         answer=EndpointSecretAnswer,
         asked={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
@@ -217,7 +219,7 @@ OPERATIONS: Final = (
     ),
     _of(
         *("test", "testEndpoint", "Send a test event"),
-        "Its type is `webhook.test`.",
+        "The event's type is `webhook.test`.",
         body=EndpointBody,
         answer=DeliveryAnswer,
         asked={"one": _THIS},
@@ -234,8 +236,8 @@ OPERATIONS: Final = (
         },
     ),
     _of(
-        *("deliveries", "listDeliveries", "What became of an endpoint's events"),
-        "Newest first, by pages as in the other lists.",
+        *("deliveries", "listDeliveries", "List the deliveries of an endpoint"),
+        "Newest first, in pages as in the other lists.",
         body=ListDeliveriesBody,
         answer=DeliveriesAnswer,
         asked={"failed": {**_THIS, "state": "failed", "limit": 1}},
@@ -249,8 +251,9 @@ OPERATIONS: Final = (
     ),
     _of(
         *("replay", "replayDeliveries", "Deliver again"),
-        "One delivery by its event, or those that failed of events since a time; of many at most"
-        " 5,000 at once: ask again with the answer's `until` while `done` is false.",
+        "Repeats one delivery by its event, or all failed deliveries of events since a time. "
+        "One request repeats at most 5,000: ask again with the answer's `until` while `done` is "
+        "false.",
         body=ReplayBody,
         answer=ReplayAnswer,
         asked={

@@ -55,7 +55,7 @@ class InboundAnswer(AnswerModel):
 
 
 class InboundPage(_Page):
-    """Messages that came in, newest first."""
+    """List received messages, newest first."""
 
     items: list[InboundAnswer]
 
@@ -104,7 +104,7 @@ class OddCharacter(AnswerModel):
 
 
 class EstimateAnswer(AnswerModel):
-    """What a text would cost. Nothing is charged."""
+    """Get the price of a text. Nothing is charged."""
 
     encoding: Literal["gsm7", "ucs2"]
     segments: Annotated[int, Field(ge=1)]

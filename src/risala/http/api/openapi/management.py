@@ -28,10 +28,10 @@ from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 
 ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 _PAGES: Final = (
-    " Newest first, by pages: `next` of an answer goes back as `before`, `previous` as `after`,"
-    " and what arrives meanwhile moves nothing. A page may have fewer items than `limit`, even"
-    " none, while there are more: go on until `next` is null. Needs a secret key, and shows what"
-    " is of its organization and mode."
+    " Newest first, in pages: send the `next` of an answer as `before`, or `previous` as "
+    "`after`. New items do not shift the pages. A page may have fewer items than `limit`, or "
+    "none, although more follow: continue until `next` is null. Needs a secret key, and shows "
+    "the data of its organization and mode."
 )
 _RECEIVED: Final = {
     "messageId": f"mo_{ID}",
@@ -113,8 +113,7 @@ OPERATIONS: Final = (
         item=sms.STORED,
         of=ListName.MESSAGES,
         tag="SMS",
-        words="Items are as `POST /api/sms/get` answers them; messages with codes are not among"
-        f" them.{LEAN}",
+        words=f"Items look as in `POST /api/sms/get`. Messages with codes are not included.{LEAN}",
         asked={"status": "delivered", "to": "+22236123456"},
     ),
     _list(
@@ -126,31 +125,31 @@ OPERATIONS: Final = (
         item=verify.STORED,
         of=ListName.VERIFICATIONS,
         tag="Verify",
-        words="Items are as `POST /api/verify/get` answers them.",
+        words="Items look as in `POST /api/verify/get`.",
         asked={"status": "pending"},
     ),
     _list(
         "/api/inbound/list",
         "listInbound",
-        "Messages that came in",
+        "List received messages",
         body=ListInboundBody,
         answer=InboundPage,
         item=_RECEIVED,
         of=ListName.INBOUND,
         tag="SMS",
-        words="Nothing comes in for test keys.",
+        words="Test keys receive no messages.",
         asked={"from": "+22236123456"},
     ),
     _list(
         "/api/ledger/list",
         "listLedger",
-        "What the balance was changed by",
+        "List the changes of the balance",
         body=ListEntriesBody,
         answer=EntryPage,
         item=_ENTRY,
         of=ListName.LEDGER,
         tag="Account",
-        words="Test keys move no money, and see none.",
+        words="Test keys do not move money, so their list is empty.",
         asked={"kind": "charge"},
     ),
     ApiOperation(
@@ -158,7 +157,7 @@ OPERATIONS: Final = (
         name="getBalance",
         tag="Account",
         summary="The balance",
-        description="Needs a secret key. A test key gets zeros: it costs nothing.",
+        description="Needs a secret key. A test key gets zeros, because it costs nothing.",
         body=EmptyBody,
         answer=BalanceAnswer,
         errors=WITH_BODY,
@@ -170,8 +169,10 @@ OPERATIONS: Final = (
         name="listSenders",
         tag="Account",
         summary="Sender IDs",
-        description="All that were asked for, and how each stands. They are asked for in the"
-        " dashboard. Needs a secret key.",
+        description=(
+            "All requested sender IDs with their status. Request them in the dashboard. Needs a "
+            "secret key."
+        ),
         body=EmptyBody,
         answer=SenderList,
         errors=WITH_BODY,

@@ -10,9 +10,7 @@ from pydantic import BaseModel
 
 EVERY = (405, 500)
 """Statuses that any endpoint may answer with."""
-LEAN = (
-    " An organization that has chosen lean answers gets a `LeanMessageAnswer` in a message's place."
-)
+LEAN = " An organization with lean answers gets a `LeanMessageAnswer` for each message."
 WITH_BODY = (400, 401, 403, 408, 413, 415, 503, *EVERY)
 """Statuses that any endpoint may answer with that wants a key and a body."""
 

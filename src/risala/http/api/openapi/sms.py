@@ -59,9 +59,9 @@ SEND: Final = ApiOperation(
     tag="SMS",
     summary="Send a message",
     description=(
-        "Accepts a message: when 200 arrives it is stored, charged and synced to disk. Needs a "
-        "secret key. With an `idempotencyKey` the request can be repeated without harm: the "
-        "original response comes again, byte for byte."
+        "Accepts a message. With the answer 200 it is stored, charged and synced to disk. Needs "
+        "a secret key. A request with an `idempotencyKey` can be repeated safely: it returns "
+        "the original response, byte for byte."
     ),
     body=SendBody,
     answer=SendAnswer,
@@ -69,14 +69,14 @@ SEND: Final = ApiOperation(
         "status": {
             "operationId": "getSms",
             "requestBody": {"messageId": "$response.body#/messageId"},
-            "description": "What became of it.",
+            "description": "The status of the message.",
         }
     },
     errors=(*WITH_BODY, 402, 429),
     body_examples={
         "now": {"summary": "At once", "value": _MESSAGE},
         "later": {
-            "summary": "At a time, for an hour",
+            "summary": "Scheduled, with one hour to deliver",
             "value": {
                 **_MESSAGE,
                 "from": "RISALA",
@@ -89,7 +89,7 @@ SEND: Final = ApiOperation(
     },
     answer_examples={
         "accepted": {"summary": "Accepted", "value": _ACCEPTED},
-        "pending": {"summary": "The requested sender awaits approval", "value": _PENDING},
+        "pending": {"summary": "The requested sender is waiting for approval", "value": _PENDING},
     },
 )
 BATCH: Final = ApiOperation(
@@ -98,16 +98,16 @@ BATCH: Final = ApiOperation(
     tag="SMS",
     summary="Send up to 1000 messages",
     description=(
-        "Each message stands alone: the results come in the order of the messages, each what "
-        "`POST /api/sms` would have answered. All that are accepted are stored and synced to "
-        "disk, in one piece, before the answer leaves. Needs a secret key."
+        "Each message is handled on its own: the results are in the order of the messages, and "
+        "each is what `POST /api/sms` would have answered. All accepted messages are stored and "
+        "synced to disk together before the answer is sent. Needs a secret key."
     ),
     body=BatchBody,
     answer=BatchAnswer,
     errors=WITH_BODY,
     body_examples={
         "two": {
-            "summary": "One good, one bad",
+            "summary": "One accepted, one refused",
             "value": {
                 "messages": [
                     {**_MESSAGE, "idempotencyKey": "order-7-paid"},
@@ -118,7 +118,7 @@ BATCH: Final = ApiOperation(
     },
     answer_examples={
         "two": {
-            "summary": "One good, one bad",
+            "summary": "One accepted, one refused",
             "value": {
                 "results": [_ACCEPTED, problem_of(SenderNotApproved("Other")).wire(f"req_{_ID}")]
             },
@@ -129,10 +129,10 @@ GET: Final = ApiOperation(
     path="/api/sms/get",
     name="getSms",
     tag="SMS",
-    summary="What became of a message",
+    summary="Get a message",
     description=(
-        "Needs a secret key of the organization and the mode that sent it; an id that is unknown, "
-        f"malformed or somebody else's is 404, always in the same words.{LEAN}"
+        "Needs a secret key of the organization and the mode that sent it. An id that is "
+        f"unknown, malformed or from another organization gives the same 404.{LEAN}"
     ),
     body=GetBody,
     answer=MessageAnswer,

@@ -25,8 +25,9 @@ SEND: Final = ApiOperation(
     tag="Verify",
     summary="Send a one-time code",
     description=(
-        "Sends a code by SMS and opens a session for it. A publishable key may be used, also in "
-        "a browser. Limits by address (publishable keys only), number and organization answer 429."
+        "Sends a code by SMS and opens a session for it. A publishable key is allowed, also in "
+        "a browser. The limits per address (publishable keys only), number and organization "
+        "answer 429."
     ),
     body=SendCodeBody,
     answer=SendCodeAnswer,
@@ -34,17 +35,20 @@ SEND: Final = ApiOperation(
         "check": {
             "operationId": "checkCode",
             "requestBody": {"verificationId": "$response.body#/verificationId", "code": "042137"},
-            "description": "Whether what the user typed is the code.",
+            "description": "Whether the code is right.",
         },
         "status": {
             "operationId": "getVerification",
             "requestBody": {"verificationId": "$response.body#/verificationId"},
-            "description": "How the session stands.",
+            "description": "The status of the session.",
         },
     },
     errors=(*WITH_BODY, 402, 429),
     body_examples={
-        "plain": {"summary": "In the organization's own words", "value": {"to": "+22236123456"}},
+        "plain": {
+            "summary": "With the organization's own template",
+            "value": {"to": "+22236123456"},
+        },
         "french": {"summary": "In French", "value": {"to": "+22236123456", "locale": "fr"}},
     },
     answer_examples={"sent": {"value": {"verificationId": _ID}}},
@@ -53,9 +57,9 @@ CHECK: Final = ApiOperation(
     path="/api/verify/check",
     name="checkCode",
     tag="Verify",
-    summary="Check what the user typed",
+    summary="Check a code",
     description=(
-        "`denied`: the code is wrong, expired or already used. A publishable key may be used, "
+        "`denied`: the code is wrong, expired or already used. A publishable key is allowed, "
         "also in a browser."
     ),
     body=CheckCodeBody,
@@ -63,15 +67,18 @@ CHECK: Final = ApiOperation(
     errors=(*WITH_BODY, 404, 429),
     body_examples={"typed": {"value": {"verificationId": _ID, "code": "042137"}}},
     answer_examples={
-        "approved": {"summary": "It is the code", "value": {"status": "approved"}},
-        "denied": {"summary": "It is not, or not any more", "value": {"status": "denied"}},
+        "approved": {"summary": "The code is right", "value": {"status": "approved"}},
+        "denied": {
+            "summary": "The code is wrong, expired or already used",
+            "value": {"status": "denied"},
+        },
     },
 )
 GET: Final = ApiOperation(
     path="/api/verify/get",
     name="getVerification",
     tag="Verify",
-    summary="How a verification stands",
+    summary="Get a verification",
     description="Needs a secret key of the organization and the mode that opened it.",
     body=GetVerificationBody,
     answer=VerificationAnswer,

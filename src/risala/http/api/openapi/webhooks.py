@@ -65,7 +65,7 @@ class MessageEventModel(_EventModel):
 
 
 class InboundEventModel(_EventModel):
-    """A message came in, and a route gives it to the organization."""
+    """A message was received, and a route gives it to the organization."""
 
     FAMILY: ClassVar[type[Event]] = InboundEvent
 
@@ -113,7 +113,7 @@ class SenderEventModel(_EventModel):
 
 
 class BalanceEventModel(_EventModel):
-    """A charge took the balance below what the organization set."""
+    """A charge took the balance below the organization's limit."""
 
     FAMILY: ClassVar[type[Event]] = BalanceEvent
 
@@ -125,7 +125,7 @@ class BalanceEventModel(_EventModel):
 
 
 class TrialEventModel(_EventModel):
-    """Somebody tried the endpoint; nothing happened."""
+    """A test event was sent to the endpoint; nothing happened."""
 
     FAMILY: ClassVar[type[Event]] = TrialEvent
 
@@ -191,31 +191,31 @@ EXAMPLES: Final[dict[EventType, Event]] = {
 }
 
 _SUMMARIES: Final = {
-    EventType.SMS_SENT: "A carrier acknowledged every segment of a message",
-    EventType.SMS_DELIVERED: "Every segment's receipt says that it reached the phone",
-    EventType.SMS_FAILED: "A message ended `failed` or `undelivered`",
-    EventType.SMS_CANCELED: "A message was withdrawn before it left, and refunded",
-    EventType.SMS_RECEIVED: "A message came in",
-    EventType.VERIFY_SENT: "A carrier acknowledged the SMS with a code",
-    EventType.VERIFY_APPROVED: "The right code was checked",
-    EventType.VERIFY_FAILED: "A verification ended otherwise",
+    EventType.SMS_SENT: "A carrier accepted every segment of a message",
+    EventType.SMS_DELIVERED: "The receipts say that every segment reached the phone",
+    EventType.SMS_FAILED: "A message is `failed` or `undelivered`",
+    EventType.SMS_CANCELED: "A message was canceled before it was sent, and refunded",
+    EventType.SMS_RECEIVED: "A message was received",
+    EventType.VERIFY_SENT: "A carrier accepted the SMS with a code",
+    EventType.VERIFY_APPROVED: "The user entered the right code",
+    EventType.VERIFY_FAILED: "A verification ended without the right code",
     EventType.SENDER_APPROVED: "A sender was approved",
     EventType.SENDER_DENIED: "A sender was denied",
-    EventType.BALANCE_LOW: "A charge took the balance below what the organization set",
-    EventType.WEBHOOK_TEST: "Somebody tried the endpoint",
+    EventType.BALANCE_LOW: "A charge took the balance below the organization's limit",
+    EventType.WEBHOOK_TEST: "A test event was sent to the endpoint",
 }
 _HEADERS: Final = {
-    "webhook-id": "The event's id; the same event may come again.",
+    "webhook-id": "The id of the event. The same event may come again.",
     "webhook-timestamp": "When this attempt was made, in seconds since 1970.",
-    "webhook-signature": "`v1,` and an HMAC-SHA256 in base64, as Standard Webhooks has it; two of"
-    " them, separated by a space, while an old secret still signs.",
+    "webhook-signature": "`v1,` and an HMAC-SHA256 in base64, as in Standard Webhooks. While an "
+    "old secret still signs, two signatures, separated by a space.",
 }
 
 
 _SECOND: Final = (
-    "An endpoint with a `signatureHeader` gets in that header `t=<seconds>,v1=<hex>` too, an"
-    " HMAC-SHA256 over time, dot and body by the secret as text, with a `v1` for each secret; and"
-    " `smsId` beside `messageId`."
+    "An endpoint with a `signatureHeader` also gets `t=<seconds>,v1=<hex>` in that header: an "
+    "HMAC-SHA256 over time, dot and body with the secret as text, one `v1` for each secret. The "
+    "body then has `smsId` beside `messageId`."
 )
 
 
@@ -248,8 +248,11 @@ def _post(kind: EventType, model: type[_EventModel]) -> dict[str, Any]:
             },
         },
         "responses": {
-            "2XX": {"description": "Taken, within 15 seconds. The answer's body does not matter."},
-            "410": {"description": "The endpoint is gone: it is disabled at once."},
-            "default": {"description": "Not taken: the same event comes again later."},
+            "2XX": {
+                "description": "The event was accepted within 15 seconds. The body of the "
+                "answer is ignored."
+            },
+            "410": {"description": "The endpoint no longer exists: it is disabled at once."},
+            "default": {"description": "The event was not accepted: it comes again later."},
         },
     }

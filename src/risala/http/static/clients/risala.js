@@ -244,7 +244,7 @@ export class Risala {
     return this.#ask("/api/sms", asked, { signal, isRepeatable: true, idempotencyKey });
   }
 
-  /** What became of a message. */
+  /** Get a message. */
   getMessage(messageId, { signal } = {}) {
     return this.#ask("/api/sms/get", { messageId }, { signal, isRepeatable: true });
   }
