@@ -242,7 +242,7 @@ async def test_an_organization_has_so_many_and_all_have_so_many(tmp_path, monkey
         assert b'"status":429' in body
         assert b'"limit":"streams"' in body
         assert await begin("org_2") == "ready"
-        with pytest.raises(NotListening, match="too many"):
+        with pytest.raises(NotListening, match="Too many"):
             await begin("org_3")
         headers, body = await raw(tmp_path, "/tail/life?organization=org_3", b"}")
         assert b'"status":503' in body

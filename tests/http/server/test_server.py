@@ -179,7 +179,7 @@ class TestSockets:
             listen_tcp("192.0.2.1", 8080)
 
     def test_a_host_that_is_none(self):
-        with pytest.raises(ListenError, match="not known"):
+        with pytest.raises(ListenError, match="is unknown"):
             listen_tcp("no such host", 8080)
 
     def test_ipv6(self):
