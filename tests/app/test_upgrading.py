@@ -32,7 +32,7 @@ from risala.http.server.sockets import base_url, listen_tcp
 
 pytestmark = pytest.mark.slow
 MESSAGES = 60
-SENTENCE = "The database is being brought over to this version: moving rows, 0 %"
+SENTENCE = "The database is being upgraded to this version: moving rows, 0 %"
 
 
 class HeldMove(SlimMove):

@@ -161,7 +161,7 @@ def test_an_address_is_one_user_s(book, settle_in):
     organization = book.organization()
     fatima, _ = settle_in(organization, "fatima"), settle_in(organization, "omar")
     taken = {"email": "omar@example.com"}
-    with pytest.raises(Conflict, match=r"There is a user omar@example\.com already"):
+    with pytest.raises(Conflict, match=r"There is already a user omar@example\.com"):
         book.unit(lambda conn: users.change(conn, fatima, taken, book.now_ms))
     with pytest.raises(NotFound, match="There is no user"):
         book.unit(lambda conn: users.change(conn, "usr_nobody", taken, book.now_ms))

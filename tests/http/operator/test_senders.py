@@ -127,7 +127,7 @@ async def test_a_name_that_another_organization_has_is_not_cleared(post, asked, 
     assert "a name of <bdi>Baraka Market</bdi>" in page.text
     refused = await operator.submit(page, f"{at}/clear")
     assert refused.status == 422
-    assert f"is used by the organization <bdi>{post.organization_id}</bdi>" in refused.text
+    assert f"is already used by the organization <bdi>{post.organization_id}</bdi>" in refused.text
 
 
 async def test_requests_are_found_by_name_and_pages_go_on(post, operator):
