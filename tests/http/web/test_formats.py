@@ -173,3 +173,10 @@ def test_a_time_is_told_as_it_is_stored_however_it_was_written():
 )
 def test_a_zone_is_named_by_its_city(language, city):
     assert formats(language).city == city
+
+
+@pytest.mark.parametrize(
+    ("language", "day"), [("en", "Saturday"), ("fr", "Samedi"), ("ar", "السبت")]
+)
+def test_a_day_of_the_week(language, day):
+    assert formats(language).weekday(AT_MS) == day

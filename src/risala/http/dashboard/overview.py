@@ -103,6 +103,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "labels": labels,
         "places": _marks_below(visit, period, labels),
         "sparks": _sparks(bars),
+        "share_sparks": _share_sparks(bars),
         "networks": [_network(each) for each in found.networks[:NETWORKS_MAX]],
         "lasts_ms": _lasts_ms(visit, found.spent_a_day),
         "is_low": _is_low(visit),
@@ -154,6 +155,12 @@ def _marks_below(
 
 def _sparks(bars: Sequence[Bar]) -> list[int]:
     return [sum(bar.parts) for bar in bars]
+
+
+def _share_sparks(bars: Sequence[Bar]) -> list[float]:
+    """The delivered share of what ended, in each place that has any."""
+    ended = [(bar.parts[0], bar.parts[0] + bar.parts[2] + bar.parts[3]) for bar in bars]
+    return [delivered / whole for delivered, whole in ended if whole]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

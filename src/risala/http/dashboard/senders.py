@@ -15,10 +15,11 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
+from risala.sms.address import SENDER_MAX
 
 ASKED: Final = N_("The request is sent. We look at it and answer here.")
 FAULTS: Final = {
-    "rule": N_("1 to 11 letters without accents, digits and spaces, with at least one letter."),
+    "rule": N_("Use only letters without accents, digits and spaces, and at least one letter."),
     "default": N_("This is our own name: everybody may use it without asking."),
     "taken": N_("This name is on your account already."),
 }
@@ -78,8 +79,20 @@ async def _judge(visit: PageRequest) -> tuple[Markup | None, list[Markup]]:
     if not name:
         return None, []
     found = await visit.ask_here(senders.CHECK, name=name)
-    told = None if found.fault is None else visit.words(FAULTS[found.fault])
-    return told, [visit.words(MARKS[mark]) for mark in found.marks if mark in MARKS]
+    return _told(visit, name, found.fault), [
+        visit.words(MARKS[mark]) for mark in found.marks if mark in MARKS
+    ]
+
+
+def _told(visit: PageRequest, name: str, fault: str | None) -> Markup | None:
+    """What is wrong with a name: not the hint over again where its length is the fault."""
+    if fault == "rule" and len(name) > SENDER_MAX:
+        return visit.words(
+            "The name has {count} characters; the maximum is {most}.",
+            count=visit.formats.num(len(name)),
+            most=visit.formats.num(SENDER_MAX),
+        )
+    return None if fault is None else visit.words(FAULTS[fault])
 
 
 async def ask(visit: PageRequest) -> TrioResponse:

@@ -39,6 +39,11 @@ _MONTHS: Final = (
     *(NC_("month", "May"), NC_("month", "Jun"), NC_("month", "Jul"), NC_("month", "Aug")),
     *(NC_("month", "Sep"), NC_("month", "Oct"), NC_("month", "Nov"), NC_("month", "Dec")),
 )
+_WEEKDAYS: Final = (
+    *(NC_("weekday", "Monday"), NC_("weekday", "Tuesday"), NC_("weekday", "Wednesday")),
+    *(NC_("weekday", "Thursday"), NC_("weekday", "Friday"), NC_("weekday", "Saturday")),
+    NC_("weekday", "Sunday"),
+)
 _DECIMALS: Final = 2
 """The decimals of all our currencies (:mod:`risala.engine.model.money`)."""
 _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
@@ -158,6 +163,10 @@ class Formats:
 
     def date_text(self, at: Moment) -> Markup:
         return self._day(self._local(at))
+
+    def weekday(self, at: Moment) -> Markup:
+        """Saturday, as it begins a sentence."""
+        return self.words.among("weekday", _WEEKDAYS[self._local(at).weekday()])
 
     def clock_text(self, at: Moment, *, seconds: bool = True) -> str:
         return _clock(self._local(at), seconds=seconds)
