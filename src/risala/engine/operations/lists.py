@@ -22,7 +22,6 @@ from risala.engine.model.records.message_lists import (
     NewerCount,
     PartPlace,
 )
-from risala.engine.model.records.record import to_json
 from risala.engine.model.times import maybe_iso
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
@@ -120,18 +119,6 @@ class ExportMessages(ListMessages):
     """
 
     export: MaybeCursor = None
-
-
-def without_text(told: Json) -> Json:
-    """A message's JSON without its text, and without what its customer said of it."""
-    return {name: told[name] for name in told if name not in ("body", "metadata", "part")}
-
-
-def _part_wire(part: ExportPart) -> Json:
-    told = to_json(part)
-    for each in told["messages"]:
-        del each["part"]
-    return told
 
 
 def _wanted(call: Call[Any]) -> MessageFilter:
@@ -239,7 +226,6 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
         message_lists.EXPORT,
         ExportMessages,
         _export,
-        wire=_part_wire,
         reveals=True,
         **_OF_ORGANIZATION,
     ),

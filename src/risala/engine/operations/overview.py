@@ -8,8 +8,7 @@ from pydantic import PlainValidator
 
 from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstSteps, Overview
-from risala.engine.model.records.message_lists import FeedMessage, MessageFilter
-from risala.engine.model.records.record import shallow
+from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -61,7 +60,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
         funnel=stored.funnel(mine, mode, given.since, until_ms),
         spent=stored.spent(mine, first, last + 1),
         spent_a_day=stored.spent(mine, day - SPENT_DAYS, day) // SPENT_DAYS,
-        feed=tuple(FeedMessage(**shallow(each, FeedMessage)) for each in page.messages),
+        feed=page.messages,
         uncertain=stored.uncertain(mine, mode),
         waiting_since=stored.waiting_since(mine, call.now_ms - WAITS_TOO_LONG_MS),
         disabled_endpoints=sum(

@@ -111,6 +111,15 @@ def test_a_newer_answer_is_read_without_what_is_unknown():
     assert from_json(Cart, {**JSON, "horn": True}) == CART
 
 
+@dataclass(frozen=True, slots=True)
+class SpareWheel(Wheel):
+    place: str = "boot"
+
+
+def test_a_member_has_what_its_declared_type_has():
+    assert to_json(replace(CART, wheels=(SpareWheel(700),))) == JSON
+
+
 def test_what_the_engine_alone_knows_is_no_member():
     assert to_json(replace(CART, shelf=7)) == JSON
     assert from_json(Cart, {**JSON, "shelf": 7}) == CART

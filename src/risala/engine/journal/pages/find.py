@@ -18,7 +18,7 @@ from typing import Final
 
 from risala.engine.journal.keys import find_key
 from risala.engine.journal.messages.parts import carrier_key
-from risala.engine.journal.pages.lists import LISTED_AS, LISTED_FROM
+from risala.engine.journal.pages.lists import FEED_AS, LISTED_FROM
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.sql import markers, value_of
 from risala.engine.model.ids import keys_of
@@ -38,13 +38,11 @@ _FOUND: Final = Rows(
     FoundMessage,
     {
         **LISTED_FROM,
-        "body": "NULL",
-        "metadata": "'{}'",
         "organization_id": "(SELECT id FROM organizations WHERE no = organization)",
         "organization_name": "(SELECT name FROM organizations WHERE no = organization)",
     },
     make=None,
-    **LISTED_AS,
+    **FEED_AS,
 )
 
 

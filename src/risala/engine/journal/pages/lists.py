@@ -75,7 +75,7 @@ def _metadata(text: str) -> dict[str, str]:
     return {} if text == "{}" else json.loads(text)
 
 
-LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
+FEED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "to": recipient_text,
     "mode": MODES.word,
     "kind": KINDS.word,
@@ -83,10 +83,9 @@ LISTED_AS: Final[Mapping[str, Callable[[Any], object]]] = {
     "status": STATUSES.word,
     "uncertain": bool,
     "error_text": cause_text,
-    "metadata": _metadata,
 }
 """Converters for fields that differ from SQLite's value."""
-_LISTED: Final = Rows(Listed, LISTED_FROM, make=None, **LISTED_AS)
+_LISTED: Final = Rows(Listed, LISTED_FROM, make=None, metadata=_metadata, **FEED_AS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,12 +114,18 @@ class FeedMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(FeedMessage):
-    """A message as a list shows it."""
+class ExportedMessage(FeedMessage):
+    """A message with its text."""
 
     body: str | None = None
     """None: a one-time code, or no longer stored."""
     metadata: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(ExportedMessage):
+    """A message as a list shows it."""
+
     part: PartPlace | None = None
     """None: it is no part."""
 
@@ -197,9 +203,13 @@ class NewerCount:
 
 
 @dataclass(frozen=True, slots=True)
-class ExportPart(ListPage):
+class ExportPart:
     """A part of an export, and the number of its line in the audit trail."""
 
+    messages: tuple[ExportedMessage, ...]
+    newer: Digits | None
+    older: Digits | None
+    looked_to: Moment | None
     export: Digits
 
 
@@ -218,8 +228,8 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundMessage(Listed):
-    """A message with its organization; its text and metadata are not read."""
+class FoundMessage(FeedMessage):
+    """A message with its organization."""
 
     mode: str = ""
     organization_id: str = ""

@@ -133,9 +133,12 @@ def shallow(record: object, shape: type[Any] | None = None) -> dict[str, Any]:
 
 def to_json(record: object) -> Json:
     """A record as JSON, with one member for each field."""
-    return {
-        name: write(getattr(record, attr)) for attr, name, write in _shape(type(record)).writers
-    }
+    return _written(type(record), record)
+
+
+def _written(shape: type[Any], record: object) -> Json:
+    """The members that a shape has, which may be the record's own or one that it extends."""
+    return {name: write(getattr(record, attr)) for attr, name, write in _shape(shape).writers}
 
 
 def _writer(field: RecordField) -> Convert:
@@ -160,7 +163,7 @@ def _plain_writer(kind: Any) -> Convert:  # noqa: ANN401 -- any type
         write = _writer(_of_item(kind, -1))
         return lambda value: {name: write(each) for name, each in value.items()}
     if _is_record(kind):
-        return to_json
+        return lambda value: _written(kind, value)
     if _is_word(kind):
         return lambda value: value.value
     return lambda value: value

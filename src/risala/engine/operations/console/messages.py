@@ -16,12 +16,10 @@ from risala.engine.model.records.message_lists import (
     TooManyNumbersError,
 )
 from risala.engine.model.records.messages import MessageBody
-from risala.engine.model.records.record import to_json
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeText,
     MaybeWhole,
     fault,
@@ -30,7 +28,7 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
-from risala.engine.operations.lists import MaybeCursor, without_text
+from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
@@ -76,11 +74,6 @@ class ReadBody(OfMessage):
     """Why: it stands in the audit trail before the text is shown."""
 
 
-def _page_wire(page: FoundPage) -> Json:
-    told = to_json(page)
-    return {**told, "messages": [without_text(each) for each in told["messages"]]}
-
-
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
@@ -121,9 +114,7 @@ async def _body(call: Call[ReadBody]) -> MessageBody:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    operation(
-        message_lists.FIND, FindMessages, _find, wire=_page_wire, roles=OPERATORS, reveals=True
-    ),
+    operation(message_lists.FIND, FindMessages, _find, roles=OPERATORS, reveals=True),
     operation(
         messages.BODY, ReadBody, _body, roles=OPERATORS, owner=owners.of_message, reveals=True
     ),

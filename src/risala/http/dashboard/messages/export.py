@@ -14,7 +14,7 @@ import trio
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records import keys, message_lists
-from risala.engine.model.records.message_lists import ExportPart, Listed
+from risala.engine.model.records.message_lists import ExportedMessage, ExportPart
 from risala.http.dashboard.messages.listing import FILTERS, asked_for, chips_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
@@ -99,7 +99,7 @@ async def _parts(
         part = await visit.ask_here(message_lists.EXPORT, **more)
 
 
-def _row(visit: PageRequest, message: Listed) -> list[Cell]:
+def _row(visit: PageRequest, message: ExportedMessage) -> list[Cell]:
     """A message in the order of the columns; times by the organization's clock."""
     return [
         OwnText(message.id),
