@@ -46,7 +46,7 @@ async def test_the_usual_alert_is_proposed_as_its_reader_writes_it(reader_as, la
 async def test_without_a_pace_nothing_is_foretold(owner, gateway):
     told = gateway.ledger
     gateway.ledger = lambda **asked: {**told(**asked), "spentADay": "0.00"}
-    assert "too little was spent" in (await owner.get(BILLING)).text
+    assert "last week’s spending is too low" in (await owner.get(BILLING)).text
 
 
 async def test_the_statement_goes_on_by_key(owner, gateway):

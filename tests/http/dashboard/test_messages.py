@@ -142,7 +142,7 @@ async def test_the_overview_of_nothing(owner, gateway):
     gateway.answers = {"overview.show": empty}
     page = await owner.get("/app/org_1/overview")
     assert "nothing delivered yet" in page.text
-    assert "No message in this time." in page.text
+    assert "No message in this period." in page.text
 
 
 async def test_a_message_is_written_and_sent_once(owner, gateway):

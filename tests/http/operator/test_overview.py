@@ -30,7 +30,7 @@ async def test_nothing_is_wrong_and_nothing_has_happened(operator):
     page = await operator.get(PAGE)
     assert page.status == 200
     assert "nothing to compare with yet" in page.text
-    assert "None failed." in page.text
+    assert "No failures." in page.text
     assert re.search(r'id="attention" hidden', page.text)
 
 

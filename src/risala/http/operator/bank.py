@@ -29,9 +29,11 @@ STATES: Final = {
 }
 """The badge and the word of each state."""
 WHYS: Final = {
-    "no_method": N_("No payment method reads this SIM’s texts any more."),
+    "no_method": N_("No payment method still reads this SIM’s texts."),
     "foreign_sender": N_("It is not from the bank."),
-    "foreign_centre": N_("It came by another service centre than the bank’s: it may be forged."),
+    "foreign_centre": N_(
+        "It came through a service centre that is not the bank’s: it may be forged."
+    ),
     "no_pattern": N_("No pattern can read it."),
     "repeated": N_("An earlier text has the same reference."),
     "no_balance": N_("The balance of the account is not known yet, or the text does not state it."),
@@ -43,7 +45,7 @@ WHYS: Final = {
     "unclaimed": N_("No customer has claimed it yet."),
     "several": N_("Several payments match: confirm the right one."),
     "payer_unchecked": N_("Its customer has not shown yet that the payer’s number is theirs."),
-    "payer": N_("It was paid from another number than its customer’s: ask both."),
+    "payer": N_("It was paid from a number that is not its customer’s: ask both."),
     "amount": N_("The amount is not what its customer wanted to pay."),
     "cap_payment": N_("It is more than texts may credit at once."),
     "cap_organization": N_("Its organization has received as much as texts may credit in a day."),

@@ -61,7 +61,7 @@ async def test_what_is_refused_may_be_changed(owner, gateway, refusal):
 
 async def test_one_is_revoked_after_a_question(owner, gateway):
     page = await owner.get("/app/org_1/keys/credentials/crd_1/revoke")
-    assert "It was never used." in page.text
+    assert "It has never been used." in page.text
     page = await owner.submit(page, "/app/org_1/keys/credentials/crd_1/revoke")
     assert page.location == "/app/org_1/keys"
     assert gateway.credentials == []

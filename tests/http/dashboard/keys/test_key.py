@@ -22,7 +22,7 @@ async def test_the_log_says_what_was_asked_and_what_is_missing(owner):
     assert page.text.count("/requests/req_") == len(REQUESTS)
     assert "/api/verify/check</code>" in page.text
     assert "203.0.113.7" in page.text
-    assert "12</bdi> are missing: too many came at once." in page.text
+    assert "12</bdi> requests are missing: too many came at once." in page.text
     assert "hx-sse:connect" in page.text
     # From the list of keys there is a way.
     assert f'href="{HERE}"' in (await owner.get("/app/org_1/keys")).text

@@ -100,7 +100,7 @@ async def test_disable_and_enable(owner, gateway):
 
 async def test_a_key_is_deleted_by_its_last_four_characters(owner, gateway):
     page = await owner.get("/app/org_1/keys/key_1/delete")
-    assert "It was never used." in page.text
+    assert "It has never been used." in page.text
     page = await owner.submit(page, "/app/org_1/keys/key_1/delete", {"confirm": "9aKe"})
     assert page.status == 422
     assert "not the last four characters" in page.text

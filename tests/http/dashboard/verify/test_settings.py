@@ -114,7 +114,7 @@ async def test_what_another_changed_meanwhile_stands_beside_what_was_typed(owner
     assert shown == [
         ("Français", "&lt;i&gt;{{code}}&lt;/i&gt;"),
         ("Digits", "8"),
-        ("Language where none is asked for", "English"),
+        ("Language if the request names none", "English"),
     ]
     assert 'value="6"' in page.text
     assert "Votre code : {{code}}" in page.text

@@ -28,11 +28,11 @@ from risala.http.web.routes import PageRoute
 SAVED: Final = N_("Saved. Codes that are sent from now on follow it.")
 _PAGE: Final = "verify/settings.html"
 LABELS: Final = {
-    "language": N_("Language where none is asked for"),
+    "language": N_("Language if the request names none"),
     "template": N_("Text without a language"),
     "sender": N_("Sender"),
     "code_length": N_("Digits"),
-    "expiry_minutes": N_("Good for"),
+    "expiry_minutes": N_("Valid for"),
     "attempts_max": N_("Wrong tries"),
     "per_phone_per_hour": N_("To one number"),
     "per_organization_per_hour": N_("To all numbers"),
