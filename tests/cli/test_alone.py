@@ -42,7 +42,7 @@ def test_from_an_empty_directory_to_a_message_that_waits(risala, tmp_path, monke
     done("topup", "Shop", "1")
     monkeypatch.setenv("RISALA_CARRIERS", '[{"name": "m", "driver": "loopback"}]')
     warned = risala("send", "36123456", "Hello")
-    assert "goes out when it starts" in warned.stderr
+    assert "is sent when it starts" in warned.stderr
 
 
 @pytest.mark.slow

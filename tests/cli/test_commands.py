@@ -201,8 +201,8 @@ def test_a_sender_that_two_have_asked_for_is_not_guessed(asked, operator):
     operator.senders = 2
     done = asked("sender", "waive", "acme")
     assert (done.exit_code, done.stdout) == (1, "")
-    assert "use the id of one" in done.stderr
-    assert "Nobody has asked" in asked("sender", "waive", "Other").stderr
+    assert "Use the id of one" in done.stderr
+    assert "has not been requested" in asked("sender", "waive", "Other").stderr
 
 
 @pytest.mark.parametrize("step", ["request", "clear", "waive"])
@@ -210,7 +210,7 @@ def test_what_to_look_at_twice_in_a_senders_name_is_told(asked, step):
     more = ("--description", "receipts") if step == "request" else ()
     done = asked("sender", step, "Acme", *more)
     assert done.exit_code == 0
-    assert done.stderr == "Look twice at Acme. It is a generic name.\n"
+    assert done.stderr == "Check Acme carefully. It is a generic name.\n"
     assert "It is a generic name." in asked("sender", "list").stdout
 
 
@@ -314,8 +314,8 @@ class TestWhichOrganization:
     @pytest.mark.parametrize(
         ("count", "given", "sentence"),
         [
-            (0, [], "There is no organization yet"),
-            (2, [], "There are 2 organizations; say which with --org."),
+            (0, [], "There are no organizations yet"),
+            (2, [], "There are 2 organizations. Say which one with --org."),
             (2, ["--org", "Nobody"], "There is no organization named 'Nobody'"),
         ],
     )

@@ -117,7 +117,7 @@ class TestDoctor:
         assert done.stdout.splitlines()[1].startswith("settings")
         assert "http.hots" in done.stdout
         assert "SQLite finds no fault" in done.stdout
-        assert done.stderr == "Not well: settings.\n"
+        assert done.stderr == "Failed: settings.\n"
 
     def test_a_damaged_database(self, data, risala):
         (data / "risala.db").write_bytes(b"nonsense" * 1000)

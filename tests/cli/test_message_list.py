@@ -34,7 +34,7 @@ def test_pages_of_messages(tmp_path: Path):
     assert len(second.stdout.splitlines()) == 2
     ids = [line.split()[2] for line in (first.stdout + second.stdout).splitlines() if TO in line]
     assert len(set(ids)) == 3
-    assert "There is no such message." in run("message", "list", "--status", "failed").stdout
+    assert "There are no such messages." in run("message", "list", "--status", "failed").stdout
     assert run("message", "list", "--to", "36 12 34 56", "--since", "1h").stdout.count(TO) == 3
     assert "status" in run("message", "list", "--status", "lost", ends=1).stderr
     before = run("org", "list").stdout

@@ -118,7 +118,7 @@ def test_doctor_says_what_is_wrong_and_skips_what_depends_on_it(simulated):
     assert re.search(r"fail +The SIM wants its PIN\. 3 tries are left\.", rows["PIN"])
     assert re.search(r"skipped +Not looked at: “PIN” comes first\.", rows["registration"])
     assert re.search(r" ok ", rows["answers"])
-    assert done.stderr == "Not well: PIN.\n"
+    assert done.stderr == "Failed: PIN.\n"
 
 
 def test_a_wrong_pin_is_typed_once_and_no_secret_is_shown(simulated):

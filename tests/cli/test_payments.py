@@ -49,7 +49,7 @@ def test_what_waits_is_confirmed_once(run):
     assert "already credited: 450.00" in run("payment", "confirm", "pay_2", ends=1).stderr
     assert "is refused" in run("payment", "refuse", "pay_2", "It is the other one's").stdout
     assert "other one's" in run("payment", "show", "pay_2").stdout
-    assert "No payment waits." in run("payment", "list").stdout
+    assert "No payments are waiting." in run("payment", "list").stdout
     assert "refused" in run("payment", "list", "--all").stdout
     assert "already credited" in run("topup", "Shop", "5", "--reference", "bk12j", ends=1).stderr
     run("audit")

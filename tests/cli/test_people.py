@@ -46,11 +46,11 @@ def test_users_and_members(run):
         ["c@example.com", "viewer", "(invited)"],
     ]
     assert "needs an owner" in run("member", "remove", "Shop", B, ends=1).stderr
-    assert "is no member any more" in run("member", "remove", "Shop", A).stdout
+    assert "is no longer a member" in run("member", "remove", "Shop", A).stdout
     assert "There is no member" in run("member", "remove", "Shop", A, ends=1).stderr
     shown = run("user", "show", B).stdout
     assert "Shop" in shown
-    assert "They are signed in nowhere." in shown
+    assert "The user is not signed in." in shown
     assert run("user", "list").stdout.count("@example.com") == 2
 
 

@@ -56,7 +56,7 @@ def test_pages_of_requests_and_one(tmp_path: Path):
         return done
 
     run("org", "create", "Shop")
-    assert "There is no such request." in run("log").stdout
+    assert "There are no such requests." in run("log").stdout
     organization_id = json.loads(run("org", "list", "--json").stdout)["organizations"][0]["id"]
     made = written(data_dir, organization_id, 200, 400, 429, 200)
     told = run("log", "--limit", "3")

@@ -159,7 +159,7 @@ class TestOrigins:
         key = json.loads(done.stdout)["key"]
         assert key["allowedOrigins"] == ["https://a.example", "https://b.example"]
         said = run("key", "origins", key["id"]).stdout
-        assert said.endswith("is for pages of https://a.example, https://b.example.\n")
+        assert said.endswith("can be used by pages of https://a.example, https://b.example.\n")
         assert "https://c.example." in run("key", "origins", key["id"], "https://c.example").stdout
         assert "any page" in run("key", "origins", key["id"], "--any").stdout
         found = json.loads(run("key", "origins", key["id"], "--json").stdout)

@@ -72,11 +72,11 @@ def test_the_life_of_an_endpoint(webhook):
     refused = webhook("rotate", name)
     assert (refused.exit_code, refused.stdout) == (1, "")
     assert webhook("rotate", name, "--at-once").exit_code == 0
-    assert "Nothing was delivered" in webhook("deliveries", name).stdout
+    assert "Nothing has been delivered" in webhook("deliveries", name).stdout
     assert webhook("delete", name).exit_code == 0
     gone = webhook("show", name)
     assert (gone.exit_code, gone.stderr) == (1, f"There is no webhook endpoint {name}.\n")
-    assert "No endpoint yet" in webhook("list").stdout
+    assert "There are no endpoints yet" in webhook("list").stdout
 
 
 def test_without_a_service_a_test_event_waits(webhook):
@@ -86,14 +86,14 @@ def test_without_a_service_a_test_event_waits(webhook):
     assert "not running" in done.stderr
     assert "webhook.test" in webhook("deliveries", name).stdout
     event = json.loads(webhook("deliveries", name, "--json").stdout)["deliveries"][0]["eventId"]
-    assert "not attempted yet" in webhook("deliveries", name, event).stdout
+    assert "not been attempted yet" in webhook("deliveries", name, event).stdout
     refused = webhook("replay", name, event)
     assert refused.exit_code == 1
     assert "pending" in refused.stderr
     webhook("disable", name)
     webhook("enable", name)
     done = webhook("replay", name, "--failed-since", "1h")
-    assert done.stdout == "Due again: 1 of 1 failed delivery.\n"
+    assert done.stdout == "Queued again: 1 of 1 failed delivery.\n"
 
 
 @pytest.mark.parametrize(

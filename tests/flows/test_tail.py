@@ -63,7 +63,7 @@ def test_it_goes_on_where_it_was_when_the_service_comes_back(premises, until):
     assert told(life, "reset") == told(events, "reset") == []
 
     until(lambda: any("is back" in line for line in people.errors), "people are told")
-    assert any("went away; waiting" in line for line in people.errors)
+    assert any("stopped; waiting" in line for line in people.errors)
     for process in (events, life, people):
         process.signal(signal.SIGINT)
         assert process.wait_exit() == 0

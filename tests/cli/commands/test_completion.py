@@ -118,5 +118,5 @@ def test_what_is_not_ours_stays(place, risala):
     path.write_text("# mine\n")
     done = risala("completion", "fish", "--install")
     assert done.exit_code == 1
-    assert "not ours" in done.stderr
+    assert "not written by Risala" in done.stderr
     assert path.read_text() == "# mine\n"

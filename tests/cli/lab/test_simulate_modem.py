@@ -128,10 +128,10 @@ def test_a_scenario_is_played_and_a_port_by_tcp(modem, tmp_path):
     ("arguments", "code", "sentence"),
     [
         (("--scenario", "/nowhere.toml"), 1, "/nowhere.toml cannot be read"),
-        (("--scenario", "x", "--profile", "plain"), 2, "goes into the scenario"),
+        (("--scenario", "x", "--profile", "plain"), 2, "cannot be used with a scenario"),
         (("--quirk", "sulk"), 2, "There is no quirk 'sulk'"),
         (("--quirk", "hang=x"), 2, "'x' is no percentage"),
-        (("--listen", "here"), 2, "--listen wants HOST:PORT"),
+        (("--listen", "here"), 2, "--listen needs HOST:PORT"),
         (("--link", "/"), 1, "is there already, and is no link"),
         (("--link", "/nowhere/modem"), 1, "cannot be created"),
         (("--listen", "192.0.2.1:1"), 1, "The port cannot be opened"),

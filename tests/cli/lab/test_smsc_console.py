@@ -99,7 +99,7 @@ def test_a_scenario_and_what_it_says_itself_are_not_for_one_line():
         cli, ["simulate", "smsc", "--scenario", scenario, "--rate-per-s", "5"]
     )
     assert done.exit_code == 2
-    assert "--rate-per-s goes into the scenario" in done.output
+    assert "--rate-per-s cannot be used with a scenario" in done.output
 
 
 def test_a_scenario_that_is_none_says_where(tmp_path):

@@ -14,7 +14,20 @@ from risala.cli.show import output
 
 _CLI = Path(risala.cli.__file__).parent
 _MANY = re.compile(r" (?:[a-z]+ )?(?!is\b|has\b|was\b|does\b|reads\b|ms\b)([a-z]{2,}s|\w+\(s\))\b")
-_VERBS = {"becomes", "costs", "dismissed", "goes", "holds", "is", "leads", "sees", "this", "wants"}
+_VERBS = {
+    "becomes",
+    "costs",
+    "dismissed",
+    "exists",
+    "gets",
+    "goes",
+    "holds",
+    "is",
+    "leads",
+    "sees",
+    "this",
+    "wants",
+}
 """Words on an s that are no plural, as they stand after a name in sentences of today."""
 
 

@@ -166,7 +166,9 @@ async def test_another_credit_of_a_confirmed_payment_is_refused(open_shop, quick
     async with open_shop() as house:
         payment = await claim(house, await begin(house))
         await confirm(house, payment)
-        said = r"already confirmed: 500\.00 MRU with the reference BK-7710342\. Nothing was credited"
+        said = (
+            r"already confirmed: 500\.00 MRU with the reference BK-7710342\. Nothing was credited"
+        )
         with pytest.raises(Conflict, match=said):
             await confirm(house, payment, **other)
         # What is only the same once more is no fault, however the reference is written.

@@ -26,9 +26,7 @@ async def test_it_lives(client):
 async def test_it_is_not_ready_and_tells_how_far_it_is(client):
     response = await client.get("/readyz")
     problem = await response.get_json()
-    sentence = (
-        "atabase is being upgraded to this version: moving rows, 43 %, about 2 minutes left"
-    )
+    sentence = "atabase is being upgraded to this version: moving rows, 43 %, about 2 minutes left"
     assert response.status_code == 503
     assert problem["code"] == "SERVICE_UNAVAILABLE"
     assert problem["message"] == f"The d{sentence}."

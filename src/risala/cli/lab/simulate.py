@@ -48,12 +48,12 @@ simulate.add_command(modem)
 @simulate.command("smsc")
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", type=click.IntRange(0, 65535), default=2775, show_default=True)
-@click.option("--system-id", help="Let only this system_id bind; else anybody may.")
+@click.option("--system-id", help="Let only this system_id bind. If left out, any may.")
 @click.option("--password", default="", help="Its password.")
 @click.option(
     "--scenario",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A bad day, as a TOML file; see examples/scenarios.",
+    help="A scenario of failures, as a TOML file; see examples/scenarios.",
 )
 @click.option("--receipt-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
 @click.option("--answer-delay-s", type=click.FloatRange(0, 3600), default=0.0, show_default=True)
@@ -65,10 +65,12 @@ simulate.add_command(modem)
 )
 @click.option("--rate-per-s", type=click.FloatRange(min=0, min_open=True), help="Throttle above.")
 @click.option("--tls-cert", type=_FILE, help="Speak TLS, with this certificate (PEM).")
-@click.option("--tls-key", type=_FILE, help="Its key, where it stands in another file.")
-@click.option("--tls-client-ca", type=_FILE, help="Let in only clients that these have signed.")
-@click.option("--lines", is_flag=True, help="One line an event, in a terminal too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--tls-key", type=_FILE, help="Its key, if it is in another file.")
+@click.option(
+    "--tls-client-ca", type=_FILE, help="Allow only clients with a certificate signed by these."
+)
+@click.option("--lines", is_flag=True, help="One line per event, also in a terminal.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @click.pass_context
 def smsc(
     context: click.Context,
@@ -123,7 +125,9 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
     for name in _SCENARIO_SAYS:
         if context.get_parameter_source(name) is said:
             option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} goes into the scenario, not beside it.")
+            raise click.UsageError(
+                f"{option} cannot be used with a scenario. Write it into the scenario."
+            )
 
 
 def _behaving(

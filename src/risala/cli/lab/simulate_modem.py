@@ -29,20 +29,20 @@ _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer
 @click.option(
     "--scenario",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="A bad day, as a TOML file; see examples/modem-scenarios.",
+    help="A scenario of failures, as a TOML file; see examples/modem-scenarios.",
 )
 @click.option(
     "--quirk",
     multiple=True,
     metavar="NAME[=PERCENT]",
-    help="What goes wrong, one by one; --profile sick has all of it.",
+    help="A single fault; --profile sick has all of them.",
 )
 @click.option(
     "--link",
     type=click.Path(path_type=Path),
-    help="Make a symbolic link to the port there, which is gone while the port is.",
+    help="Create a symbolic link to the port. It disappears whenever the port does.",
 )
-@click.option("--listen", metavar="HOST:PORT", help="A TCP port in place of a pseudo-terminal.")
+@click.option("--listen", metavar="HOST:PORT", help="Use a TCP port instead of a pseudo-terminal.")
 @click.option("--pin", help="The SIM asks for this PIN after every start.")
 @click.option("--number", help="The SIM's own number.")
 @click.option("--report-delay-s", type=click.FloatRange(0, 86400), default=0.5, show_default=True)
@@ -54,10 +54,10 @@ _SCENARIO_SAYS: Final = ("profile", "quirk", "report_delay_s", "report", "answer
     help="What status reports say.",
 )
 @click.option("--answer-delay-s", type=click.FloatRange(0, 3600), default=0.0, show_default=True)
-@click.option("--seed", type=int, default=1, show_default=True, help="Of all chance.")
-@click.option("--lines", is_flag=True, help="One line an event, in a terminal too.")
-@click.option("--commands", is_flag=True, help="Show every AT command too.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.option("--seed", type=int, default=1, show_default=True, help="The seed of all randomness.")
+@click.option("--lines", is_flag=True, help="One line per event, also in a terminal.")
+@click.option("--commands", is_flag=True, help="Also show every AT command.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 @click.pass_context
 def modem(
     context: click.Context,
@@ -121,7 +121,9 @@ def _refuse_beside_a_scenario(context: click.Context) -> None:
     for name in _SCENARIO_SAYS:
         if context.get_parameter_source(name) is said:
             option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(f"{option} goes into the scenario, not beside it.")
+            raise click.UsageError(
+                f"{option} cannot be used with a scenario. Write it into the scenario."
+            )
 
 
 def _address(listen: str | None) -> tuple[str, int] | None:
@@ -129,7 +131,7 @@ def _address(listen: str | None) -> tuple[str, int] | None:
         return None
     host, colon, port = listen.rpartition(":")
     if not colon or not host or not port.isascii() or not port.isdigit() or int(port) > 65535:
-        raise click.UsageError("--listen wants HOST:PORT.")
+        raise click.UsageError("--listen needs HOST:PORT.")
     return host.strip("[]"), int(port)
 
 

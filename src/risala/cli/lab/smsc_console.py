@@ -234,7 +234,7 @@ class SmscLiveView:
         binds = [f"{who} as {bind} × {n}" for (who, bind), n in tally.binds.items() if n]
         odd = {**tally.refusals, **tally.mishaps}
         facts = [
-            f"Bound: {', '.join(binds) or 'nobody'}",
+            f"Bound: {', '.join(binds) or 'none'}",
             f"Refused and mishaps: {', '.join(f'{n} {word}' for word, n in odd.items()) or '–'}",
             f"Last trouble: {tally.trouble or '–'}",
         ]

@@ -105,10 +105,10 @@ class RemoteGateway:
                         if told is not None:
                             yield told
         except (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError):
-            raise NotListening("The service went away.") from None
+            raise NotListening("The service stopped.") from None
 
 
-_OLDER: Final = "The service that runs is older and cannot be followed."
+_OLDER: Final = "The running service is an older version, which cannot be followed."
 
 
 @dataclass(frozen=True, slots=True)

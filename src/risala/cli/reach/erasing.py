@@ -29,4 +29,6 @@ def report_erased(erasure: ErasureProgress) -> None:
     if erasure.state is ErasureState.DONE:
         output.said("Done.")
     else:
-        output.said("The rest is with a carrier: a running service goes on when that is over.")
+        output.said(
+            "The rest is with a carrier. A running service continues when the carrier has finished."
+        )

@@ -70,8 +70,8 @@ class Options:
         data_dir = settings.storage.data_dir
         if not creates and not data_dir.is_dir():
             raise CommandRefused(
-                f"There is no data in {data_dir}: begin with `risala org create`, "
-                "or name the right directory with --data."
+                f"There is no data in {data_dir}. Start with `risala org create`, or give the "
+                f"right directory with --data."
             )
         log_to_stderr()
         return settings

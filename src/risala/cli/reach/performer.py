@@ -11,7 +11,7 @@ from risala.engine.model.records.record import NotAsExpected, from_json
 
 R = TypeVar("R")
 OTHER_VERSION: Final = (
-    "The service is of another version than this command: use the command that came with it."
+    "The service has another version than this command. Use the command that came with the service."
 )
 
 

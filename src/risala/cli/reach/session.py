@@ -185,7 +185,8 @@ async def _bring_over(path: Path, *, quiet: bool) -> None:
         return
     if not quiet:
         click.echo(
-            f"{path} is brought over to this version, once; this may take a while.", err=True
+            f"{path} is being upgraded to this version. This happens once and may take a while.",
+            err=True,
         )
     with progress.shown(quiet=quiet) as shown:
         await bring_over(path, SystemClock(), shown)

@@ -12,11 +12,11 @@ from risala.engine.model.records.paying.bank_texts import Lines
 
 
 @click.command("texts")
-@click.option("--all", "settled", is_flag=True, help="Those that nothing is to be done about too.")
-@click.option("--method", metavar="METHOD", help="Only what this payment method has read.")
-@click.option("--payment", metavar="PAYMENT", help="Only those with this payment's reference.")
+@click.option("--all", "settled", is_flag=True, help="Include texts that need no action.")
+@click.option("--method", metavar="METHOD", help="Only texts that this payment method has read.")
+@click.option("--payment", metavar="PAYMENT", help="Only texts with this payment's reference.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", type=int, metavar="N", help="Only older ones than this number.")
+@click.option("--before", type=int, metavar="N", help="Only texts older than this number.")
 @common
 def payment_texts(
     options: Options,
@@ -26,7 +26,7 @@ def payment_texts(
     limit: int,
     before: int | None,
 ) -> None:
-    """What banks wrote and was not credited, the newest first, and why it was not.
+    """List the banks' texts that were not credited, newest first, with the reason.
 
     \b
     Examples:
@@ -59,7 +59,7 @@ def payment_texts(
             )
             for each in found.value.texts
         ),
-        empty="No text waits." if not settled else "No text yet.",
+        empty="No texts are waiting." if not settled else "There are no texts yet.",
     )
     if found.value.next:
         output.warned(f"There are older ones: --before {found.value.next}.")
@@ -70,7 +70,7 @@ def payment_texts(
 @click.argument("reason")
 @common
 def payment_dismiss(options: Options, text: str, reason: str) -> None:
-    """Say that nothing is to be done about TEXT; REASON stands in the audit trail.
+    """Dismiss TEXT: it needs no action. REASON goes into the audit trail.
 
     \b
     Example: risala payment dismiss btx_… "A private transfer."
@@ -83,7 +83,7 @@ def payment_dismiss(options: Options, text: str, reason: str) -> None:
 @click.command("lines")
 @common
 def payment_lines(options: Options) -> None:
-    """How the texts of each payment method stand: its account's balance, and what texts credit.
+    """Show each payment method's texts: the account's balance, and what the texts credit.
 
     \b
     Example: risala payment lines
@@ -98,7 +98,7 @@ def payment_lines(options: Options) -> None:
 @click.argument("balance", metavar="BALANCE")
 @common
 def payment_reconcile(options: Options, method: str, balance: str) -> None:
-    """Say that the account of METHOD has BALANCE now: its texts go on from there.
+    """Set the balance of METHOD's account to BALANCE; its texts continue from there.
 
     \b
     Example: risala payment reconcile bankily 12500.00
@@ -123,8 +123,8 @@ def _show_lines(found: Lines) -> None:
             )
             for each in found.lines
         ),
-        empty="No payment method hears texts of its bank.",
+        empty="No payment method reads its bank's texts.",
     )
     if found.unmatched:
         texts = output.counted(found.unmatched, "text is", "texts are")
-        output.warned(f"{texts} nobody's: `risala payment texts`.")
+        output.warned(f"{texts} not matched to a payment: see `risala payment texts`.")

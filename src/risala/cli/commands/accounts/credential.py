@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def credential() -> None:
-    """Names and passwords for faces other than the API: Kannel's, Twilio's, SMPP.
+    """User names and passwords for Kannel, Twilio and SMPP clients.
 
     \b
     Example:
@@ -30,18 +30,18 @@ def credential() -> None:
 @credential.command("create")
 @click.argument("face", metavar="FACE")
 @org_option
-@click.option("--username", help="Made up unless given; always made up for twilio.")
-@click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
-@click.option("--name", help="To recognise it by.")
-@click.option("--from", "sender", metavar="SENDER", help="Of messages that name no sender.")
+@click.option("--username", help="Generated if not given; always generated for twilio.")
+@click.option("--test", is_flag=True, help="For test messages: no carrier and no charge.")
+@click.option("--name", help="A name for you to recognise it.")
+@click.option("--from", "sender", metavar="SENDER", help="The sender of messages that give none.")
 @click.option(
     "--address",
     "addresses",
     metavar="ADDRESS",
     multiple=True,
-    help="Only from here, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
+    help="Allow only this address or network, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
 )
-@click.option("--inbound", is_flag=True, help="Texts from phones go to it too (smpp).")
+@click.option("--inbound", is_flag=True, help="Also send it the texts from phones (smpp).")
 @common
 def credential_create(
     options: Options,
@@ -54,7 +54,7 @@ def credential_create(
     addresses: tuple[str, ...],
     inbound: bool,
 ) -> None:
-    """Make a credential for FACE (kannel, twilio, smpp, or a plugin's) and print its password,
+    """Create a credential for FACE (kannel, twilio, smpp, or a plugin's) and print its password,
     once.
 
     \b
@@ -93,7 +93,7 @@ def credential_create(
 @org_option
 @common
 def credential_list(options: Options, org: str | None) -> None:
-    """The credentials of an organization.
+    """List the credentials of an organization.
 
     \b
     Example:
@@ -118,7 +118,7 @@ def credential_list(options: Options, org: str | None) -> None:
             )
             for each in found.value.credentials
         ),
-        empty="No credential yet; make one with `risala credential create FACE`.",
+        empty="There are no credentials yet. Create one with `risala credential create FACE`.",
     )
 
 
@@ -126,7 +126,7 @@ def credential_list(options: Options, org: str | None) -> None:
 @click.argument("credential_id", metavar="CREDENTIAL")
 @common
 def credential_revoke(options: Options, credential_id: str) -> None:
-    """Refuse a credential for ever, and end its open sessions.
+    """Revoke a credential for good, and end its open sessions.
 
     \b
     Example:

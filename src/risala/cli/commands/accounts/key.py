@@ -40,29 +40,29 @@ def key() -> None:
     type=click.Choice(["secret", "publishable"]),
     default="secret",
     show_default=True,
-    help="Publishable keys may only verify, and may be seen by users.",
+    help="Publishable keys can only verify, and users may see them.",
 )
-@click.option("--test", is_flag=True, help="For test messages: no carrier, no charge.")
-@click.option("--name", help="To recognise it by.")
-@click.option("--contact", help="Whom to ask about it.")
+@click.option("--test", is_flag=True, help="For test messages: no carrier and no charge.")
+@click.option("--name", help="A name for you to recognise it.")
+@click.option("--contact", help="The person or address to ask about it.")
 @click.option(
     "--origin",
     "origins",
     metavar="ORIGIN",
     multiple=True,
-    help="Only pages of this origin may use it, such as https://app.example; repeatable.",
+    help="Allow only pages of this origin, such as https://app.example; repeatable.",
 )
 @click.option(
     "--address",
     "addresses",
     metavar="ADDRESS",
     multiple=True,
-    help="Only from here, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
+    help="Allow only this address or network, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
 )
 @click.option(
     "--without-id",
     is_flag=True,
-    help="Versioned a send without messageId, for clients that refuse it.",
+    help="Answer a versioned send without messageId, for clients that refuse that field.",
 )
 @common
 def key_create(
@@ -76,7 +76,7 @@ def key_create(
     addresses: tuple[str, ...],
     without_id: bool,
 ) -> None:
-    """Make a key and print its value, once.
+    """Create a key and print its value, once.
 
     \b
     Examples:
@@ -115,11 +115,11 @@ def key_create(
     default="24h",
     show_default=True,
     callback=when.span_option,
-    help="How long the value of now holds beside the new one: 0, 90m, 24h, 7d at most.",
+    help="How long the old value also works: 0, 90m, 24h, at most 7d.",
 )
 @common
 def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
-    """Give a key another value and print that, once.
+    """Give a key a new value and print it, once.
 
     \b
     Example: risala key rotate key_… --overlap 2h
@@ -131,7 +131,7 @@ def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
     old = "The old value no longer works."
     if found.old_until is not None:
         old = f"The old value works until {output.utc(found.old_until)}."
-    output.warned(f"The key {found.id} has a new value, shown this once. {old}")
+    output.warned(f"The key {found.id} has a new value. It is shown only once. {old}")
     click.echo(made.value.value)
 
 
@@ -139,7 +139,7 @@ def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_end_old(options: Options, key_id: str) -> None:
-    """End the value that a rotated key had before, at once.
+    """Stop accepting the old value of a rotated key at once.
 
     \b
     Example: risala key end-old key_…
@@ -152,7 +152,7 @@ def key_end_old(options: Options, key_id: str) -> None:
 @org_option
 @common
 def key_list(options: Options, org: str | None) -> None:
-    """The keys of an organization.
+    """List the keys of an organization.
 
     \b
     Examples:
@@ -178,7 +178,7 @@ def key_list(options: Options, org: str | None) -> None:
             )
             for each in found.value.keys
         ),
-        empty="No key yet; make one with `risala key create`.",
+        empty="There are no keys yet. Create one with `risala key create`.",
     )
 
 
@@ -192,7 +192,7 @@ def _on_key(ask: Ask[ApiKey], done: str, options: Options, key_id: str) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_enable(options: Options, key_id: str) -> None:
-    """Let a disabled key work again.
+    """Enable a disabled key.
 
     \b
     Example: risala key enable key_…
@@ -204,7 +204,7 @@ def key_enable(options: Options, key_id: str) -> None:
 @click.argument("key_id", metavar="KEY")
 @common
 def key_disable(options: Options, key_id: str) -> None:
-    """Refuse a key (401) without deleting it.
+    """Disable a key (it gets 401) without deleting it.
 
     \b
     Example: risala key disable key_…
@@ -218,7 +218,7 @@ def key_disable(options: Options, key_id: str) -> None:
 @click.option("--any", "lift", is_flag=True, help="Let any page use it.")
 @common
 def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: bool) -> None:
-    """Say whose pages a publishable key is for, after changing that to ORIGIN... where given.
+    """Show which pages may use a publishable key; with ORIGIN... or --any, change it first.
 
     \b
     Examples:
@@ -232,7 +232,7 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
     if not output.show(options.json, found.json):
         allowed = found.value.allowed_origins
         whose = "any page" if allowed is None else f"pages of {', '.join(allowed)}"
-        output.said(f"The key {found.value.id} (…{found.value.last4}) is for {whose}.")
+        output.said(f"The key {found.value.id} (…{found.value.last4}) can be used by {whose}.")
 
 
 @key.command("addresses")
@@ -241,7 +241,7 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
 @click.option("--any", "lift", is_flag=True, help="From anywhere.")
 @common
 def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lift: bool) -> None:
-    """Say from where a key may be used, after changing that to ADDRESS... where given.
+    """Show which addresses may use a key; with ADDRESS... or --any, change it first.
 
     Write an address like 203.0.113.7 or 2001:db8::7, or a network like 203.0.113.0/24.
 
@@ -257,7 +257,7 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
     if not output.show(options.json, found.json):
         allowed = found.value.allowed_addresses
         where = "anywhere" if allowed is None else ", ".join(allowed)
-        output.said(f"The key {found.value.id} (…{found.value.last4}) is used from {where}.")
+        output.said(f"The key {found.value.id} (…{found.value.last4}) can be used from {where}.")
 
 
 @key.command("contact")
@@ -266,7 +266,7 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
 @click.option("--none", "lift", is_flag=True, help="Name nobody.")
 @common
 def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) -> None:
-    """Say whom to ask about a key, after changing that to CONTACT where given.
+    """Show the contact of a key; with CONTACT or --none, change it first.
 
     \b
     Examples:
@@ -279,7 +279,7 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
     found = _set(options, key_id, change)
     if not output.show(options.json, found.json):
         whom = found.value.contact or "nobody in particular"
-        output.said(f"About the key {found.value.id} (…{found.value.last4}), ask {whom}.")
+        output.said(f"The contact of the key {found.value.id} (…{found.value.last4}) is {whom}.")
 
 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:
@@ -296,7 +296,7 @@ def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]
 @click.argument("key_id", metavar="KEY")
 @common
 def key_delete(options: Options, key_id: str) -> None:
-    """Refuse a key for ever.
+    """Delete a key for good.
 
     \b
     Example: risala key delete key_…

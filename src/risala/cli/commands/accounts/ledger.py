@@ -25,15 +25,17 @@ Json = dict[str, Any]
 @click.command()
 @optional_org
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
-@click.option("--before", type=int, metavar="ENTRY", help="Only older ones than this entry.")
-@click.option("--by-hand", is_flag=True, help="Only top-ups and adjustments: no message's money.")
+@click.option("--before", type=int, metavar="ENTRY", help="Only entries older than this one.")
+@click.option(
+    "--by-hand", is_flag=True, help="Only top-ups and adjustments, not the charges of messages."
+)
 @common
 def ledger(
     options: Options, organization: str | None, limit: int, before: int | None, by_hand: bool
 ) -> None:
-    """Each movement of ORG's balance, the newest first, with the balance after it.
+    """List the changes of ORG's balance, newest first, with the balance after each.
 
     \b
     Examples:
@@ -68,7 +70,7 @@ def ledger(
             )
             for entry in page.entries
         ),
-        empty="There is no entry." if before is None else "There is no older entry.",
+        empty="There are no entries." if before is None else "There are no older entries.",
     )
     if page.next is not None:
         output.warned(f"There are older ones: --before {page.next}.")
@@ -83,7 +85,7 @@ def _reference(entry: LedgerEntry) -> str:
 # An amount may begin with a minus, which click would take for an option.
 @click.command(context_settings={"ignore_unknown_options": True})
 @organization_and_amount
-@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@click.option("--reason", required=True, help="The reason, which is kept in the ledger.")
 @common
 def adjust(options: Options, organization: str | None, amount: str, reason: str) -> None:
     """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away.

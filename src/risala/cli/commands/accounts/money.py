@@ -30,9 +30,9 @@ Json = dict[str, Any]
 @click.option(
     "--reference",
     metavar="TEXT",
-    help="The payment's own, from its receipt: it is credited once, whoever comes with it.",
+    help="The reference on the payment's receipt. Each reference is credited only once.",
 )
-@click.option("--note", help="What else there is to say.")
+@click.option("--note", help="Any other note.")
 @common
 def topup(
     options: Options,

@@ -41,10 +41,10 @@ def org() -> None:
 
 @org.command("create")
 @click.argument("name")
-@click.option("--price", metavar="AMOUNT", help="Its own price of a segment, for example 0.45.")
+@click.option("--price", metavar="AMOUNT", help="Its own price per segment, for example 0.45.")
 @common
 def org_create(options: Options, name: str, price: str | None) -> None:
-    """Make an organization.
+    """Create an organization.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def org_create(options: Options, name: str, price: str | None) -> None:
 
     made = options.run(work, creates=True)
     if not output.show(options.json, made):
-        output.said(f"Made the organization {output.clean(made['name'])}: {made['id']}")
+        output.said(f"Created the organization {output.clean(made['name'])}: {made['id']}")
 
 
 @org.command("list")
@@ -69,7 +69,7 @@ def org_create(options: Options, name: str, price: str | None) -> None:
 )
 @common
 def org_list(options: Options, search: str | None, status: str | None) -> None:
-    """All organizations.
+    """List all organizations.
 
     \b
     Examples:
@@ -97,9 +97,9 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
             for each in found["organizations"]
         ),
         empty=(
-            "No organization yet; make one with `risala org create NAME`."
+            "There are no organizations yet. Create one with `risala org create NAME`."
             if search is None and status is None
-            else "No organization fits."
+            else "No organization matches."
         ),
     )
 
@@ -108,7 +108,7 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
 @optional_org
 @common
 def org_show(options: Options, organization: str | None) -> None:
-    """One organization.
+    """Show one organization.
 
     \b
     Examples:
@@ -153,30 +153,30 @@ def _cap(found: Json) -> str:
 @org.command("set")
 @optional_org
 @click.option("--name", help="Another name.")
-@click.option("--price", metavar="AMOUNT", help="Its own price of a segment, or `general`.")
+@click.option("--price", metavar="AMOUNT", help="Its own price per segment, or `general`.")
 @click.option(
     "--smart-encoding/--no-smart-encoding",
     default=None,
-    help="Write curly quotes, dashes and the like as GSM characters, which take less room.",
+    help="Replace curly quotes, dashes and similar with GSM characters, which take less space.",
 )
 @click.option(
     "--lean-answers/--no-lean-answers",
     default=None,
-    help="Answer programs about messages in seven fields and four states, as hosted services do.",
+    help="Answer programs with seven fields and four states for a message, as hosted services do.",
 )
-@click.option("--sms-per-s", metavar="RATE", help="Messages it may send a second, or `general`.")
+@click.option("--sms-per-s", metavar="RATE", help="The most messages per second, or `general`.")
 @click.option(
     "--low-balance",
     metavar="AMOUNT",
-    help="Below it there is an event `balance.low`; or `general`. 0: never.",
+    help="A balance below this causes the event `balance.low`; or `general`. 0: never.",
 )
 @click.option(
     "--spend-cap",
     metavar="AMOUNT",
-    help="The most that it may be charged a day, or `none`. The lower of two caps holds.",
+    help="The operator's daily spend cap, or `none`. The lower of the two caps applies.",
 )
-@click.option("--owner-spend-cap", metavar="AMOUNT", help="Its owner's own cap, or `none`.")
-@click.option("--time-zone", metavar="NAME", help="By whose midnight its days end.")
+@click.option("--owner-spend-cap", metavar="AMOUNT", help="The owner's own cap, or `none`.")
+@click.option("--time-zone", metavar="NAME", help="The time zone in which its days end.")
 @common
 def org_set(
     options: Options,
@@ -191,7 +191,7 @@ def org_set(
     owner_spend_cap: str | None,
     time_zone: str | None,
 ) -> None:
-    """Change what is given; the rest stays.
+    """Change the given settings; the others stay.
 
     \b
     Examples:
@@ -218,7 +218,7 @@ def org_set(
     if time_zone is not None:
         changes["time_zone"] = time_zone
     if not changes:
-        raise click.UsageError("Say what to change; `risala org set --help` has the options.")
+        raise click.UsageError("Say what to change. `risala org set --help` lists the options.")
     found = change_organization(options, organization, changes)
     if not output.show(options.json, found):
         output.fields(_fields(found))
@@ -247,7 +247,7 @@ def _rate(text: str) -> float:
 @optional_org
 @common
 def org_suspend(options: Options, organization: str | None) -> None:
-    """Refuse its requests and hold its queue; validity runs on.
+    """Refuse its requests and hold its queue; messages can still expire.
 
     \b
     Example: risala org suspend "My shop"
@@ -273,10 +273,10 @@ def org_resume(options: Options, organization: str | None) -> None:
 
 @org.command("delete")
 @click.argument("organization", metavar="ORG")
-@click.option("--name", help="Its name, typed out, so that it is the right one.")
+@click.option("--name", help="Its full name, to confirm that it is the right one.")
 @common
 def org_delete(options: Options, organization: str, name: str | None) -> None:
-    """Delete an organization: keys, members and endpoints at once, then all that it wrote.
+    """Delete an organization: keys, members and endpoints at once, then all its data.
 
     Without --name, only what would go is shown. The ledger and the audit trail stay.
 
@@ -311,4 +311,4 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
             "messages sent": found["messages"],
         }
     )
-    output.said("Add --name and its name to delete it; it does not come back.")
+    output.said("Add --name and its name to delete it. This cannot be undone.")

@@ -21,7 +21,9 @@ PAGE_MAX: Final = 200
 """Organizations in one request: the maximum of one answer."""
 
 org_option = click.option(
-    "--org", metavar="ORG", help="Its id or name; may be omitted while there is only one."
+    "--org",
+    metavar="ORG",
+    help="The organization's id or name. May be left out if there is only one.",
 )
 
 optional_org = click.argument("organization", metavar="[ORG]", required=False)
@@ -108,17 +110,17 @@ async def organization_id(session: GatewaySession, given: str | None) -> str:
             return str(found["organizationId"])
         case 0, None:
             raise CommandRefused(
-                "There is no organization yet; make one with `risala org create NAME`."
+                "There are no organizations yet. Create one with `risala org create NAME`."
             )
         case 0, _:
             raise CommandRefused(
-                f"There is no organization named {given!r}; see `risala org list`."
+                f"There is no organization named {given!r}. See `risala org list`."
             )
         case count, None:
             raise CommandRefused(
-                f"There are {output.counted(count, 'organization')}; say which with --org."
+                f"There are {output.counted(count, 'organization')}. Say which one with --org."
             )
         case count, _:
             raise CommandRefused(
-                f"{output.counted(count, 'organization')} are named {given!r}; use the id of one."
+                f"{output.counted(count, 'organization')} are named {given!r}. Use the id of one."
             )

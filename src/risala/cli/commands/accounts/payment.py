@@ -33,9 +33,9 @@ payment_id = click.argument("payment", metavar="PAYMENT")
 
 @click.group()
 def payment() -> None:
-    """Payments that customers began to top up: an operator confirms those by mobile money.
+    """Customers' payments to top up: an operator confirms those made by mobile money.
 
-    Cash and what came otherwise is credited by `risala topup`.
+    Use `risala topup` to credit cash and other money.
 
     \b
     Examples:
@@ -46,14 +46,14 @@ def payment() -> None:
 
 @payment.command("list")
 @click.argument("organization", metavar="[ORG]", required=False)
-@click.option("--all", "decided", is_flag=True, help="Those that are confirmed or refused too.")
+@click.option("--all", "decided", is_flag=True, help="Include confirmed and refused payments.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="PAYMENT", help="Only older ones than this.")
+@click.option("--before", metavar="PAYMENT", help="Only payments older than this one.")
 @common
 def payment_list(
     options: Options, organization: str | None, decided: bool, limit: int, before: str | None
 ) -> None:
-    """What waits to be decided, the newest first; of ORG alone where it is given.
+    """List the payments that wait for a decision, newest first; with ORG, only its own.
 
     \b
     Examples:
@@ -84,7 +84,7 @@ def payment_list(
             )
             for each in found.value.payments
         ),
-        empty="No payment waits." if not decided else "No payment yet.",
+        empty="No payments are waiting." if not decided else "There are no payments yet.",
     )
     if found.value.next:
         output.warned(f"There are older ones: --before {found.value.next}.")
@@ -94,7 +94,7 @@ def payment_list(
 @payment_id
 @common
 def payment_show(options: Options, payment: str) -> None:
-    """All that is known of a payment.
+    """Show everything about a payment.
 
     \b
     Example: risala payment show pay_…
@@ -127,20 +127,20 @@ def payment_show(options: Options, payment: str) -> None:
 
 @payment.command("confirm")
 @payment_id
-@click.option("--amount", metavar="AMOUNT", help="What really came, if it is something else.")
+@click.option("--amount", metavar="AMOUNT", help="The amount that really came, if it differs.")
 @click.option(
-    "--reference", metavar="TEXT", help="The transaction's own, if the customer's is wrong."
+    "--reference", metavar="TEXT", help="The transaction's reference, if the customer's is wrong."
 )
 @click.option(
     "--unchecked",
     is_flag=True,
-    help="Also where the customer has not shown that the payer's number is theirs.",
+    help="Confirm even if the customer has not proven that the payer's number is theirs.",
 )
 @common
 def payment_confirm(
     options: Options, payment: str, amount: str | None, reference: str | None, unchecked: bool
 ) -> None:
-    """Say that the money of PAYMENT is there: it is credited, once.
+    """Confirm that the money of PAYMENT has arrived: it is credited, once.
 
     \b
     Examples:
@@ -171,7 +171,7 @@ def payment_confirm(
 @click.argument("reason")
 @common
 def payment_refuse(options: Options, payment: str, reason: str) -> None:
-    """Say that no money of PAYMENT came; the customer reads REASON.
+    """Refuse PAYMENT because no money came. The customer sees REASON.
 
     \b
     Example: risala payment refuse pay_… "No such transfer has come."
@@ -186,7 +186,7 @@ def payment_refuse(options: Options, payment: str, reason: str) -> None:
 @payment_id
 @common
 def payment_poll(options: Options, payment: str) -> None:
-    """Ask the provider of PAYMENT at once how it stands.
+    """Ask the provider of PAYMENT for its status now.
 
     \b
     Example: risala payment poll pay_…
@@ -210,11 +210,11 @@ def _ask(
 
 
 def _payer(payer: PayerStatus | None) -> str | None:
-    """The payer's number, and whether it is the customer's."""
+    """The payer's number, and whether it is proven to be the customer's."""
     if payer is None:
         return None
-    words = {"checked": "it is the customer's", "none": "nobody checked"}
-    return f"{payer.number} ({words.get(payer.state, 'not shown to be theirs yet')})"
+    words = {"checked": "it is proven to be the customer's", "none": "nobody checked"}
+    return f"{payer.number} ({words.get(payer.state, 'not proven to be theirs yet')})"
 
 
 def _state_text(found: ShownPayment) -> str:

@@ -1,4 +1,4 @@
-"""Senders: the names that organizations ask to send from."""
+"""Senders: the names that organizations request to send from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def sender() -> None:
-    """Senders: the names that organizations ask to send from.
+    """Senders: the names that organizations request to send from.
 
     \b
     Examples:
@@ -31,11 +31,11 @@ def sender() -> None:
 
 @sender.command("request")
 @click.argument("name")
-@click.option("--description", required=True, help="What it is to be used for.")
+@click.option("--description", required=True, help="What the sender is used for.")
 @org_option
 @common
 def sender_request(options: Options, name: str, description: str, org: str | None) -> None:
-    """Ask for NAME in an organization's place; messages leave from the default one meanwhile.
+    """Request NAME for an organization; until approval, messages use the default sender.
 
     \b
     Example: risala sender request ACME --description "Receipts of the Acme shop" --org "My shop"
@@ -60,7 +60,7 @@ def sender_request(options: Options, name: str, description: str, org: str | Non
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
 @common
 def sender_list(options: Options, org: str | None) -> None:
-    """All requests and approved senders.
+    """List all requests and approved senders.
 
     \b
     Examples:
@@ -89,7 +89,7 @@ def sender_list(options: Options, org: str | None) -> None:
             )
             for each in found.value.senders
         ),
-        empty="Nobody has asked for a sender yet.",
+        empty="No sender has been requested yet.",
     )
 
 
@@ -106,7 +106,7 @@ def _marks(each: MarkedSender) -> str:
 def _look_twice(found: MarkedSender) -> None:
     """Warn of objections to a name after the decision, which can still be changed."""
     if marks := _marks(found):
-        output.warned(f"Look twice at {output.clean(found.name)}. {output.clean(marks)}")
+        output.warned(f"Check {output.clean(found.name)} carefully. {output.clean(marks)}")
 
 
 def _decide(
@@ -130,17 +130,17 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
         return found.sender_id
     if not found.count:
         raise CommandRefused(
-            f"Nobody has asked for the sender {given!r}; see `risala sender list`."
+            f"The sender {given!r} has not been requested. See `risala sender list`."
         )
     several = output.counted(found.count, "organization")
-    raise CommandRefused(f"{several} have asked for {given!r}; use the id of one.")
+    raise CommandRefused(f"{several} have requested {given!r}. Use the id of one.")
 
 
 @sender.command("clear")
 @click.argument("given", metavar="SENDER")
 @common
 def sender_clear(options: Options, given: str) -> None:
-    """Have nothing against SENDER (its id or name): approved by itself at 2,000 in seven days.
+    """Clear SENDER (its id or name): it is approved by itself at 2,000 messages in seven days.
 
     \b
     Example: risala sender clear ACME
@@ -151,7 +151,7 @@ def sender_clear(options: Options, given: str) -> None:
         if found.status == "approved":
             output.said(f"{name} is approved.")
         else:
-            output.said(f"{name} is cleared; it is approved at 2,000 messages in seven days.")
+            output.said(f"{name} is cleared. It is approved at 2,000 messages in seven days.")
         _look_twice(found)
 
 
@@ -176,7 +176,7 @@ def sender_waive(options: Options, given: str) -> None:
     "--reason",
     type=click.Choice(tuple(senders.REASONS)),
     required=True,
-    help="Told to the customer.",
+    help="The reason that the customer sees.",
 )
 @common
 def sender_deny(options: Options, given: str, reason: str) -> None:

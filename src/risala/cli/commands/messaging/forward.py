@@ -62,7 +62,9 @@ def secret_of(given: str | None) -> str:
     from risala.engine.rules.webhooks.signatures import is_secret
 
     if given is not None and not is_secret(given):
-        raise CommandRefused("This is no secret: one is `whsec_` and 24 to 64 bytes in base64.")
+        raise CommandRefused(
+            "This is not a secret. A secret is `whsec_` and 24 to 64 bytes in base64."
+        )
     return given or _local_secret()
 
 
@@ -86,7 +88,9 @@ def _local_secret() -> str:
             opened.write(f"{made}\n")
         new.replace(file)
     except OSError as error:
-        output.warned(f"{file} cannot be written ({error.strerror}): the next secret is another.")
+        output.warned(
+            f"{file} cannot be written ({error.strerror}), so the next secret will be different."
+        )
     return made
 
 

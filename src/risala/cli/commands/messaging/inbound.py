@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def inbound() -> None:
-    """Messages that come in: where they go, and who has opted out.
+    """Received messages: where they go, and who has opted out.
 
     \b
     Examples:
@@ -33,12 +33,12 @@ def inbound() -> None:
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
 @click.option("--from", "sender", metavar="NUMBER", help="Only from this number.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @common
 def inbound_list(
     options: Options, org: str | None, sender: str | None, limit: int, before: str | None
 ) -> None:
-    """The messages that came in, the latest first.
+    """List the received messages, newest first.
 
     \b
     Examples:
@@ -63,7 +63,9 @@ def inbound_list(
             )
             for each in found.value.messages
         ),
-        empty="Nothing has come in yet." if before is None else "There is no older one.",
+        empty="No messages have been received yet."
+        if before is None
+        else "There are no older ones.",
     )
     _tell_older(found.value.older)
 
@@ -76,7 +78,7 @@ def _tell_older(older: str | None) -> None:
 @inbound.command("routes")
 @common
 def inbound_routes(options: Options) -> None:
-    """To whom messages go, in the order in which it is decided.
+    """List the routes of received messages, in the order in which they are tried.
 
     \b
     Example: risala inbound routes
@@ -90,19 +92,19 @@ def inbound_routes(options: Options) -> None:
             (each.id, each.number or "any", each.keyword or "any", each.organization_id)
             for each in found.value.routes
         ),
-        empty="No route yet: what comes in is stored and goes to nobody.",
+        empty="There are no routes yet: received messages are stored but go to no organization.",
     )
 
 
 @inbound.command("route")
 @org_option
-@click.option("--number", help="Only what is sent to this number of ours.")
-@click.option("--keyword", metavar="WORD", help="Only what begins with this word.")
+@click.option("--number", help="Only messages to this number of ours.")
+@click.option("--keyword", metavar="WORD", help="Only messages that begin with this word.")
 @common
 def inbound_route(
     options: Options, org: str | None, number: str | None, keyword: str | None
 ) -> None:
-    """Give an organization what comes in; with neither option, all that no other route takes.
+    """Give received messages to an organization; without options, all that no other route takes.
 
     \b
     Examples:
@@ -111,7 +113,7 @@ def inbound_route(
     """
     made = ask_organization(records.ROUTE, options, org, number=number, keyword=keyword)
     if not output.show(options.json, made.json):
-        output.said(f"Made the route {made.value.id}.")
+        output.said(f"Created the route {made.value.id}.")
 
 
 @inbound.command("unroute")
@@ -135,9 +137,9 @@ def inbound_unroute(options: Options, route: str) -> None:
     default=None,
     help="Whether STOP, ARRET and توقف end an organization's messages.",
 )
-@click.option("--number", help="Only whether this number has.")
+@click.option("--number", help="Check only this number.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @common
 def inbound_opt_outs(
     options: Options,
@@ -147,7 +149,7 @@ def inbound_opt_outs(
     before: str | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
-    """Who has opted out of an organization's messages, after changing whether that is heeded.
+    """List who has opted out of an organization's messages; --heed and --ignore change that rule.
 
     \b
     Examples:
@@ -159,14 +161,14 @@ def inbound_opt_outs(
     if output.show(options.json, reply.json):
         return
     found = reply.value
-    click.echo("Opt-outs are heeded." if found.heeds else "Opt-outs are not heeded.")
+    click.echo("Opt-outs apply." if found.heeds else "Opt-outs do not apply.")
     output.table(
         ("Number", "Since", "By", "Through"),
         (
             (each.number, output.at(each.at), each.who or each.keyword, each.carrier)
             for each in found.numbers
         ),
-        empty="Nobody has opted out." if before is None else "There is no older one.",
+        empty="Nobody has opted out." if before is None else "There are no older ones.",
     )
     _tell_older(found.older)
 
@@ -176,7 +178,7 @@ def inbound_opt_outs(
 @org_option
 @common
 def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
-    """Note that NUMBER wants no more messages, as they have said by another way.
+    """Opt NUMBER out, because its owner asked for it in another way.
 
     \b
     Example: risala inbound opt-out 36123456
@@ -188,7 +190,7 @@ def inbound_opt_out(options: Options, number: str, org: str | None) -> None:
 
     done = _change(options, records.OPT_OUT, org, wanted)
     if done is not None:
-        output.said(f"{done.number} is written to no more, while opt-outs are heeded.")
+        output.said(f"{done.number} gets no more messages while opt-outs apply.")
 
 
 def _change(
@@ -204,7 +206,7 @@ def _change(
 @org_option
 @common
 def inbound_opt_in(options: Options, number: str, org: str | None) -> None:
-    """Take back the opt-out of NUMBER, who has asked for that by another way.
+    """Undo the opt-out of NUMBER, because its owner asked for it in another way.
 
     \b
     Example: risala inbound opt-in 36123456
@@ -212,4 +214,4 @@ def inbound_opt_in(options: Options, number: str, org: str | None) -> None:
 
     done = _change(options, records.OPT_IN, org, number)
     if done is not None:
-        output.said(f"{output.clean(done.number)} may be written to again.")
+        output.said(f"{output.clean(done.number)} can get messages again.")

@@ -31,20 +31,22 @@ Json = dict[str, Any]
 @click.argument("to")
 @click.argument("body")
 @org_option
-@click.option("--from", "sender", metavar="SENDER", help="The sender ID; else the default one.")
+@click.option(
+    "--from", "sender", metavar="SENDER", help="The sender ID. If left out, the default one."
+)
 @click.option("--key", "idempotency_key", metavar="KEY", help="The idempotency key.")
-@click.option("--urgent", is_flag=True, help="Before the messages that wait.")
+@click.option("--urgent", is_flag=True, help="Send it before the waiting messages.")
 @click.option(
     "--test",
     is_flag=True,
-    help="No carrier, no charge: the number's last two digits choose the outcome.",
+    help="A test: no carrier and no charge. The number's last two digits choose the outcome.",
 )
 @click.option(
     "--at",
     "send_at",
     metavar="TIME",
     callback=when.option,
-    help="Not before: 2026-11-21T08:30 (local), 08:30 (today or tomorrow), or in 90m, 2h, 3d.",
+    help="When to send: 2026-11-21T08:30 (local), 08:30 (today or tomorrow), or in 90m, 2h, 3d.",
 )
 @click.option(
     "--validity",
@@ -105,12 +107,12 @@ def send(
     if accepted.warning is not None:
         output.warned(accepted.warning)
     elif not running:
-        output.warned("The service is not running; the message goes out when it starts.")
+        output.warned("The service is not running. The message is sent when it starts.")
 
 
 @click.group()
 def message() -> None:
-    """Messages and what became of them.
+    """Messages and their status.
 
     \b
     Examples:
@@ -123,7 +125,7 @@ def message() -> None:
 @click.argument("message_id", metavar="ID")
 @common
 def message_cancel(options: Options, message_id: str) -> None:
-    """Withdraw a message that has not left yet, and refund it.
+    """Cancel a message that has not been sent yet, and refund it.
 
     \b
     Example: risala message cancel sms_…
@@ -132,26 +134,30 @@ def message_cancel(options: Options, message_id: str) -> None:
     if not output.show(options.json, found.json):
         shown = found.value.message
         price = output.money(money(shown.price), shown.currency)
-        output.said(f"{shown.id} is withdrawn; {price} went back to the balance.")
+        output.said(f"{shown.id} is canceled. {price} went back to the balance.")
 
 
 @message.command("list")
 @org_option
-@click.option("--test", is_flag=True, help="Those of test keys.")
-@click.option("--status", metavar="STATUS", help="Such as delivered or failed; or uncertain.")
-@click.option("--to", metavar="NUMBER", help="To this number.")
-@click.option("--from", "sender", metavar="SENDER", help="From this sender.")
-@click.option("--key", "key_id", metavar="KEY", help="That came by the API key of this id.")
-@click.option("--cause", metavar="WORD", help="An error code, or the carrier's own word.")
+@click.option("--test", is_flag=True, help="Those of test keys instead of live ones.")
+@click.option(
+    "--status", metavar="STATUS", help="A status such as delivered or failed; or uncertain."
+)
+@click.option("--to", metavar="NUMBER", help="Only those to this number.")
+@click.option("--from", "sender", metavar="SENDER", help="Only those from this sender.")
+@click.option("--key", "key_id", metavar="KEY", help="Only those of the API key with this id.")
+@click.option(
+    "--cause", metavar="WORD", help="Only those with this error code, or this word of the carrier."
+)
 @click.option(
     "--since",
     metavar="TIME",
     callback=when.past_option,
-    help="Not older: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
+    help="Only since: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
 )
 @click.option("--until", metavar="TIME", callback=when.past_option, help="Not newer.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @common
 def message_list(
     options: Options,
@@ -167,7 +173,7 @@ def message_list(
     limit: int,
     before: str | None,
 ) -> None:
-    """An organization's messages, the newest first, without their texts.
+    """List an organization's messages, newest first, without their texts.
 
     \b
     Examples:
@@ -197,7 +203,7 @@ def message_list(
     output.table(
         ("Created (UTC)", "Id", "To", "From", "Status", "Price", "Carrier", "Error"),
         (_row(each) for each in found.value.messages),
-        empty="There is no such message." if before is None else "There is no older one.",
+        empty="There are no such messages." if before is None else "There are no older ones.",
     )
     if found.value.older is not None:
         output.warned(f"There are older ones: --before {found.value.older}.")
@@ -233,7 +239,7 @@ def _number(text: str) -> str:
 @click.argument("message_id", metavar="ID")
 @common
 def message_show(options: Options, message_id: str) -> None:
-    """A message and its timeline, with each carrier's own words.
+    """Show a message and its timeline, with the carriers' own words.
 
     \b
     Example: risala message show sms_…

@@ -35,13 +35,17 @@ _COLUMNS: Final = ("At (UTC)", "Request", "Key", "Method", "Path", "Status", "To
 @click.command("log")
 @click.argument("request_id", metavar="[REQUEST]", required=False)
 @org_option
-@click.option("--key", "key_id", metavar="KEY", help="By the API key of this id.")
-@click.option("--status", metavar="STATUS", help="Such as 429; or 2xx, 4xx, 5xx.")
-@click.option("--path", metavar="PATH", help="Such as /api/sms.")
-@click.option("--made", metavar="ID", help="That made the message or verification of this id.")
+@click.option("--key", "key_id", metavar="KEY", help="Only requests with the API key of this id.")
+@click.option("--status", metavar="STATUS", help="Only this status, such as 429; or 2xx, 4xx, 5xx.")
+@click.option("--path", metavar="PATH", help="Only this path, such as /api/sms.")
+@click.option(
+    "--made",
+    metavar="ID",
+    help="Only the request that created the message or verification with this id.",
+)
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
-@click.option("--follow", is_flag=True, help="Go on with what comes, until Ctrl-C.")
+@click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
+@click.option("--follow", is_flag=True, help="Keep showing new requests, until Ctrl-C.")
 @common
 def request_log(
     options: Options,
@@ -55,9 +59,9 @@ def request_log(
     before: str | None,
     follow: bool,
 ) -> None:
-    """What an organization's keys asked, the newest first; or one REQUEST with its bodies.
+    """List the requests of an organization's keys, newest first, or show one REQUEST in full.
 
-    No text of a message, no code and no secret is in it, and of a phone number the last digits.
+    It has no message texts, codes or secrets, and only the last digits of phone numbers.
 
     \b
     Examples:
@@ -86,16 +90,16 @@ def request_log(
     output.table(
         _COLUMNS,
         map(_row, page.requests),
-        empty="There is no such request." if before is None else "There is no older one.",
+        empty="There are no such requests." if before is None else "There are no older ones.",
     )
     if page.older is not None:
         output.warned(f"There are older ones: --before {page.older}.")
     if page.dropped:
         since = "since the service's start"
         few = output.counted(page.dropped, f"request {since} is", f"requests {since} are")
-        output.warned(f"{few} missing here.")
+        output.warned(f"{few} missing from this list.")
     if not page.is_written:
-        output.warned("Requests are not logged at this moment; `risala doctor` says why.")
+        output.warned("Requests are not being logged now. `risala doctor` says why.")
 
 
 def _row(each: LoggedRequest) -> tuple[object, ...]:

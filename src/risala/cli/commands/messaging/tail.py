@@ -47,7 +47,9 @@ _PLACE: Final = max(map(len, _COLOURS))
 
 
 @click.command()
-@click.option("--events", is_flag=True, help="The events that webhooks carry, not each change.")
+@click.option(
+    "--events", is_flag=True, help="Show the events that webhooks carry, not every change."
+)
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
 @common
 def tail(options: Options, events: bool, org: str | None) -> None:
@@ -148,7 +150,7 @@ class Teller:
         if self._json:
             self._write(_json({"kind": "away"}))
         else:
-            output.warned("… the service went away; waiting for it …")
+            output.warned("… the service stopped; waiting for it …")
         return not self._closed
 
     def _write(self, line: str) -> None:
@@ -173,18 +175,18 @@ class Teller:
     def _gap(self, told: StreamEvent) -> str | None:
         match told.kind:
             case "lagged" if self.what == "events":
-                return "… this reader was too slow; the events that it missed follow …"
+                return "… this reader was too slow; the missed events follow …"
             case "lagged":
                 changes = output.counted(from_json(Lagged, told.data).lost, "change")
                 return (
-                    f"… this reader was too slow for {changes}; how each of those messages "
-                    "stands follows …"
+                    f"… this reader was too slow for {changes}; the current status of each "
+                    f"message follows …"
                 )
             case "reset":
                 back = "the service is back; " if self._away else ""
-                return f"… {back}too much happened meanwhile to be shown …"
+                return f"… {back}too much happened in the meantime to show it …"
             case "ready" if self._away:
-                return "… the service is back; what happened meanwhile follows …"
+                return "… the service is back; what happened in the meantime follows …"
         return None
 
 

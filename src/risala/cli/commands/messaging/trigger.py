@@ -40,19 +40,19 @@ TYPES: Final = (
     "url",
     metavar="URL",
     callback=forward.address,
-    help="Post it there, once; without it, print the body.",
+    help="Post it to this URL, once. Without a URL, print the body.",
 )
 @click.option("--endpoint", metavar="ENDPOINT", help="Post it to this endpoint's URL.")
 @click.option(
     "--secret",
     metavar="SECRET",
-    help="Sign with this one (default: your own on this machine, made once).",
+    help="Sign with this secret (default: your own on this machine, created once).",
 )
 @common
 def trigger(
     options: Options, event: str, url: str | None, endpoint: str | None, secret: str | None
 ) -> None:
-    """Make an example of EVENT, as the service itself would, with "test": true.
+    """Print or send an example of EVENT, as the service would send it, with "test": true.
 
     Nothing is stored, and ids in it are of nothing; without --endpoint no service is needed. An
     endpoint's secret and headers of its own are not told: give the secret with --secret.
@@ -94,7 +94,7 @@ def trigger(
             click.echo(f"Secret: {key}")
         output.said(f"{event} {event_id}: {output.clean(handed.words)}")
     if not handed.accepted:
-        raise CommandRefused(f"{url} did not take it: {handed.words}.")
+        raise CommandRefused(f"{url} did not accept it: {handed.words}.")
 
 
 def _url_of(options: Options, endpoint: str) -> str:

@@ -54,8 +54,10 @@ def verify() -> None:
 @click.argument("to")
 @org_option
 @click.option("--locale", type=click.Choice(LANGUAGES), help="The language of the SMS.")
-@click.option("--app-hash", metavar="HASH", help="A registered Android app's, for autofill.")
-@click.option("--origin", metavar="HOST", help="A registered host's, for autofill.")
+@click.option(
+    "--app-hash", metavar="HASH", help="The hash of a registered Android app, for autofill."
+)
+@click.option("--origin", metavar="HOST", help="A registered host, for autofill.")
 @common
 def verify_send(
     options: Options,
@@ -95,7 +97,7 @@ def verify_send(
         return
     output.said(f"A code is on its way to {number}: {sent.verification_id}")
     if not running:
-        output.warned("The service is not running; the code goes out if it starts in time.")
+        output.warned("The service is not running. The code is sent if it starts in time.")
 
 
 @verify.command("check")
@@ -103,7 +105,7 @@ def verify_send(
 @click.argument("code")
 @common
 def verify_check(options: Options, verification_id: str, code: str) -> None:
-    """Judge a code: prints `approved` or `denied`. A wrong one counts as an attempt.
+    """Check a code: prints `approved` or `denied`. A wrong code counts as an attempt.
 
     \b
     Example: risala verify check ver_… 493817
@@ -127,7 +129,7 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
 @click.argument("verification_id", metavar="ID")
 @common
 def verify_get(options: Options, verification_id: str) -> None:
-    """A verification: whose it is, how it stands, when it ends.
+    """Show a verification: its number, status and end.
 
     \b
     Example: risala verify get ver_…
@@ -156,20 +158,22 @@ def _status(each: VerificationView) -> str:
 
 @verify.command("list")
 @org_option
-@click.option("--test", is_flag=True, help="Those of test keys.")
+@click.option("--test", is_flag=True, help="Those of test keys instead of live ones.")
 @click.option(
-    "--status", type=click.Choice([each.value for each in SessionState]), help="How they stand."
+    "--status",
+    type=click.Choice([each.value for each in SessionState]),
+    help="Only those with this status.",
 )
-@click.option("--to", metavar="NUMBER", help="To this number.")
+@click.option("--to", metavar="NUMBER", help="Only those to this number.")
 @click.option(
     "--since",
     metavar="TIME",
     callback=when.past_option,
-    help="Not older: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
+    help="Only since: 2026-11-21T08:30 (local), 08:30 (the last), or 90m, 2h, 3d ago.",
 )
 @click.option("--until", metavar="TIME", callback=when.past_option, help="Not newer.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", metavar="CURSOR", help="The page after this: what the last one named.")
+@click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
 @common
 def verify_list(
     options: Options,
@@ -181,7 +185,7 @@ def verify_list(
     before: str | None,
     **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
-    """An organization's verifications, the newest first.
+    """List an organization's verifications, newest first.
 
     \b
     Examples:
@@ -203,7 +207,7 @@ def verify_list(
             )
             for each in found.sessions
         ),
-        empty="There is no such one." if before is None else "There is no older one.",
+        empty="There are no such verifications." if before is None else "There are no older ones.",
     )
     if found.older is not None:
         output.warned(f"There are older ones: --before {found.older}.")
@@ -246,10 +250,19 @@ def _of_one(
 _CONFIG_OPTIONS: Final = (
     click.option("--length", "code_length", type=int, help="Digits in a code: 4 to 8."),
     click.option("--expiry-minutes", type=int, help="How long a code is valid: 1 to 60 minutes."),
-    click.option("--attempts", "attempts_max", type=int, help="Wrong codes that end a session."),
-    click.option("--per-phone", "per_phone_per_hour", type=int, help="Codes an hour to a number."),
-    click.option("--per-org", "per_organization_per_hour", type=int, help="Codes an hour to all."),
-    click.option("--language", metavar="fr|ar|en", help="Of codes for which none is asked."),
+    click.option(
+        "--attempts", "attempts_max", type=int, help="How many wrong codes end a session."
+    ),
+    click.option(
+        "--per-phone", "per_phone_per_hour", type=int, help="The most codes per hour to one number."
+    ),
+    click.option(
+        "--per-org",
+        "per_organization_per_hour",
+        type=int,
+        help="The most codes per hour to all numbers.",
+    ),
+    click.option("--language", metavar="fr|ar|en", help="The language of codes that request none."),
     click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it."),
     click.option("--template-fr", metavar="TEXT", help="The SMS in French."),
     click.option("--template-ar", metavar="TEXT", help="The SMS in Arabic."),
@@ -261,7 +274,7 @@ _CONFIG_OPTIONS: Final = (
     click.option(
         "--origin", "origins", metavar="HOST", multiple=True, help="Hosts of pages; repeatable."
     ),
-    click.option("--reset", is_flag=True, help="First, everything back to the defaults."),
+    click.option("--reset", is_flag=True, help="First reset everything to the defaults."),
 )
 
 
@@ -283,9 +296,9 @@ def verify_config(
     reset: bool,
     **given: Any,  # noqa: ANN401 -- by the table above
 ) -> None:
-    """Show how an organization's codes look, after changing what is given.
+    """Show how an organization's codes look; with options, change that first.
 
-    Lists replace those that are set. An empty text goes back to the default.
+    Lists replace the existing ones. An empty text restores the default.
 
     \b
     Examples:

@@ -39,22 +39,25 @@ AGAIN_S: Final = 0.2
     metavar="URL",
     required=True,
     callback=forward.address,
-    help="Where to: http://127.0.0.1:3000/webhooks.",
+    help="The URL to forward to: http://127.0.0.1:3000/webhooks.",
 )
 @click.option(
-    "--events", metavar="TYPE,…", default="*", help="Only these: sms.failed, verify.* and so on."
+    "--events",
+    metavar="TYPE,…",
+    default="*",
+    help="Only these types: sms.failed, verify.* and so on.",
 )
 @click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
 @click.option(
     "--secret",
     metavar="SECRET",
-    help="Sign with this one (default: your own on this machine, made once).",
+    help="Sign with this secret (default: your own on this machine, created once).",
 )
 @common
 def webhook_listen(
     options: Options, url: str, events: str, org: str | None, secret: str | None
 ) -> None:
-    """Bring each event to URL while the service runs here, until Ctrl-C.
+    """Forward each event to URL while the service runs here, until Ctrl-C.
 
     Every event comes once, with the headers and the signature of a real delivery; what was not
     taken is told, and not tried again. The secret is printed first, and stays the same.
@@ -71,7 +74,7 @@ def webhook_listen(
         import trio
 
         if not session.running:
-            raise CommandRefused("The service is not running: there are no events to bring.")
+            raise CommandRefused("The service is not running, so there are no events to forward.")
         whose = None if org is None else await organization_id(session, org)
         listener = _Listener(url, key, wanted, options.json)
         listener.begin()
@@ -126,7 +129,7 @@ class _Listener:
     async def hear(self, told: StreamEvent) -> None:
         self._away = False
         if told.kind in ("lagged", "reset"):
-            output.warned("Some events were missed: this reader was too slow.")
+            output.warned("Some events were missed because this reader was too slow.")
         if told.kind != "event":
             return
         event = from_json(EventHead, told.data)
@@ -152,7 +155,7 @@ class _Listener:
     def away(self) -> None:
         if not self._away:
             self._away = True
-            output.warned("The service went away; waiting for it.")
+            output.warned("The service stopped. Waiting for it.")
 
     def _is_wanted(self, kind: str) -> bool:
         return any(fnmatchcase(kind, pattern) for pattern in self._wanted)

@@ -30,7 +30,7 @@ _LOOK_S: Final = 0.2
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_test(options: Options, endpoint: str) -> None:
-    """Send an endpoint a test event and tell what it answered; exit code 1 if not 2xx.
+    """Send an endpoint a test event and show its answer; exit code 1 if not 2xx.
 
     \b
     Example: risala webhook test whe_…
@@ -42,7 +42,7 @@ def webhook_test(options: Options, endpoint: str) -> None:
         made = (await session.ask(webhooks.TEST, endpoint_id=endpoint)).value
         event_id = made.delivery.event_id
         if not made.running:
-            raise CommandRefused(f"The service is not running; {event_id} is sent when it starts.")
+            raise CommandRefused(f"The service is not running. {event_id} is sent when it starts.")
         until = trio.current_time() + _TEST_WAIT_S
         while True:
             found = await session.ask(webhooks.DELIVERY, endpoint_id=endpoint, event_id=event_id)
@@ -67,7 +67,9 @@ def webhook_test(options: Options, endpoint: str) -> None:
 @click.argument("event", metavar="[EVENT]", required=False)
 @click.option("--state", type=click.Choice(["pending", "delivered", "failed", "dropped"]))
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@click.option("--before", type=int, metavar="N", help="The page after this: what the last named.")
+@click.option(
+    "--before", type=int, metavar="N", help="The next page, as named by the previous one."
+)
 @common
 def webhook_deliveries(
     options: Options,
@@ -77,7 +79,7 @@ def webhook_deliveries(
     limit: int,
     before: int | None,
 ) -> None:
-    """The latest deliveries to an endpoint, or every attempt at one EVENT.
+    """List the latest deliveries to an endpoint, or every attempt for one EVENT.
 
     \b
     Examples:
@@ -102,7 +104,9 @@ def webhook_deliveries(
             )
             for each in found.value.deliveries
         ),
-        empty="Nothing was delivered to it yet." if before is None else "There is no older one.",
+        empty="Nothing has been delivered to it yet."
+        if before is None
+        else "There are no older ones.",
     )
     if found.value.before is not None:
         output.warned(f"There are older ones: --before {found.value.before}.")
@@ -127,13 +131,13 @@ def _show_attempts(options: Options, endpoint: str, event: str) -> None:
             (each.number, output.at(each.started_at), _answer(each), (each.excerpt or "")[:80])
             for each in found.value.attempts
         ),
-        empty="It was not attempted yet.",
+        empty="It has not been attempted yet.",
     )
 
 
 def _answer(attempt: DeliveryAttempt) -> str:
     if attempt.ended_at is None:
-        return "under way, or cut short"
+        return "in progress, or interrupted"
     return attempt.error or f"HTTP {attempt.status}"
 
 
@@ -166,7 +170,7 @@ def webhook_replay(options: Options, endpoint: str, event: str | None, since: st
     told = {"endpointId": endpoint, "replayed": replayed, "total": total}
     if not output.show(options.json, told):
         failed = output.counted(total, "failed delivery", "failed deliveries")
-        output.said(f"Due again: {replayed} of {failed}.")
+        output.said(f"Queued again: {replayed} of {failed}.")
 
 
 async def replay_failed(
@@ -188,7 +192,7 @@ async def replay_failed(
 def _replay_one(options: Options, endpoint: str, event: str) -> None:
     found = options.ask(webhooks.REPLAY, endpoint_id=endpoint, event_id=event)
     if not output.show(options.json, found.json):
-        output.said(f"{event} is due again.")
+        output.said(f"{event} is queued again.")
 
 
 @contextmanager

@@ -36,7 +36,7 @@ _WHY: Final = {
 
 @click.group()
 def webhook() -> None:
-    """Webhooks: where events are delivered to.
+    """Webhooks: the endpoints that receive events.
 
     \b
     Examples:
@@ -63,31 +63,33 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--signature-header",
             metavar="NAME",
-            help='A header for a second signature, "t=…,v1=…", and smsId beside messageId;'
-            " empty: none.",
+            help='A header for a second signature, "t=…,v1=…", with smsId beside messageId.'
+            " Empty: none.",
         ),
         click.option(
             "--signature-key",
             type=click.Choice(("text", "decoded")),
-            help="The key of that signature: the secret as it is shown (the default), or what its"
-            " base64 stands for.",
+            help="The key of that signature: the secret as it is shown (the default), or its "
+            "decoded base64.",
         ),
-        click.option("--notify", metavar="MAIL", help="Who is told when it has to be disabled."),
+        click.option(
+            "--notify", metavar="MAIL", help="The e-mail address to notify if it is disabled."
+        ),
         click.option(
             "--header",
             "headers",
             metavar="HEADER",
             multiple=True,
             callback=_headers,
-            help='Sent with each event, as "Name: value"; repeatable.',
+            help='A header to send with each event, as "Name: value"; repeatable.',
         ),
-        click.option("--description", metavar="TEXT", help="To recognise it by."),
+        click.option("--description", metavar="TEXT", help="A name for you to recognise it."),
         click.option(
             "--type",
             "types",
             metavar="TYPE",
             multiple=True,
-            help="A type of event that it asks for, such as sms.delivered; repeatable.",
+            help="A type of event to send, such as sms.delivered; repeatable.",
         ),
     ):
         command = option(command)
@@ -112,7 +114,7 @@ def webhook_create(
     signature_header: str | None,
     signature_key: str | None,
 ) -> None:
-    """Make an endpoint and print its secret, once.
+    """Create an endpoint and print its secret, once.
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
     sms.delivered, sms.canceled, sms.received, balance.low, sender.approved, sender.denied.
@@ -146,9 +148,9 @@ def _tell_secret(options: Options, made: Reply[EndpointWithSecret]) -> None:
     # Only the secret goes to stdout, so that a script can take it; the rest is for people.
     endpoint = made.value.endpoint
     output.warned(f"The endpoint {endpoint.id}. Keep its secret now: it is shown only once.")
-    output.warned(f"It gets {', '.join(endpoint.types)}; --type asks for others.")
+    output.warned(f"It gets {', '.join(endpoint.types)}. Use --type for others.")
     if endpoint.previous_until is not None:
-        output.warned(f"The old one signs too until {output.at(endpoint.previous_until)}.")
+        output.warned(f"The old one also signs until {output.at(endpoint.previous_until)}.")
     click.echo(made.value.secret)
 
 
@@ -156,7 +158,7 @@ def _tell_secret(options: Options, made: Reply[EndpointWithSecret]) -> None:
 @org_option
 @common
 def webhook_list(options: Options, org: str | None) -> None:
-    """An organization's endpoints.
+    """List an organization's endpoints.
 
     \b
     Examples:
@@ -175,7 +177,7 @@ def webhook_list(options: Options, org: str | None) -> None:
             )
             for each in found.value.endpoints
         ),
-        empty="No endpoint yet; make one with `risala webhook create URL`.",
+        empty="There are no endpoints yet. Create one with `risala webhook create URL`.",
     )
 
 
@@ -190,7 +192,7 @@ def _state(endpoint: Endpoint) -> str:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_show(options: Options, endpoint: str) -> None:
-    """One endpoint, and how much is owed to it.
+    """Show one endpoint and its pending deliveries.
 
     \b
     Example: risala webhook show whe_…
@@ -251,7 +253,7 @@ def webhook_update(
     signature_header: str | None,
     signature_key: str | None,
 ) -> None:
-    """Change what is given; the rest stays. Types and headers replace those it had.
+    """Change the given settings; the others stay. Types and headers replace the old ones.
 
     \b
     Example: risala webhook update whe_… --url https://shop.example/new
@@ -266,7 +268,7 @@ def webhook_update(
         "signature_key": signature_key,
     }
     if all(value is None for value in changes.values()):
-        text = "Say what to change; `risala webhook update --help` has the options."
+        text = "Say what to change. `risala webhook update --help` lists the options."
         raise click.UsageError(text)
     found = options.ask(webhooks.UPDATE, endpoint_id=endpoint, **changes)
     if not output.show(options.json, found.json):
@@ -277,7 +279,7 @@ def webhook_update(
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_enable(options: Options, endpoint: str) -> None:
-    """Send it events again. What failed meanwhile: `risala webhook replay`.
+    """Enable an endpoint. To repeat what failed meanwhile, use `risala webhook replay`.
 
     \b
     Example: risala webhook enable whe_…
@@ -289,7 +291,7 @@ def webhook_enable(options: Options, endpoint: str) -> None:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_disable(options: Options, endpoint: str) -> None:
-    """Send it nothing; what is pending ends as failed.
+    """Disable an endpoint; its pending deliveries end as failed.
 
     \b
     Example: risala webhook disable whe_…
@@ -301,7 +303,7 @@ def webhook_disable(options: Options, endpoint: str) -> None:
 @click.argument("endpoint", metavar="ENDPOINT")
 @common
 def webhook_delete(options: Options, endpoint: str) -> None:
-    """Forget an endpoint and its secret; what is pending is dropped.
+    """Delete an endpoint and its secret; pending deliveries are dropped.
 
     \b
     Example: risala webhook delete whe_…
@@ -319,10 +321,10 @@ def _switch(ask: Ask[ShownEndpoint], options: Options, endpoint: str) -> None:
 
 @webhook.command("rotate")
 @click.argument("endpoint", metavar="ENDPOINT")
-@click.option("--at-once", is_flag=True, help="The old secret ends now, not in 24 hours.")
+@click.option("--at-once", is_flag=True, help="Stop using the old secret now, not in 24 hours.")
 @common
 def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
-    """Give it a new secret and print that; the old one signs too for 24 hours.
+    """Give an endpoint a new secret and print it; the old one also signs for 24 hours.
 
     \b
     Examples:

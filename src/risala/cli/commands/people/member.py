@@ -45,7 +45,7 @@ def member() -> None:
 @role_option
 @common
 def member_add(options: Options, organization: str, email: str, role: str) -> None:
-    """Make whoever has EMAIL a member of ORG; a user too, where there is none.
+    """Add EMAIL to ORG as a member; the user is created if there is none.
 
     \b
     Example: risala member add "My shop" me@example.com --role owner
@@ -57,7 +57,7 @@ def member_add(options: Options, organization: str, email: str, role: str) -> No
 
     made = options.run(work)
     if not output.show(options.json, made.json):
-        output.said(f"{made.value.email} is {_as(made.value.role)} now.")
+        output.said(f"{made.value.email} is now {_as(made.value.role)}.")
 
 
 @member.command("invite")
@@ -66,7 +66,7 @@ def member_add(options: Options, organization: str, email: str, role: str) -> No
 @role_option
 @common
 def member_invite(options: Options, organization: str, email: str, role: str) -> None:
-    """Invite whoever reads EMAIL by a mail; they accept it once they have signed in.
+    """Invite EMAIL by mail; the person signs in and accepts.
 
     \b
     Example: risala member invite "My shop" you@example.com --role developer
@@ -86,7 +86,7 @@ def member_invite(options: Options, organization: str, email: str, role: str) ->
 @optional_org
 @common
 def member_list(options: Options, organization: str | None) -> None:
-    """An organization's members, and who is invited.
+    """List an organization's members and invitations.
 
     \b
     Examples:
@@ -106,7 +106,7 @@ def member_list(options: Options, organization: str | None) -> None:
     output.table(
         ("E-mail", "Role", "Since (UTC)"),
         rows,
-        empty="No member yet; make one with `risala member add ORG EMAIL --role owner`.",
+        empty="There are no members yet. Add one with `risala member add ORG EMAIL --role owner`.",
     )
 
 
@@ -128,7 +128,7 @@ def member_role(options: Options, organization: str, email: str, role: str) -> N
 
     changed = options.run(work)
     if not output.show(options.json, changed.json):
-        output.said(f"{changed.value.email} is {_as(changed.value.role)} now.")
+        output.said(f"{changed.value.email} is now {_as(changed.value.role)}.")
 
 
 @member.command("remove")
@@ -148,7 +148,7 @@ def member_remove(options: Options, organization: str, email: str) -> None:
 
     gone = options.run(work)
     if not output.show(options.json, gone.json):
-        output.said(f"{gone.value.email} is no member any more.")
+        output.said(f"{gone.value.email} is no longer a member.")
 
 
 async def _member(session: GatewaySession, organization: str, email: str) -> dict[str, str]:
@@ -162,7 +162,7 @@ async def _member(session: GatewaySession, organization: str, email: str) -> dic
     for each in listed.value.members:
         if each.email == email.strip().lower():
             return {"organization_id": found, "user_id": each.user_id}
-    raise CommandRefused(f"There is no member {output.clean(email)}; see `risala member list`.")
+    raise CommandRefused(f"There is no member {output.clean(email)}. See `risala member list`.")
 
 
 def _as(role: str) -> str:

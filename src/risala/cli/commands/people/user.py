@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 language_option = click.option(
-    "--language", type=click.Choice(["fr", "ar", "en"]), help="Of mails and pages."
+    "--language", type=click.Choice(["fr", "ar", "en"]), help="The language of mails and pages."
 )
 
 
 @click.group()
 def user() -> None:
-    """Users: who signs in to the dashboard and the console.
+    """Users: the people who sign in to the dashboard and the console.
 
     \b
     Examples:
@@ -39,14 +39,14 @@ def user() -> None:
 
 @user.command("create")
 @click.argument("email")
-@click.option("--operator", is_flag=True, help="They may open the operator's console.")
-@click.option("--name", help="What they are called.")
+@click.option("--operator", is_flag=True, help="Allow access to the operator's console.")
+@click.option("--name", help="The user's name.")
 @language_option
 @common
 def user_create(
     options: Options, email: str, operator: bool, name: str | None, language: str | None
 ) -> None:
-    """Make a user, who signs in by a code to EMAIL or by a link of `user sign-in`.
+    """Create a user, who signs in with a code sent to EMAIL or with a link of `user sign-in`.
 
     \b
     Example: risala user create me@example.com --operator --language fr
@@ -60,7 +60,7 @@ def user_create(
     made = options.run(work, creates=True)
     if not output.show(options.json, made.json):
         what = "the operator" if made.value.operator else "the user"
-        output.said(f"Made {what} {made.value.email}: {made.value.id}")
+        output.said(f"Created {what} {made.value.email}: {made.value.id}")
 
 
 @user.command("list")
@@ -68,7 +68,7 @@ def user_create(
 @click.option("--operators", is_flag=True, help="Only operators.")
 @common
 def user_list(options: Options, search: str | None, operators: bool) -> None:
-    """All users.
+    """List all users.
 
     \b
     Examples:
@@ -106,9 +106,9 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
             for each in found
         ),
         empty=(
-            "No user fits."
+            "No user matches."
             if search is not None or operators
-            else "No user yet; make one with `risala user create EMAIL`."
+            else "There are no users yet. Create one with `risala user create EMAIL`."
         ),
     )
 
@@ -117,7 +117,7 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
 @click.argument("email")
 @common
 def user_show(options: Options, email: str) -> None:
-    """One user, their organizations and where they are signed in.
+    """Show one user, their organizations and their sessions.
 
     \b
     Example: risala user show me@example.com
@@ -133,7 +133,7 @@ def user_show(options: Options, email: str) -> None:
             (each.organization_id, each.name, each.status, each.role)
             for each in found.value.memberships
         ),
-        empty="They are in no organization.",
+        empty="The user is in no organization.",
     )
     click.echo()
     output.table(
@@ -148,7 +148,7 @@ def user_show(options: Options, email: str) -> None:
             )
             for each in found.value.devices
         ),
-        empty="They are signed in nowhere.",
+        empty="The user is not signed in.",
     )
 
 
@@ -166,11 +166,13 @@ def _fields(found: VersionedUser) -> Json:
 
 @user.command("set")
 @click.argument("email")
-@click.option("--email", "new_email", metavar="EMAIL", help="Another address; ends all sessions.")
-@click.option("--name", help="What they are called.")
+@click.option("--email", "new_email", metavar="EMAIL", help="A new address; ends all sessions.")
+@click.option("--name", help="The user's name.")
 @language_option
 @click.option(
-    "--operator/--no-operator", default=None, help="Whether they may open the operator's console."
+    "--operator/--no-operator",
+    default=None,
+    help="Allow or refuse access to the operator's console.",
 )
 @common
 def user_set(
@@ -181,7 +183,7 @@ def user_set(
     language: str | None,
     operator: bool | None,
 ) -> None:
-    """Change what is given; the rest stays. Helps who lost access to their mailbox.
+    """Change the given settings; the others stay. Helps users who lost access to their mailbox.
 
     \b
     Example: risala user set me@example.com --language ar --no-operator
@@ -189,7 +191,7 @@ def user_set(
     given = {"new_email": new_email, "name": name, "language": language, "operator": operator}
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
-        raise click.UsageError("Say what to change; `risala user set --help` has the options.")
+        raise click.UsageError("Say what to change. `risala user set --help` lists the options.")
 
     found = options.ask(users.SET, email=email, **changes)
     if not output.show(options.json, found.json):
@@ -201,7 +203,7 @@ def user_set(
 @click.option("--console", is_flag=True, help="To the operator's console, not the dashboard.")
 @common
 def user_sign_in(options: Options, email: str, console: bool) -> None:
-    """Print a link that signs them in once, within ten minutes. Whoever follows it is them.
+    """Print a link that signs a user in once, within ten minutes. Anyone with the link can use it.
 
     \b
     Examples:
@@ -217,7 +219,7 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
     if output.show(options.json, made.json):
         return
     if not running:
-        output.warned("The service is not running; the link works once it is.")
+        output.warned("The service is not running. The link works once it runs.")
     link = made.value
     before = output.utc(link.expires_at)[11:16]
     output.warned(f"A link for {link.email}, for one use before {before} UTC:")
@@ -229,7 +231,7 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
 @click.option("--session", "session_id", metavar="ID", help="Only this one.")
 @common
 def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
-    """End all of their sessions, wherever they are signed in.
+    """End all sessions of a user.
 
     \b
     Example: risala user sign-out me@example.com
@@ -244,13 +246,13 @@ def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
 @click.argument("email")
 @common
 def user_delete(options: Options, email: str) -> None:
-    """Forget a user: name, address, sessions and memberships.
+    """Delete a user: name, address, sessions and memberships.
 
-    Refused where an organization would be left without an owner.
+    This is refused if an organization would be left without an owner.
 
     \b
     Example: risala user delete me@example.com
     """
     found = options.ask(users.DELETE, email=email)
     if not output.show(options.json, found.json):
-        output.said(f"{output.clean(email)} is forgotten.")
+        output.said(f"{output.clean(email)} is deleted.")

@@ -55,7 +55,7 @@ def account_data() -> None:
 @optional_org
 @common
 def show_days(options: Options, organization: str | None) -> None:
-    """How long an organization keeps its things.
+    """Show how long an organization keeps its data.
 
     \b
     Example: risala kept show
@@ -76,7 +76,7 @@ def set_days(
     events: str | None,
     inbound: str | None,
 ) -> None:
-    """Keep something for fewer days than the operator does; what is not named stays.
+    """Keep data for fewer days than the operator does; what is not given stays.
 
     \b
     Examples:
@@ -86,7 +86,7 @@ def set_days(
     given = {"texts": texts, "events": events, "inbound": inbound}
     changes = {name: _days(value) for name, value in given.items() if value is not None}
     if not changes:
-        raise click.UsageError("Say what to change; `risala kept set --help` has the options.")
+        raise click.UsageError("Say what to change. `risala kept set --help` lists the options.")
 
     async def work(session: GatewaySession) -> Json:
         found = await organization_id(session, organization)
@@ -102,10 +102,12 @@ def set_days(
 @account_data.command("forget")
 @click.argument("number")
 @org_option
-@click.option("--yes", is_flag=True, help="Do it; without it, only what would go is shown.")
+@click.option(
+    "--yes", is_flag=True, help="Delete it. Without this, only what would be deleted is shown."
+)
 @common
 def forget_number(options: Options, number: str, org: str | None, yes: bool) -> None:
-    """Take out what an organization knows of a number: texts, numbers, events, what came in.
+    """Delete an organization's data about a number: texts, numbers, events, received messages.
 
     \b
     Examples:
@@ -138,14 +140,14 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
             "opted out": found.opted_out,
         }
     )
-    output.said("Add --yes to take it out; it does not come back. An opt-out stays.")
+    output.said("Add --yes to delete it. This cannot be undone. An opt-out stays.")
 
 
 @account_data.command("deletions")
 @optional_org
 @common
 def list_deletions(options: Options, organization: str | None) -> None:
-    """What was taken out, or is being taken out; the latest first.
+    """List the deletions that are done or in progress, newest first.
 
     \b
     Example: risala kept deletions
@@ -166,7 +168,7 @@ def list_deletions(options: Options, organization: str | None) -> None:
             )
             for each in found.value.erasures
         ),
-        empty="Nothing was taken out yet.",
+        empty="Nothing has been deleted yet.",
     )
 
 
@@ -180,7 +182,7 @@ def list_deletions(options: Options, organization: str | None) -> None:
 )
 @common
 def request_export(options: Options, organization: str | None, target: Path | None) -> None:
-    """Have a file written with everything of an organization: an archive of JSON Lines.
+    """Export all data of an organization: an archive of JSON Lines.
 
     \b
     Example: risala kept export "My shop" --to shop.zip
@@ -196,7 +198,7 @@ def request_export(options: Options, organization: str | None, target: Path | No
         return
     found = told.value
     if target is None:
-        output.said(f"It is being written: {found.id}. `risala kept exports` says how far it is.")
+        output.said(f"It is being written: {found.id}. `risala kept exports` shows the progress.")
     else:
         rows = output.counted(found.written, "row")
         output.said(f"{target}: {rows}, {output.counted(found.bytes, 'byte')}.")
@@ -226,7 +228,7 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
 @optional_org
 @common
 def list_exports(options: Options, organization: str | None) -> None:
-    """Files with everything of an organization; the latest first.
+    """List the exports of an organization, newest first.
 
     \b
     Example: risala kept exports
@@ -248,7 +250,7 @@ def list_exports(options: Options, organization: str | None) -> None:
             )
             for each in found.value.exports
         ),
-        empty="No file was asked for yet.",
+        empty="No export has been requested yet.",
     )
 
 

@@ -17,12 +17,12 @@ SECONDS_A_MINUTE = 60
 
 
 @click.group(invoke_without_command=True)
-@click.option("--all", "shows_all", is_flag=True, help="Also those that are over.")
+@click.option("--all", "shows_all", is_flag=True, help="Include alerts that have ended.")
 @click.option("--kind", metavar="KIND", help="Only of this kind, such as `lane_down`.")
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
-@click.option("--before", metavar="ALERT", help="Only older ones than this.")
+@click.option("--before", metavar="ALERT", help="Only payments older than this one.")
 @click.pass_context
 @common
 def alerts(
@@ -33,7 +33,7 @@ def alerts(
     limit: int,
     before: str | None,
 ) -> None:
-    """What is wrong now, as the service itself has noticed it; the newest first.
+    """List the service's open alerts, newest first.
 
     \b
     Examples:
@@ -54,16 +54,16 @@ def alerts(
     output.table(
         ("Alert", "Since (UTC)", "Kind", "What", "Until", "Seen by"),
         map(_row, found["alerts"]),
-        empty="Nothing is wrong." if not shows_all else "There was no alert.",
+        empty="Nothing is wrong." if not shows_all else "There are no alerts.",
     )
     for mute in found["mutes"]:
         what = mute["kind"] + (f" of {mute['subject']}" if mute["subject"] else "")
         until = output.moment(mute["until"])
-        output.warned(f"{mute['id']}: nobody is told of {what} until {until}.")
+        output.warned(f"{mute['id']}: no notifications of {what} until {until}.")
     if found["next"] is not None:
         output.warned(f"There are older ones: --before {found['next']}.")
     if not running:
-        output.warned("The service is not running, so that nothing new is noticed.")
+        output.warned("The service is not running, so it does not check for problems.")
 
 
 def _row(alert: Json) -> tuple[object, ...]:
@@ -82,7 +82,7 @@ def _row(alert: Json) -> tuple[object, ...]:
 @click.argument("alert")
 @common
 def acknowledge(options: Options, alert: str) -> None:
-    """Say that somebody sees to an alert.
+    """Acknowledge an alert: somebody is working on it.
 
     \b
     Example: risala alerts acknowledge 12
@@ -93,12 +93,12 @@ def acknowledge(options: Options, alert: str) -> None:
 
     found = options.run(work)
     if not output.show(options.json, found):
-        output.said(f"{found['title']['en']}: {found['acknowledgedBy']} sees to it.")
+        output.said(f"{found['title']['en']}: {found['acknowledgedBy']} is working on it.")
 
 
 @alerts.command("mute")
 @click.argument("kind")
-@click.option("--subject", metavar="SUBJECT", help="Only of this carrier, network, … .")
+@click.option("--subject", metavar="SUBJECT", help="Only for this carrier, network and so on.")
 @click.option(
     "--for",
     "span_s",
@@ -110,9 +110,9 @@ def acknowledge(options: Options, alert: str) -> None:
 )
 @common
 def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
-    """Tell nobody of alerts of KIND for a while; they are listed all the same.
+    """Send no notifications of alerts of KIND for a while; they are still listed.
 
-    What is wrong still when the time is over is told then.
+    If the problem remains at the end of that time, the notification is sent then.
 
     \b
     Example: risala alerts mute lane_down --subject mattel --for 2h
@@ -125,14 +125,14 @@ def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
     found = options.run(work)
     if not output.show(options.json, found):
         until = output.moment(found["until"])
-        output.said(f"Nobody is told of {found['kind']} until {until} (UTC).")
+        output.said(f"No notifications of {found['kind']} until {until} (UTC).")
 
 
 @alerts.command("unmute")
 @click.argument("mute")
 @common
 def unmute(options: Options, mute: str) -> None:
-    """End a mute before its time; MUTE is its id in the list.
+    """End a mute early; MUTE is its id in the list.
 
     \b
     Example: risala alerts unmute 3
@@ -143,4 +143,4 @@ def unmute(options: Options, mute: str) -> None:
 
     found = options.run(work)
     if not output.show(options.json, found):
-        output.said(f"Operators are told of {found['kind']} again.")
+        output.said(f"Operators are notified of {found['kind']} again.")

@@ -33,15 +33,24 @@ _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 
 def _filters(command: F) -> F:
     for offered in (
-        click.option("--until", metavar="TIME", callback=past_option, help="Only what was before."),
+        click.option(
+            "--until",
+            metavar="TIME",
+            callback=past_option,
+            help="Only what happened before this time.",
+        ),
         click.option(
             "--since",
             metavar="TIME",
             callback=past_option,
-            help="Only since: 2h, 3d, 08:30.",
+            help="Only what happened since: 2h, 3d, 08:30.",
         ),
-        click.option("--subject", metavar="ID", help="Only what was done to the thing of this id."),
-        click.option("--face", type=click.Choice(FACES), help="Only what was done by this face."),
+        click.option(
+            "--subject", metavar="ID", help="Only what was done to the object with this id."
+        ),
+        click.option(
+            "--face", type=click.Choice(FACES), help="Only what was done through this face."
+        ),
         click.option("--who", metavar="WHO", help="Only what WHO did."),
         click.option(
             "--operation",
@@ -59,12 +68,14 @@ def _filters(command: F) -> F:
 @click.command("audit-log")
 @_filters
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
-@click.option("--before", metavar="PLACE", help="Only older ones, from where a page ended.")
+@click.option("--before", metavar="PLACE", help="Only older lines, from where a page ended.")
 @click.option("--after", metavar="PLACE", help="Only newer ones.")
-@click.option("--csv", "form", flag_value="csv", help="All that fit, as CSV.")
-@click.option("--jsonl", "form", flag_value="jsonl", help="All that fit, a JSON object a line.")
+@click.option("--csv", "form", flag_value="csv", help="All matching lines, as CSV.")
+@click.option(
+    "--jsonl", "form", flag_value="jsonl", help="All matching lines, one JSON object per line."
+)
 @common
 def audit_log(
     options: Options,
@@ -76,7 +87,7 @@ def audit_log(
     form: str | None,
     **filters: str | None,
 ) -> None:
-    """Who changed or looked into what, by which face, the latest first.
+    """Show who changed or viewed what, and by which face, newest first.
 
     \b
     Examples:
@@ -116,7 +127,7 @@ def audit_log(
             )
             for line in found["lines"]
         ),
-        empty="There is no line." if before is None else "There is no older line.",
+        empty="There are no lines." if before is None else "There are no older lines.",
     )
     if found["older"] is not None:
         output.warned(f"There are older ones: --before {found['older']}.")

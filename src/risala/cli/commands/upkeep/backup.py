@@ -28,14 +28,14 @@ _FILE: Final = click.Path(path_type=Path, dir_okay=False)
 
 @click.command()
 @click.argument("file", type=_FILE)
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @common
 def backup(options: Options, file: Path, force: bool) -> None:
     """Write a checked copy of the database to FILE, also while the service runs.
 
-    FILE.sha256 beside it holds its checksum: keep the two together.
+    FILE.sha256 beside it has its checksum: keep both files together.
 
-    The settings and the server's key are not in it: keep copies of them elsewhere.
+    It does not include the settings and the server's key: keep copies of them elsewhere.
 
     \b
     Example: risala backup /var/backups/risala/today.db
@@ -44,7 +44,7 @@ def backup(options: Options, file: Path, force: bool) -> None:
 
     settings = options.data_settings()
     if file.exists() and not force:
-        raise CommandRefused(f"{file} is there already; --force writes over it.")
+        raise CommandRefused(f"{file} already exists. Use --force to overwrite it.")
     report = _back_up(settings, file, options)
     payload = {
         "path": str(report.path),
@@ -57,7 +57,7 @@ def backup(options: Options, file: Path, force: bool) -> None:
             f"Wrote {file}: {report.size_bytes / 1e6:.1f} MB, {_totals(report.audit)}. "
             f"SQLite finds no fault in it; its checksum is in {checksum.beside(file).name}."
         )
-    _tell_faults(report.audit, f"{file} is a true copy, but its books do not agree")
+    _tell_faults(report.audit, f"{file} is an exact copy, but its books do not agree")
 
 
 def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
@@ -102,7 +102,7 @@ async def _refuse_of_the_ill(service: Service) -> None:
     file would be no backup."""
     journal = (await service.gateway.perform("statistics", {})).get("journal", {})
     if journal.get("lost"):
-        raise CommandRefused(f"There is nothing to back up: {journal['ailment']}")
+        raise CommandRefused(f"The database cannot be backed up: {journal['ailment']}")
 
 
 @click.command()
@@ -110,23 +110,23 @@ async def _refuse_of_the_ill(service: Service) -> None:
 @click.option(
     "--held", "decision", flag_value="list", help="List what a restore holds; no FILE is given."
 )
-@click.option("--release", "decision", flag_value="release", help="Let what a restore holds go on.")
+@click.option("--release", "decision", flag_value="release", help="Release what a restore holds.")
 @click.option("--end", "decision", flag_value="end", help="End and refund what a restore holds.")
 @click.option(
     "--resend-pending",
     is_flag=True,
-    help="Send what was waiting when the backup was made; it may arrive twice.",
+    help="Send the messages that were waiting when the backup was made; they may arrive twice.",
 )
 @click.option(
     "--force",
     is_flag=True,
-    help="Restore even books that do not agree, or a file whose checksum is another.",
+    help="Restore even if the books do not agree or the checksum differs.",
 )
 @common
 def restore(
     options: Options, file: Path | None, decision: str | None, resend_pending: bool, force: bool
 ) -> None:
-    """Put the backup FILE in the place of the database, while the service does not run.
+    """Replace the database with the backup FILE while the service is stopped.
 
     The database that is there stays beside it. Messages that waited when the backup was made may
     have been sent since: they end as failed, refunded, unless --resend-pending is given, or the
@@ -160,7 +160,7 @@ def _decide(options: Options, decision: str) -> None:
     if decision == "list":
         restored.tell_held(found["messages"])
     elif decision == "release":
-        output.said(f"{count} let go: sent when it is time.")
+        output.said(f"{count} released: each is sent when it is due.")
     else:
         output.said(f"{count} ended and refunded.")
 
@@ -186,8 +186,8 @@ def _tell_restored(file: Path, report: RestoreReport) -> None:
     output.said(f"Restored {file}: {_totals(report.audit)}.")
     if not report.checked:
         output.warned(
-            f"No checksum in {file.name}.sha256 proves that it is what it was; "
-            "SQLite and the audit find no fault in it."
+            f"There is no {file.name}.sha256 to prove that the file is unchanged. SQLite and "
+            f"the audit find no fault in it."
         )
     if report.set_aside is not None:
         click.echo(f"The database that was there is now {report.set_aside}.")
@@ -214,7 +214,7 @@ def _restore(
     async def main() -> RestoreReport:
         async with session.hold_or_reach(settings.storage.data_dir) as service:
             if service is not None:
-                raise CommandRefused("The service is running; stop it, then restore.")
+                raise CommandRefused("The service is running. Stop it, then restore.")
             with progress.shown(quiet=options.json) as shown:
                 work = partial(
                     restore,

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.pass_context
 @common
 def carriers(options: Options, context: click.Context) -> None:
-    """The carriers and how their links are.
+    """Show the carriers and their links.
 
     \b
     Examples:
@@ -52,7 +52,7 @@ def _gate(name: str, ask: Ask[Carriers], help_text: str) -> None:
 @click.argument("carrier", metavar="NAME")
 @common
 def reconnect(options: Options, carrier: str) -> None:
-    """Drop a carrier's link and connect anew; nothing is lost.
+    """Drop a carrier's link and connect again; nothing is lost.
 
     \b
     Example: risala carriers reconnect mattel
@@ -66,9 +66,9 @@ def reconnect(options: Options, carrier: str) -> None:
 @click.option("--weight", type=int, metavar="N", help="Share among carriers of equal priority.")
 @common
 def set_(options: Options, carrier: str, rate: float | None, weight: int | None) -> None:
-    """Put another pace or weight over the settings' of a carrier, until `unset`.
+    """Override a carrier's pace or weight from the settings, until `unset`.
 
-    It holds at once and outlives a restart. The settings' file stays as it is.
+    It takes effect at once and survives a restart. The settings file does not change.
 
     \b
     Example: risala carriers set mattel --rate 20 --weight 2
@@ -84,7 +84,7 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
 @click.option("--weight", "field", flag_value="weight", help="Only the weight.")
 @common
 def unset(options: Options, carrier: str, field: str | None) -> None:
-    """Let the settings of a carrier hold again.
+    """Remove the override of a carrier, so that its settings apply again.
 
     \b
     Examples:
@@ -97,7 +97,7 @@ def unset(options: Options, carrier: str, field: str | None) -> None:
 @carriers.command("preview")
 @common
 def preview(options: Options) -> None:
-    """What the settings' file would change now; exit code 1 when it has faults.
+    """Show what the settings file would change now; exit code 1 if it has faults.
 
     \b
     Example: risala carriers preview
@@ -110,12 +110,17 @@ def preview(options: Options) -> None:
 
 
 @carriers.command("apply")
-@click.option("--hash", "hash_", metavar="HASH", help="Only what `preview` told under this hash.")
+@click.option(
+    "--hash",
+    "hash_",
+    metavar="HASH",
+    help="Apply only the changes that `preview` showed with this hash.",
+)
 @common
 def apply(options: Options, hash_: str | None) -> None:
-    """Obey the settings' file without a restart: carriers that are new, gone or others.
+    """Apply the settings file without a restart: new, removed and changed carriers.
 
-    The carriers that are as before notice nothing. One that is gone ends what it has begun first.
+    Unchanged carriers are not affected. A removed carrier finishes its current messages first.
 
     \b
     Example: risala carriers apply
@@ -141,9 +146,9 @@ def apply(options: Options, hash_: str | None) -> None:
 
 _EFFECTS = {
     "starts": "connects",
-    "leaves": "gets nothing new, ends what it has begun, then disconnects",
-    "restarts": "gets nothing new, ends what it has begun, then connects anew",
-    "at_once": "goes on, and obeys",
+    "leaves": "gets no new messages, finishes its current ones, then disconnects",
+    "restarts": "gets no new messages, finishes its current ones, then reconnects",
+    "at_once": "continues with the new settings",
     "none": "stays disabled",
 }
 
@@ -155,7 +160,7 @@ def _changes(found: SettingsPreview) -> None:
     if found.faults:
         return
     output.table(
-        ("Carrier", "Is", "Which", "Settings that are others"),
+        ("Carrier", "Is", "Which", "Changed settings"),
         (
             (
                 *(each.carrier, each.kind, _EFFECTS[each.effect]),
@@ -168,7 +173,7 @@ def _changes(found: SettingsPreview) -> None:
     for one in found.settings:
         output.said(f"{one.key}: {one.before} becomes {one.after}.")
     if found.need_restart:
-        output.warned(f"These wait for a restart: {', '.join(found.need_restart)}.")
+        output.warned(f"These need a restart: {', '.join(found.need_restart)}.")
 
 
 def _field(change: FieldChange) -> str:
@@ -180,11 +185,11 @@ def _field(change: FieldChange) -> str:
 @carriers.command("traffic")
 @click.argument("carrier", metavar="NAME")
 @click.option(
-    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="The most to show."
 )
 @common
 def traffic(options: Options, carrier: str, limit: int) -> None:
-    """What went over a carrier's wire in the last minutes, without secrets, codes and texts.
+    """Show a carrier's traffic of the last minutes, without secrets, codes and texts.
 
     \b
     Example: risala carriers traffic mattel --limit 20
@@ -204,12 +209,12 @@ def traffic(options: Options, carrier: str, limit: int) -> None:
 @carriers.command("unmatched")
 @click.argument("carrier", metavar="[NAME]", required=False)
 @click.option(
-    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
-@click.option("--before", type=int, metavar="RECEIPT", help="Only older ones than this one.")
+@click.option("--before", type=int, metavar="RECEIPT", help="Only receipts older than this one.")
 @common
 def unmatched(options: Options, carrier: str | None, limit: int, before: int | None) -> None:
-    """Receipts that matched no message, the latest first; of NAME, or of all carriers.
+    """List the receipts that matched no message, newest first; of NAME, or of all carriers.
 
     \b
     Examples:
@@ -228,7 +233,7 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
             )
             for each in found.value.receipts
         ),
-        empty="No receipt is without its message.",
+        empty="Every receipt matched a message.",
     )
     if found.value.next is not None:
         output.said(f"There are older ones: --before {found.value.next}.")
@@ -236,14 +241,14 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
 
 _gate("pause", state.PAUSE, "Submit nothing to a carrier; its messages wait.")
 _gate("resume", state.RESUME, "Undo a pause or a drain.")
-_gate("drain", state.DRAIN, "Let a carrier finish what it has, and give it nothing new.")
+_gate("drain", state.DRAIN, "Let a carrier finish its current messages, and give it no new ones.")
 
 
 @carriers.command("show")
 @click.argument("carrier", metavar="NAME")
 @common
 def show(options: Options, carrier: str) -> None:
-    """One carrier: what its driver tells of it, what it can be asked, the link's latest life.
+    """Show one carrier: what its driver reports, its commands, and the link's latest events.
 
     \b
     Example: risala carriers show mattel
@@ -280,7 +285,7 @@ def _put_over(found: Carrier) -> dict[str, str]:
     over, file = found.override, found.file
     if over is None:
         return {}
-    by = f"by {over.who or 'somebody who is gone'}, {output.at(over.at)}"
+    by = f"by {over['who'] or 'a deleted user'}, {output.at(over.at)}"
     rows = {}
     if over.rate_per_s is not None:
         rows["Rate /s"] = f"{over.rate_per_s:g} ({by}; the settings: {file.rate_per_s:g})"
@@ -321,7 +326,7 @@ def _unmatched(told: CarrierReceipts) -> None:
 @click.argument("arguments", nargs=-1)
 @common
 def ask(options: Options, carrier: str, command: str | None, arguments: tuple[str, ...]) -> None:
-    """Ask a carrier's driver for something of its own; without COMMAND, what it can be asked.
+    """Run a command of a carrier's driver; without COMMAND, list its commands.
 
     \b
     Examples:
@@ -346,7 +351,7 @@ def _commands(carrier: str, commands: Sequence[OfferedCommand]) -> None:
     output.table(
         ("Ask", "What it does"),
         ((f"{each.name} {each.arguments}".strip(), each.summary) for each in commands),
-        empty=f"{carrier} has nothing to be asked.",
+        empty=f"{carrier} has no commands.",
     )
 
 
@@ -360,7 +365,7 @@ def _carriers(options: Options, ask: Ask[Carriers], carrier: str | None, **given
     output.table(
         ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
         map(_carrier_row, found.value.carriers),
-        empty="No carrier is configured; add a [[carriers]] table to the settings.",
+        empty="No carrier is configured. Add a [[carriers]] table to the settings.",
     )
     if not running:
         output.warned("The service is not running, so no carrier is connected.")

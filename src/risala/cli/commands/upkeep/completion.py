@@ -22,7 +22,7 @@ _MARK: Final = "# Written by `risala completion`, which may write over it."
 @click.option("--install", is_flag=True, help="Write it where the shell looks for it.")
 @click.pass_context
 def completion(context: click.Context, shell: str, install: bool) -> None:
-    """Print what makes a shell complete commands and options, or put it in its place.
+    """Print the shell completion for commands and options, or install it.
 
     Names of organizations and carriers are not completed: to ask for them would leave a line in the
     audit trail at each press of the key.
@@ -38,7 +38,7 @@ def completion(context: click.Context, shell: str, install: bool) -> None:
         return
     path = _path(shell)
     _write(path, script)
-    output.said(f"Wrote {path}; a new {shell} has it.{_more(shell, path)}")
+    output.said(f"Wrote {path}. It works in every new {shell}.{_more(shell, path)}")
 
 
 def _script(command: click.Command, shell: str) -> str:
@@ -75,7 +75,9 @@ def _write(path: Path, script: str) -> None:
     """Raises :class:`CommandRefused` if a foreign file is in the way."""
     try:
         if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace"):
-            raise CommandRefused(f"{path} is there already, and is not ours: it stays as it is.")
+            raise CommandRefused(
+                f"{path} already exists and was not written by Risala. It was not changed."
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(script, encoding="utf-8")
     except OSError as error:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.command()
 @common
 def doctor(options: Options) -> None:
-    """Look everything over: settings, disk, database, clock, carriers. Exit code 1 on a failure.
+    """Check everything: settings, disk, database, clock, carriers. Exit code 1 on a failure.
 
     \b
     Examples:
@@ -44,7 +44,7 @@ def doctor(options: Options) -> None:
             empty="",
         )
     if failed:
-        raise CommandRefused(f"Not well: {', '.join(check.name for check in failed)}.")
+        raise CommandRefused(f"Failed: {', '.join(check.name for check in failed)}.")
 
 
 def _examine(options: Options) -> list[Finding]:

@@ -20,7 +20,7 @@ from risala.engine.model.records.upkeep.plugins import LIST, PluginsReport
 @click.command()
 @common
 def audit(options: Options) -> None:
-    """Prove that balances, ledger and messages agree. Exit code 1 when they do not.
+    """Check that balances, ledger and messages agree. Exit code 1 if they do not.
 
     \b
     Example: risala audit
@@ -45,7 +45,7 @@ def audit(options: Options) -> None:
 @click.pass_context
 @common
 def plugins(options: Options, context: click.Context) -> None:
-    """The plugins that were found, what they bring, and what is wrong with them.
+    """List the plugins, what they provide, and their problems.
 
     \b
     Examples:
@@ -64,18 +64,18 @@ def plugins(options: Options, context: click.Context) -> None:
     type=click.Choice(["driver", "payment", "mailer", "sink"]),
     default="driver",
     show_default=True,
-    help="What the plugin brings.",
+    help="What the plugin provides.",
 )
 @click.option(
     "--http",
     is_flag=True,
     help="A driver for a carrier over HTTP, with a stand-in for the carrier, as in the tutorial.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Tell in JSON what was written.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON what was written.")
 def plugins_new(name: str, folder: Path | None, kind: str, http: bool, as_json: bool) -> None:
-    """Write a package for a plugin: something that runs, with tests that pass.
+    """Create a package for a plugin, which runs and has passing tests.
 
-    It goes to DIR, risala-NAME unless told; nothing that is there is written over.
+    It goes to DIR (default: risala-NAME). Existing files are not overwritten.
 
     \b
     Examples:
@@ -112,7 +112,7 @@ def _plugins(options: Options) -> None:
             )
             for each in found.plugins
         ),
-        empty="No plugin was found.",
+        empty="No plugins were found.",
     )
     for line in _remarks(found):
         click.echo(output.clean(line))

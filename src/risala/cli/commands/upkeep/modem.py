@@ -48,7 +48,7 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
                 type=click.IntRange(300, 4_000_000),
                 default=115200,
                 show_default=True,
-                help="Of no meaning on USB.",
+                help="Has no effect on USB.",
             ),
             click.option(
                 "--pin-env", metavar="VAR", help="The environment variable with the SIM's PIN."
@@ -56,15 +56,15 @@ def _asking(command: Callable[..., None]) -> Callable[..., None]:
             click.option(
                 "--type-pin",
                 is_flag=True,
-                help="It is right: type it also after a wrong one; never as the last try, where "
-                "the modem tells how many are left.",
+                help="The PIN is surely right: type it even after a wrong one, but never as the "
+                "last try, if the modem says how many are left.",
             ),
             click.option(
                 "--timeout-s",
                 type=click.FloatRange(1, 3600),
                 default=120.0,
                 show_default=True,
-                help="For everything together.",
+                help="The time limit for all checks together.",
             ),
         )
     ):
@@ -123,7 +123,7 @@ def doctor(options: Options, /, port: str, **asking: Any) -> None:  # noqa: ANN4
             empty="",
         )
     if found.failed:
-        raise CommandRefused(f"Not well: {', '.join(check.name for check in found.failed)}.")
+        raise CommandRefused(f"Failed: {', '.join(check.name for check in found.failed)}.")
     if not options.json:
         output.said(found.verdict)
 
@@ -251,14 +251,15 @@ def _list(options: Options, baud: int) -> None:
                 )
                 for each in found
             ),
-            empty="No serial port is there.",
+            empty="There is no serial port.",
         )
     if not any(each.answers or each.served for each in found):
         raise CommandRefused(
-            "No modem answers: see the plug and the hub, and that no program has it."
+            "No modem answers. Check the plug and the hub, and that no other program uses the "
+            "modem."
         )
     if not options.json:
-        output.said("Look closer: risala modem probe PORT")
+        output.said("For details: risala modem probe PORT")
 
 
 # -- output ---------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ def tell(report: RestoreReport) -> None:
     if report.held:
         tell_held(payload(report)["heldMessages"][:SHOWN_MAX])
         output.warned(
-            "Decide on what is held: `risala restore --release` lets them go, each when it "
-            "is time; `risala restore --end` ends and refunds them; `risala restore --held` lists "
+            "Decide on the held messages: `risala restore --release` sends each when it is due, "
+            "`risala restore --end` ends and refunds them, `risala restore --held` lists them "
             "all."
         )
 

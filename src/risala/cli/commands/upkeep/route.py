@@ -36,10 +36,10 @@ _REASONS: Final = {
     "sim_denied": "the network denies its SIM",
     "quota_used": "the day's quota of {limit} is used up",
     "searching": "searches for a network",
-    "needs_a_hand": "needs a hand",
-    "connects_again": "connects again in {again_s} s",
+    "needs_a_hand": "needs attention",
+    "connects_again": "reconnects in {again_s} s",
     "link_down": "its link is down",
-    "resting": "failed too often; left alone until {until}",
+    "resting": "failed too often; gets no messages until {until}",
     "declined": "{note}",
     "not_running": "the service is not running",
     "other_numbers": "serves other numbers",
@@ -47,8 +47,8 @@ _REASONS: Final = {
 }
 _SENDERS: Final = {
     "approved": "leaves as {name}",
-    "awaits_approval": "{asked} awaits approval; leaves as {name}",
-    "not_approved": "{asked} is not approved: the send is refused",
+    "awaits_approval": "{asked} is waiting for approval; sent as {name}",
+    "not_approved": "{asked} is not approved, so the send is refused",
 }
 
 
@@ -56,7 +56,7 @@ _SENDERS: Final = {
 @click.argument("number", required=False)
 @click.option("--segments", type=click.IntRange(1, 255), default=1, help="Parts of the message.")
 @click.option("--org", "organization", metavar="ORG", help="Sent by ORG (id or name).")
-@click.option("--from", "sender", metavar="NAME", help="With this sender; needs --org.")
+@click.option("--from", "sender", metavar="NAME", help="Sent with this sender; needs --org.")
 @common
 def route(
     options: Options,

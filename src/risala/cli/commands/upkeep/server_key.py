@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--at-once",
     is_flag=True,
-    help="The old key holds no longer: codes and forms that are under way end.",
+    help="The old key stops working at once: current codes and forms become invalid.",
 )
 @common
 def rotate_key(options: Options, at_once: bool) -> None:
@@ -35,8 +35,10 @@ def rotate_key(options: Options, at_once: bool) -> None:
     found = options.run(work)
     if output.show(options.json, found):
         return
-    output.said(f"There is a new server key, for what is made from {found['since']} on.")
+    output.said(f"There is a new server key, used from {found['since']} on.")
     if found["oldUntil"] is None:
-        output.warned("The old one is gone: codes that were under way are denied.")
+        output.warned("The old key is deleted. Codes that were on their way are denied.")
     else:
-        output.said(f"The old one holds for what was made before, until {found['oldUntil']}.")
+        output.said(
+            f"The old key stays valid for earlier codes and sign-ins until {found['oldUntil']}."
+        )

@@ -15,7 +15,9 @@ from risala.cli.show import output, progress
 
 
 @click.command()
-@click.option("--demo", is_flag=True, help="A simulated carrier and phone, an organization, keys.")
+@click.option(
+    "--demo", is_flag=True, help="Run with a simulated carrier and phone, an organization and keys."
+)
 @click.option("--host", help="The address to listen on (default: the settings', 127.0.0.1).")
 @click.option(
     "--port",
@@ -47,7 +49,7 @@ def serve(options: Options, demo: bool, host: str | None, port: int | None) -> N
 
 @click.command()
 @click.argument("path", type=click.Path(path_type=Path), default=CONFIG_NAME)
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def init(path: Path, force: bool, as_json: bool) -> None:
     """Write a commented settings file, PATH (default: ./risala.toml).
@@ -60,7 +62,7 @@ def init(path: Path, force: bool, as_json: bool) -> None:
     with refusals(as_json):
         _write_template(path, force=force)
     if not output.show(as_json, {"path": str(path)}):
-        output.said(f"Wrote {path}. Every setting in it is explained, and set to its default.")
+        output.said(f"Wrote {path}. It explains every setting and its default.")
 
 
 def _write_template(path: Path, *, force: bool) -> None:
@@ -71,6 +73,6 @@ def _write_template(path: Path, *, force: bool) -> None:
         with open(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
             file.write(render_template())
     except FileExistsError:
-        raise CommandRefused(f"{path} is there already; --force writes over it.") from None
+        raise CommandRefused(f"{path} already exists. Use --force to overwrite it.") from None
     except OSError as error:
         raise CommandRefused(f"{path} cannot be written: {error.strerror}.") from error

@@ -32,7 +32,7 @@ def smpp_sessions(options: Options) -> None:
     if output.show(options.json, found.json):
         return
     if not found.value.is_open:
-        output.warned("The SMPP server does not run: `smpp_server.enabled` opens it.")
+        output.warned("The SMPP server does not run. Enable it with `smpp_server.enabled`.")
     output.table(
         (
             *("System id", "Organization", "Bound as", "SMPP", "From", "Since"),
@@ -46,5 +46,5 @@ def smpp_sessions(options: Options) -> None:
             )
             for each in found.value.sessions
         ),
-        empty="Nobody is bound.",
+        empty="No client is bound.",
     )

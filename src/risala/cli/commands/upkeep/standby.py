@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 DATABASE: Final = "risala.db"
 DAMAGED: Final = (
-    "Copy the file once more from where the primary wrote it. Where it cannot be had, take what "
-    "was shipped before it: --leave-out-damaged; what it holds, and all after it, is lost."
+    "Copy the file again from where the primary wrote it. If that is not possible, use "
+    "--leave-out-damaged to take what was shipped before it. The data in it and after it is "
+    "lost."
 )
 """Advice for a damaged piece, such as one from an interrupted transfer."""
 _DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
@@ -111,18 +112,21 @@ def status(options: Options, directory: Path) -> None:
     "--i-know-the-primary-is-dead",
     "dead",
     is_flag=True,
-    help="Do not wait for its lease to end. If it is not dead, both may send.",
+    help="Do not wait for the primary's lease to end. If it still runs, both may send.",
 )
 @click.option(
     "--resend-pending",
     is_flag=True,
-    help="Send what was waiting in the copy; what the primary sent since arrives twice.",
+    help=(
+        "Send the messages that wait in the copy. Those that the primary sent since then arrive "
+        "twice."
+    ),
 )
 @click.option(
     "--leave-out-damaged",
     "leaves_out",
     is_flag=True,
-    help="Take what was shipped before a damaged piece; the piece and all after it are lost.",
+    help="Take what was shipped before a damaged piece. That piece and all after it are lost.",
 )
 @common
 def takeover(
@@ -174,7 +178,7 @@ def _take(
     async def main() -> TakeoverReport:
         async with session.hold_or_reach(data_dir) as service:
             if service is not None:
-                raise CommandRefused("The service runs here already.")
+                raise CommandRefused("The service already runs here.")
             await trio.to_thread.run_sync(end_watch, data_dir)
             with progress.shown(quiet=options.json) as shown:
                 work = Takeover(
@@ -219,18 +223,17 @@ def _tell(taken: TakeoverReport) -> None:
     told = _payload(taken)
     moment = f"{output.moment(told['copyOf'])} UTC by the primary's clock"
     output.said(
-        f"This machine has the database as it was at {moment}. "
-        "Start the service here: `risala serve`."
+        f"This machine has the database as of {moment}. Start the service here with `risala serve`."
     )
     since_ms = told["sinceMs"]
     ago = "" if since_ms is None else f", {since_ms / 1000:.0f} s ago by the clock here"
-    click.echo(f"Lost is all that the primary did after that moment{ago}.")
+    click.echo(f"Everything that the primary did after that moment is lost{ago}.")
     if taken.behind_ms:
-        click.echo(f"It was last seen {taken.behind_ms / 1000:g} s after that moment.")
+        click.echo(f"The primary was last seen {taken.behind_ms / 1000:g} s after that moment.")
     elif taken.behind_ms is None:
-        click.echo("When it was last seen is not known.")
+        click.echo("It is not known when the primary was last seen.")
     else:
-        click.echo("It was not seen after that moment, and may have gone on all the same.")
+        click.echo("The primary was not seen after that moment, but it may have continued.")
     if taken.entries_behind:
         what = "of its ledger (charges, refunds, top-ups)"
         entries = output.counted(taken.entries_behind, f"entry {what} is", f"entries {what} are")

@@ -27,7 +27,7 @@ _STAND_IN: Final = "0000"
 
 
 @click.command()
-@click.option("--check", is_flag=True, required=True, help="Look, and change nothing.")
+@click.option("--check", is_flag=True, required=True, help="Check only, and change nothing.")
 @common
 def upgrade(options: Options, check: bool) -> None:
     """Look beforehand at what an upgrade to this version would meet; exit code 1 if not ready.
@@ -79,7 +79,7 @@ def _data_dir(options: Options) -> Path:
 def _settings() -> Finding:
     from risala.engine.upkeep.doctor.findings import Finding, Grade
 
-    return Finding("settings", Grade.OK, "This version knows every setting that is set.")
+    return Finding("settings", Grade.OK, "This version knows all the settings in use.")
 
 
 def _plugins(settings: Settings) -> list[Finding]:
@@ -99,7 +99,7 @@ def _plugins(settings: Settings) -> list[Finding]:
                 manager.build_driver(carrier, partial(resolve_secrets, environ=variables))
             except PluginConfigError as error:
                 faults.append(str(error))
-    found = Finding("plugins", Grade.OK, "All plugins load, and take their settings.")
+    found = Finding("plugins", Grade.OK, "All plugins load and accept their settings.")
     if faults:
         found = Finding("plugins", Grade.FAIL, " ".join(faults))
     return [found, *_secrets(variables.missing)]
@@ -113,8 +113,8 @@ def _secrets(missing: Sequence[str]) -> list[Finding]:
         return []
     names = ", ".join(dict.fromkeys(missing))
     text = (
-        f"Not set in this shell, so not looked at: {names}. See that the service has them, as by"
-        " EnvironmentFile= of its unit."
+        f"Not set in this shell, so not checked: {names}. Make sure that the service has them, "
+        f"for example with EnvironmentFile= of its unit."
     )
     return [Finding("secrets", Grade.WARN, text)]
 
