@@ -50,7 +50,8 @@ class Unmatched:
     state: str
     raw: str
     recipient: str | None
-    why: Why
+    why: str
+    """A value of :class:`Why`."""
     received_at: int
 
 
@@ -209,7 +210,7 @@ def _give_up(
         "DELETE FROM unmatched_receipts WHERE seq <= (SELECT max(seq) FROM unmatched_receipts) - ?",
         (UNMATCHED_MAX,),
     )
-    return [_unmatched(row) for row in rows]
+    return [Unmatched(*row) for row in rows]
 
 
 _HELD: Final = (
@@ -290,8 +291,3 @@ def waiting(conn: sqlite3.Connection, carrier: str) -> int:
         (carrier,),
     ).fetchone()
     return int(count)
-
-
-def _unmatched(row: tuple[str, str, str, str, str | None, str, int]) -> Unmatched:
-    carrier, carrier_id, state, raw, recipient, why, received_at = row
-    return Unmatched(carrier, carrier_id, state, raw, recipient, Why(why), received_at)

@@ -100,8 +100,8 @@ def _why(formats: Formats, reason: CarrierCondition) -> Markup:
 def _match(match: CarrierCondition) -> str | None:
     """The match by which a carrier serves the number; None: it serves all numbers."""
     if match.code == "network":
-        return network_name(match.values["network"])
-    prefix = match.values["prefix"]
+        return network_name(match.values.get("network", ""))
+    prefix = match.values.get("prefix")
     return f"{prefix}…" if prefix else None
 
 
