@@ -177,6 +177,10 @@ class FakeOperator:
             "carriers.show": lambda: CARRIER
             | {
                 "details": {"signal_dbm": -73},
+                "override": {
+                    "rate_per_s": 20.0, "weight": None, "at": "2026-11-21T08:32:00.000Z",
+                    "who": None,
+                },
                 "commands": [{"name": "ussd", "arguments": "CODE", "summary": "Dials it."}],
                 "unmatched": {
                     "total": 7, "waiting": 2,

@@ -186,6 +186,7 @@ def test_a_carrier_with_its_facts_and_its_life(asked):
     for cell in ("signal_dbm", "-73", "ussd CODE", "Dials it.", "08:30:00.123", "soft reset"):
         assert cell in shown
     assert "Receipts that matched no message: 7; 2 wait for theirs." in shown
+    assert "20 (by a deleted user, 2026-11-21 08:32:00.000; the settings: 50)" in shown
     for cell in ("08:31:00.456", "1a2b", "DELIVRD", "it fits several messages"):
         assert cell in shown
 

@@ -285,7 +285,7 @@ def _put_over(found: Carrier) -> dict[str, str]:
     over, file = found.override, found.file
     if over is None:
         return {}
-    by = f"by {over['who'] or 'a deleted user'}, {output.at(over.at)}"
+    by = f"by {over.who or 'a deleted user'}, {output.at(over.at)}"
     rows = {}
     if over.rate_per_s is not None:
         rows["Rate /s"] = f"{over.rate_per_s:g} ({by}; the settings: {file.rate_per_s:g})"
