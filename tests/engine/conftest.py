@@ -26,7 +26,7 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import Organization, Principal, SendMessage
+from risala.engine.model.commands import TIME_ZONE, Principal, SendMessage
 from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.records.attempts import (
@@ -39,6 +39,7 @@ from risala.engine.model.records.attempts import (
 )
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import Change, NewMessage, Stamp
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.sentences import sentence
 from risala.engine.model.states import Mode
 from risala.engine.rules.receiptgroups import Groups, alone
@@ -224,7 +225,13 @@ class Book:
                 "currency": "MRU",
                 "price_per_segment": None,
                 "smart_encoding": False,
+                "lean_answers": False,
                 "sms_per_s": None,
+                "low_balance": None,
+                "operator_spend_cap": None,
+                "owner_spend_cap": None,
+                "spent_today": None,
+                "time_zone": TIME_ZONE,
                 "created_at": self.now_ms,
                 **fields,
             }

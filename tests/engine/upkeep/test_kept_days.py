@@ -23,9 +23,9 @@ LONG = RetentionSection(texts_days=90, events_days=0, inbound_days=30)
 
 
 def test_an_owner_may_only_choose_less_than_the_operator():
-    assert offered(90) == [1, 7, 30]
-    assert offered(0) == [1, 7, 30, 90, 180, 365]
-    assert offered(1) == []
+    assert offered(90) == (1, 7, 30)
+    assert offered(0) == (1, 7, 30, 90, 180, 365)
+    assert offered(1) == ()
     assert [holding(*each) for each in ((None, 90), (7, 90), (180, 90), (7, 0))] == [90, 7, 90, 7]
 
 

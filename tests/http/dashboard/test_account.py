@@ -25,7 +25,8 @@ EDGE = (
 def devices(gateway, owner):
     session = gateway.people.sessions[owner.cookies["risala"]]
     for number, agent in ((session.id, ANDROID), ("ses_other", "<script>curl/8")):
-        device = {"id": number, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS)}
+        device = {"id": number, "kind": "customer", "agent": agent, "address": "192.0.2.7"}
+        device |= dict.fromkeys(("createdAt", "usedAt", "expiresAt"), iso(AT_MS))
         gateway.devices.append(device)
     return gateway.devices
 

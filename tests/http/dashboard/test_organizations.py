@@ -3,7 +3,7 @@
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Forbidden, Invalid
 from risala.engine.model.people import ReachableOrganization
-from web_people import user
+from web_people import invitation, user
 
 
 async def test_the_root_leads_to_the_organizations(stranger):
@@ -46,9 +46,7 @@ async def test_a_name_that_cannot_be(reader_as, gateway, monkeypatch):
 
 
 async def test_invitations(owner, gateway):
-    gateway.invitations = [
-        {"id": "inv_1", "invitedBy": "sidi@x.example", "organizationName": "<b>Nasr</b>"}
-    ]
+    gateway.invitations = [invitation(organizationName="<b>Nasr</b>")]
     page = await owner.get("/app")
     assert "&lt;b&gt;Nasr&lt;/b&gt;" in page.text
     accepted = await owner.submit(page, "/app/invitations/inv_1/accept")
@@ -59,9 +57,7 @@ async def test_invitations(owner, gateway):
 
 
 async def test_who_is_invited_and_has_none_reads_of_the_invitation_first(reader_as, gateway):
-    gateway.invitations = [
-        {"id": "inv_1", "invitedBy": "sidi@x.example", "organizationName": "Clinique Nasr"}
-    ]
+    gateway.invitations = [invitation(organizationName="Clinique Nasr")]
     reader = reader_as(None)
     page = await reader.get("/app")
     assert "<h1>You are invited</h1>" in page.text

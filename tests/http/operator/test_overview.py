@@ -7,6 +7,8 @@ import re
 import pytest
 
 from patience import until_true
+from risala.engine.model.records.asks import Versioned
+from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
 
 PAGE = "/operator/overview"
 
@@ -78,33 +80,31 @@ class Alerts:
     def __getattr__(self, name):
         return getattr(self._gateway, name)
 
-    async def perform(self, name, arguments, caller):
-        if name == "alert.list":
-            return {"alerts": list(self.alerts), "next": None, "open": self.count, "mutes": []}
-        if name.startswith("alert."):
-            self.done.append((name, arguments))
-            return {}
-        return await self._gateway.perform(name, arguments, caller)
+    async def ask(self, ask, arguments, caller):
+        if ask.name == "alert.list":
+            return Versioned(AlertPage(self.alerts, None, self.count, ()), None)
+        if ask.name.startswith("alert."):
+            self.done.append((ask.name, arguments))
+            return Versioned(None, None)
+        return await self._gateway.ask(ask, arguments, caller)
 
 
 def alert(kind, subject=None, **changes):
     words = {language: f"{kind} <b>{language}</b>" for language in ("fr", "ar", "en")}
-    return {
-        "id": "alert_1",
-        "kind": kind,
-        "subject": subject,
-        "isOpen": True,
-        "title": words,
-        "text": words,
-        "facts": {},
-        "raisedAt": "2026-11-21T08:41:16.123Z",
-        "overAt": None,
-        "toldAt": None,
-        "acknowledgedAt": None,
-        "acknowledgedBy": None,
-        "isMuted": False,
-        **changes,
-    }
+    return AlertView(
+        id="alert_1",
+        kind=kind,
+        subject=subject,
+        is_open=True,
+        title=words,
+        text=words,
+        facts={},
+        raised_at=1_795_250_476_123,
+        over_at=None,
+        flaps=0,
+        told_at=None,
+        **{"acknowledged_at": None, "acknowledged_by": None, "is_muted": False, **changes},
+    )
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ async def test_what_is_wrong_with_the_service_leads_to_its_page(operator, alarme
 
 
 async def test_what_somebody_sees_to_says_so(operator, alarmed):
-    alarmed(alert("disk_low", acknowledgedAt="x", acknowledgedBy="mariem", isMuted=True))
+    alarmed(alert("disk_low", acknowledged_at=1, acknowledged_by="mariem", is_muted=True))
     page = await operator.get(PAGE)
     assert "<bdi>mariem</bdi> takes care of it" in page.text
     assert "silenced" in page.text
@@ -150,10 +150,10 @@ async def test_what_somebody_sees_to_says_so(operator, alarmed):
 
 
 async def test_what_nobody_sees_to_stands_first(operator, alarmed):
-    seen = {"acknowledgedAt": "x", "acknowledgedBy": "mariem"}
+    seen = {"acknowledged_at": 1, "acknowledged_by": "mariem"}
     alarmed(
         alert("disk_low", **seen),
-        alert("backup_old", isMuted=True),
+        alert("backup_old", is_muted=True),
         alert("lane_down", "mattel"),
         alert("errors"),
     )

@@ -89,7 +89,7 @@ def answer(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             counts = {"messages": 241, "pending": 1, "inbound": 12, "verifications": 3}
             told = counts if known else dict.fromkeys(counts, 0)
             return {"number": arguments["number"], **told, "optedOut": known}
-        case "number.forget":
+        case "number.forget" | "org.delete":
             return erasure()
         case "org.deletion":
             few = {"keys": 4, "members": 3, "endpoints": 2, "senders": 1, "pending": 12}

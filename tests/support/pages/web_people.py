@@ -214,6 +214,27 @@ def member(number: int, **changes: Any) -> dict[str, Any]:
     }
 
 
+def account(**changes: Any) -> dict[str, Any]:
+    """A user, as ``account.show`` has them."""
+    return {
+        "id": "usr_1",
+        "email": "aicha@baraka.example",
+        "name": "Aïcha",
+        "language": "en",
+        "operator": False,
+        "createdAt": iso(AT_MS),
+        "updatedAt": iso(AT_MS),
+        "lastSeenAt": None,
+        "version": 3,
+        **changes,
+    }
+
+
+def reachable() -> dict[str, Any]:
+    """An organization that the user may open."""
+    return {"organizationId": "org_1", "name": "Baraka", "status": "active", "role": "owner"}
+
+
 def invitation(**changes: Any) -> dict[str, Any]:
     return {
         "id": "inv_1",
@@ -553,6 +574,7 @@ class FakeWebGateway:
             "pricePerSegment": None,
             "smartEncoding": True,
             "leanAnswers": False,
+            "smsPerSecond": None,
             "lowBalance": None,
             "spendCap": "5000.00",
             "operatorSpendCap": "9000.00",
@@ -614,27 +636,33 @@ class FakeWebGateway:
         match name:
             case "account.show":
                 return {
-                    "user": {"email": "aicha@baraka.example", "name": "Aïcha", "language": "en"}
-                    | {"version": 3},
-                    "memberships": [{"organizationId": "org_1", "name": "Baraka", "role": "owner"}],
+                    "user": account(),
+                    "memberships": [reachable()],
                     "invitations": self.invitations,
                     "change": self.change,
                 }
             case "account.devices":
                 return {"devices": self.devices}
             case "account.change_email":
-                self.change = {"email": arguments["email"], "oldConfirmed": False}
-                self.change["newConfirmed"] = False
+                self.change = {"email": arguments["email"], "expiresAt": iso(AT_MS + 10**6)}
+                self.change |= {"oldConfirmed": False, "newConfirmed": False}
                 return self.change
             case "account.confirm_email":
+                told = {"email": "aicha@baraka.example"}
                 if arguments.get("new_code") != CODE:
-                    return {"change": self.change, "attemptsLeft": 4}
+                    return {**told, "change": self.change, "attemptsLeft": 4}
                 self.change = None
-                return {"change": None, "attemptsLeft": 0}
+                return {**told, "change": None, "attemptsLeft": 0}
+            case "org.set":
+                return self.organization
             case "org.found":
                 return {**self.organization, "name": arguments["name"]}
+            case "account.set":
+                return account(**arguments)
+            case "account.sign_out":
+                return {"ended": 1}
             case "account.accept":
-                return {"organizationId": "org_1"}
+                return reachable()
             case "price":
                 return {"perSegment": "0.50", "lowBalance": "1000.00", "currency": "MRU"}
             case "ledger.list":

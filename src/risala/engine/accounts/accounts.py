@@ -20,12 +20,12 @@ import trio
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Organization, Principal
+from risala.engine.model.commands import TIME_ZONE, Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
-from risala.engine.model.records.accounts import OrganizationChange
 from risala.engine.model.records.keys import ApiKey, CreatedKey, KeyType
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.engine.rules.days import day_of, is_zone
 from risala.engine.rules.people.names import name_fault
@@ -181,7 +181,13 @@ class Accounts:
             currency=currency,
             price_per_segment=price_per_segment,
             smart_encoding=False,
+            lean_answers=False,
             sms_per_s=None,
+            low_balance=None,
+            operator_spend_cap=None,
+            owner_spend_cap=None,
+            spent_today=None,
+            time_zone=TIME_ZONE,
             created_at=self._clock.now_ms(),
         )
 
@@ -201,23 +207,24 @@ class Accounts:
     async def change(
         self,
         organization_id: str,
-        change: OrganizationChange,
+        changes: Mapping[str, object],
         *,
         by: AuditEntry | None = None,
     ) -> Organization:
-        """Change an organization's own settings.
+        """Change what can be set of an organization: fields by their names.
 
         Raises:
             NotFound: no organization has this id.
             Invalid: the name is empty or too long.
         """
-        if change.name is not None:
-            change = replace(change, name=_organization_name(change.name))
-        if change.time_zone is not None and not is_zone(change.time_zone):
+        zone = changes.get("time_zone")
+        if isinstance(name := changes.get("name"), str):
+            changes = {**changes, "name": _organization_name(name)}
+        if isinstance(zone, str) and not is_zone(zone):
             text = "`time_zone` is the name of a time zone, such as Africa/Nouakchott."
             raise Invalid("time_zone", "invalid_time_zone", text)
         try:
-            await self._stored.change(organization_id, change, by=by)
+            await self._stored.change(organization_id, changes, by=by)
         finally:
             self._organizations.pop(organization_id, None)
         return self.fresh_organization(organization_id)

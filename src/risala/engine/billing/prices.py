@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from risala.config.model import PricingSection
-from risala.engine.model.commands import Organization
 from risala.engine.model.money import minor_units
+from risala.engine.model.records.people.organizations import Organization
 
 
 class Prices:

@@ -13,7 +13,7 @@ from risala.engine.accounts.senders import Senders
 from risala.engine.billing.prices import Prices
 from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Organization, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import SenderNotApproved
 from risala.engine.model.ids import MessageIds, is_id
 from risala.engine.model.lines import (
@@ -26,6 +26,7 @@ from risala.engine.model.lines import (
 )
 from risala.engine.model.numbers import part_number
 from risala.engine.model.records.messages import NewMessage
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.rules.days import day_of
 from risala.engine.rules.router import TEST_ROUTE, UNSERVED, Router

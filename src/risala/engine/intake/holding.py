@@ -25,7 +25,6 @@ from risala.engine.limits.claims import (
     ReserveCode,
     TakeSms,
 )
-from risala.engine.model.commands import Organization
 from risala.engine.model.errors import (
     Draining,
     EngineError,
@@ -35,6 +34,7 @@ from risala.engine.model.errors import (
     SpendCapReached,
 )
 from risala.engine.model.records.messages import Acceptance, NewMessage, NewVerification
+from risala.engine.model.records.people.organizations import Organization
 
 M = TypeVar("M")
 _PRICELESS: Final = (InsufficientBalance, SpendCapReached)

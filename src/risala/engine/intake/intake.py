@@ -26,7 +26,7 @@ from risala.engine.journal.repositories.all import Repositories
 from risala.engine.limits.claims import LimitsMessage, SetCodeGuards, SetGeneralRate
 from risala.engine.limits.limits import guards_of
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import Organization, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.errors import (
     Draining,
     OutcomeUnknown,
@@ -38,6 +38,7 @@ from risala.engine.model.errors import (
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
 from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.webhooks import Callback
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router

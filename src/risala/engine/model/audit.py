@@ -70,22 +70,6 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditLine:
-    """One line of the trail, as it is stored."""
-
-    seq: int
-    at: int
-    who: str
-    face: str
-    role: str
-    action: str
-    organization_id: str | None
-    subject: str | None
-    before: Values | None
-    after: Values | None
-
-
-@dataclass(frozen=True, slots=True)
 class TrailFilter:
     """Which lines are in a list; None: any."""
 

@@ -153,42 +153,6 @@ class TimelineEntry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Organization:
-    """A customer: an account with a balance, keys, senders and settings."""
-
-    id: str
-    name: str
-    status: str
-    balance: int
-    currency: str
-    price_per_segment: int | None
-    """Minor units; None: the general price."""
-    smart_encoding: bool
-    sms_per_s: float | None
-    """The organization's own limit of sends a second; None: the general one."""
-    created_at: int
-    low_balance: int | None = None
-    """Minor units below which it is notified that its balance is low; None: the general amount."""
-    operator_spend_cap: int | None = None
-    """The most that may be charged per day, in minor units, set by the operator; None: no cap."""
-    owner_spend_cap: int | None = None
-    """The most that may be charged per day, in minor units, set by its owner; None: no cap. The
-    lower of the two caps applies."""
-    time_zone: str = TIME_ZONE
-    """The time zone at whose midnight its days end, such as ``Africa/Nouakchott``."""
-    lean_answers: bool = False
-    """Programs get only the fields and states of the service's specification."""
-    spent_today: int | None = None
-    """What was charged today, in minor units; None if that was not looked up."""
-
-    @property
-    def spend_cap(self) -> int | None:
-        """The cap that applies: the lower of the two; None if neither is set."""
-        caps = [cap for cap in (self.operator_spend_cap, self.owner_spend_cap) if cap is not None]
-        return min(caps, default=None)
-
-
-@dataclass(frozen=True, slots=True)
 class Admitted:
     """A caller admitted with a credential."""
 

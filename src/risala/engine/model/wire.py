@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.cause_sentences import cause_text
-from risala.engine.model.commands import Organization
 from risala.engine.model.money import money
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.messages import MessageView
@@ -72,30 +71,3 @@ def verification_wire(view: VerificationView) -> dict[str, Any]:
         "createdAt": iso(view.created_at),
         "updatedAt": iso(view.updated_at),
     }
-
-
-def organization_wire(organization: Organization) -> dict[str, Any]:
-    """An organization with its settings and balance; amounts as decimal strings."""
-    price = organization.price_per_segment
-    return {
-        "id": organization.id,
-        "name": organization.name,
-        "status": organization.status,
-        "balance": money(organization.balance),
-        "currency": organization.currency,
-        "pricePerSegment": None if price is None else money(price),
-        "smartEncoding": organization.smart_encoding,
-        "leanAnswers": organization.lean_answers,
-        "smsPerSecond": organization.sms_per_s,
-        "lowBalance": None if organization.low_balance is None else money(organization.low_balance),
-        "spendCap": _money_or_none(organization.spend_cap),
-        "operatorSpendCap": _money_or_none(organization.operator_spend_cap),
-        "ownerSpendCap": _money_or_none(organization.owner_spend_cap),
-        "spentToday": _money_or_none(organization.spent_today),
-        "timeZone": organization.time_zone,
-        "createdAt": iso(organization.created_at),
-    }
-
-
-def _money_or_none(amount: int | None) -> str | None:
-    return None if amount is None else money(amount)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import Organization
-from risala.engine.model.records.accounts import DELETED, OrganizationChange
-from risala.engine.model.wire import organization_wire
+from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.organizations import FoundOrganization, Organization
+from risala.engine.model.records.record import fields_of
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Arguments,
-    Json,
     MaybeAmount,
     MaybeFlag,
     MaybeRate,
@@ -21,7 +20,7 @@ from risala.engine.operations.arguments import (
     OfOrganization,
     Text,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, OWNERS
 
 
@@ -57,19 +56,6 @@ class SetOrganization(OfOrganization):
     version: MaybeWhole = None
 
 
-@dataclass(frozen=True, slots=True)
-class FoundOrganization:
-    """Which organization is meant: no more of it than that, so that no line is left."""
-
-    count: int
-    organization_id: str | None
-    """Where there is one and no other."""
-
-
-def _found_wire(found: FoundOrganization) -> Json:
-    return {"count": found.count, "organizationId": found.organization_id}
-
-
 async def _org_create(call: Call[CreateOrganization]) -> Organization:
     given, services = call.given, call.services
     return await services.accounts.create_organization(
@@ -90,96 +76,52 @@ async def _org_find(call: Call[FindOrganization]) -> FoundOrganization:
     return FoundOrganization(len(found), found[0] if len(found) == 1 else None)
 
 
-async def _org_suspend(call: Call[OfOrganization]) -> Organization:
+async def _set_status(call: Call[OfOrganization], status: str) -> Organization:
     services, organization_id = call.services, call.given.organization_id
     by = call.audit(AuditImage.ORGANIZATION, organization_id)
-    organization = await services.accounts.set_status(organization_id, "suspended", by=by)
+    organization = await services.accounts.set_status(organization_id, status, by=by)
     await services.delivery.reload_organization(organization_id)
     services.people.organization_changed(organization_id)
     services.credentials.organization_changed(organization_id)
     return organization
+
+
+async def _org_suspend(call: Call[OfOrganization]) -> Organization:
+    return await _set_status(call, "suspended")
 
 
 async def _org_resume(call: Call[OfOrganization]) -> Organization:
-    services, organization_id = call.services, call.given.organization_id
-    by = call.audit(AuditImage.ORGANIZATION, organization_id)
-    organization = await services.accounts.set_status(organization_id, "active", by=by)
-    await services.delivery.reload_organization(organization_id)
-    services.people.organization_changed(organization_id)
-    services.credentials.organization_changed(organization_id)
-    return organization
+    return await _set_status(call, "active")
 
 
 async def _org_set(call: Call[SetOrganization]) -> Organization:
     given = call.given
-    change = OrganizationChange(
-        name=given.name,
-        smart_encoding=given.smart_encoding,
-        sets_price="price_per_segment" in given.model_fields_set,
-        price_per_segment=given.price_per_segment,
-        sets_rate="sms_per_s" in given.model_fields_set,
-        sms_per_s=given.sms_per_s,
-        sets_low_balance="low_balance" in given.model_fields_set,
-        low_balance=given.low_balance,
-        sets_operator_spend_cap="spend_cap" in given.model_fields_set,
-        operator_spend_cap=given.spend_cap,
-        sets_owner_spend_cap="owner_spend_cap" in given.model_fields_set,
-        owner_spend_cap=given.owner_spend_cap,
-        time_zone=given.time_zone,
-        lean_answers=given.lean_answers,
-    )
+    changes = given.given_of(Organization)
+    if "spend_cap" in given.model_fields_set:
+        changes["operator_spend_cap"] = given.spend_cap
+    changes = {
+        name: value for name, value in changes.items() if value is not None or name in _MAY_BE_NONE
+    }
     by = call.audit(AuditImage.ORGANIZATION, given.organization_id)
-    return await call.services.accounts.change(given.organization_id, change, by=by)
+    return await call.services.accounts.change(given.organization_id, changes, by=by)
 
 
+_MAY_BE_NONE: Final = frozenset(each.name for each in fields_of(Organization) if each.may_be_none)
+_ONE: Final[dict[str, Any]] = {"owner": owners.named, "changes": Organization}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="org.create",
-        arguments=CreateOrganization,
-        result=Organization,
-        wire=organization_wire,
-        handler=_org_create,
-        roles=OPERATORS,
-        changes=True,
+    operation(
+        organizations.CREATE, CreateOrganization, _org_create, roles=OPERATORS, changes=Organization
     ),
-    Operation(
-        name="org.find",
-        arguments=FindOrganization,
-        result=FoundOrganization,
-        wire=_found_wire,
-        handler=_org_find,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="org.suspend",
-        arguments=OfOrganization,
-        result=Organization,
-        wire=organization_wire,
-        handler=_org_suspend,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="org.resume",
-        arguments=OfOrganization,
-        result=Organization,
-        wire=organization_wire,
-        handler=_org_resume,
-        roles=OPERATORS,
-        owner=owners.named,
-        changes=True,
-    ),
-    Operation(
-        name="org.set",
-        arguments=SetOrganization,
-        result=Organization,
-        wire=organization_wire,
-        handler=_org_set,
-        edits="organization_id",
+    operation(organizations.FIND, FindOrganization, _org_find, roles=OPERATORS),
+    operation(organizations.SUSPEND, OfOrganization, _org_suspend, roles=OPERATORS, **_ONE),
+    operation(organizations.RESUME, OfOrganization, _org_resume, roles=OPERATORS, **_ONE),
+    operation(
+        organizations.SET,
+        SetOrganization,
+        _org_set,
         roles=OWNERS,
-        owner=owners.named,
+        edits="organization_id",
         reserved=dict.fromkeys(("price_per_segment", "sms_per_s", "spend_cap"), OPERATORS),
-        changes=True,
+        **_ONE,
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from risala.engine.limits.claims import TakePeople
@@ -15,23 +15,10 @@ from risala.engine.model.people_records.users import UserFields
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources
-from risala.engine.rules.people.lifetimes import ATTEMPTS_MAX, CHANGE_MS, CODE_DIGITS
+from risala.engine.rules.people.lifetimes import CHANGE_MS, CODE_DIGITS
 from risala.engine.rules.people.names import name_fault
 
 NAME_MAX = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeAnswer:
-    """The state of a change of address."""
-
-    user: User
-    change: EmailChange | None
-    """None: it is done, and the user has the new address."""
-
-    @property
-    def attempts_left(self) -> int:
-        return 0 if self.change is None else ATTEMPTS_MAX - self.change.attempts
 
 
 class OwnAccount:
@@ -121,7 +108,7 @@ class OwnAccount:
 
     async def confirm_email(
         self, user_id: str, old_code: str | None, new_code: str | None, by: AuditEntry
-    ) -> ChangeAnswer:
+    ) -> tuple[User, EmailChange | None]:
         """Judge one code or both; with the second of them the address is changed.
 
         Raises:
@@ -134,7 +121,7 @@ class OwnAccount:
         finally:
             self._sessions.forget(user_id)
         have.owed()
-        return ChangeAnswer(*answer)
+        return answer
 
     def _judged(
         self, found: EmailChange, old_code: str | None, new_code: str | None

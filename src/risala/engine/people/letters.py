@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from risala.engine.accounts.accounts import Accounts
 from risala.engine.journal.repositories.all import Repositories
-from risala.engine.model.commands import Organization
 from risala.engine.model.errors import NotFound
 from risala.engine.model.money import money
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, OwedMail
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.people.account import change_basis
 from risala.engine.people.alert_words import alert_words
 from risala.engine.people.lines import one_line

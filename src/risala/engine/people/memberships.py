@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from risala.engine.limits.claims import TakePeople
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import Organization, PeopleUse
+from risala.engine.model.commands import PeopleUse
 from risala.engine.model.people import (
     AccessEnded,
     Language,
@@ -17,6 +17,7 @@ from risala.engine.model.people import (
     User,
 )
 from risala.engine.model.records.people.members import Invitation, MemberView, member_of
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.people.sessions import WebSessions
 from risala.engine.people.sign_in import address_of
 from risala.engine.people.sources import PeopleSources

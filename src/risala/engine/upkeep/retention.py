@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 import structlog
 import trio
@@ -29,10 +29,10 @@ from risala.engine.model.records.upkeep.retention import (
     LATE_MS,
     Forgot,
     RetentionDays,
+    RetentionRule,
     RetentionWalk,
     WalkKind,
 )
-from risala.engine.model.times import maybe_iso
 
 log = structlog.get_logger(__name__)
 
@@ -181,18 +181,12 @@ class Retention:
 
 def overview(
     section: RetentionSection, kept: RetentionRepository, now_ms: int
-) -> list[dict[str, Any]]:
+) -> list[RetentionRule]:
     """Each rule with the age of the oldest row that is left, and whether it is behind."""
     found = []
     for rule in rules(section):
         oldest = kept.oldest(rule.name)
         due_ms = now_ms - rule.days * DAY_MS - BEHIND_MS
-        found.append(
-            {
-                "name": rule.name,
-                "days": rule.days or None,
-                "oldest": maybe_iso(oldest),
-                "overdue": rule.days > 0 and oldest is not None and oldest < due_ms,
-            }
-        )
+        overdue = rule.days > 0 and oldest is not None and oldest < due_ms
+        found.append(RetentionRule(rule.name, rule.days or None, oldest, overdue))
     return found

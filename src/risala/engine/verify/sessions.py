@@ -27,10 +27,11 @@ from risala.engine.journal.recorder import Recorder
 from risala.engine.journal.repositories.verifications import VerificationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import Organization, Principal, SendCode
+from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, OutcomeUnknown
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import DueRow, NewVerification, Stamp
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.engine.rules.codes import Codes

@@ -7,6 +7,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.people import account
+from risala.engine.model.records.people.users import VersionedUser
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -35,8 +37,8 @@ async def show(visit: PageRequest) -> TrioResponse:
 async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
-        await visit.perform(
-            "account.set",
+        await visit.ask(
+            account.SET,
             name=form.text("name"),
             language=form.text("language"),
             **as_seen(form),
@@ -52,15 +54,15 @@ async def save(visit: PageRequest) -> TrioResponse:
 async def sign_out(visit: PageRequest) -> TrioResponse:
     assert visit.session is not None, "the route lets nobody else in"
     if session_id := visit.form.text("session_id"):
-        await visit.perform("account.sign_out", session_id=session_id)
+        await visit.ask(account.SIGN_OUT, session_id=session_id)
         return visit.go(_PLACE, SIGNED_OUT)
-    await visit.perform("account.sign_out", but=visit.session.id)
+    await visit.ask(account.SIGN_OUT, but=visit.session.id)
     return visit.go(_PLACE, ALL_SIGNED_OUT)
 
 
 async def change_email(visit: PageRequest) -> TrioResponse:
     try:
-        await visit.perform("account.change_email", email=visit.form.text("email"))
+        await visit.ask(account.CHANGE_EMAIL, email=visit.form.text("email"))
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit))
     return visit.go(_PLACE, ADDRESS_ASKED)
@@ -69,17 +71,16 @@ async def change_email(visit: PageRequest) -> TrioResponse:
 async def confirm_email(visit: PageRequest) -> TrioResponse:
     codes = {name: code for name in _CODE_FIELDS if (code := visit.form.text(name))}
     try:
-        answer = await visit.perform("account.confirm_email", **codes)
+        answer = await visit.ask(account.CONFIRM_EMAIL, **codes)
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit))
-    if answer["change"] is None:
+    if answer.change is None:
         return visit.go(_PLACE, ADDRESS_CHANGED)
-    left = answer["attemptsLeft"]
     wrong = visit.words.counted(
         "A code is wrong. {n} try is left.",
         "A code is wrong. {n} tries are left.",
-        left,
-        n=left,
+        answer.attempts_left,
+        n=answer.attempts_left,
     )
     return await visit.wrong(_PAGE, {TOP: wrong}, await _values(visit))
 
@@ -90,44 +91,36 @@ async def ask_leave(visit: PageRequest) -> TrioResponse:
 
 async def leave(visit: PageRequest) -> TrioResponse:
     """As a user of this organization, so that the answer shows nothing about others."""
-    caller = visit.site.gateway.people.user_caller(visit.session) if visit.session else None
-    assert caller is not None, "the route lets nobody else in"
-    asked = {"organization_id": visit.organization_id}
     try:
-        await visit.site.gateway.perform("account.leave", asked, caller)
+        await visit.ask_own(account.LEAVE, organization_id=visit.organization_id)
     except Refusal as error:
         return await visit.wrong(_LEAVE, {TOP: refusal_sentence(visit.words, error)})
     return visit.go("/app", LEFT)
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
-    assert visit.session is not None, "the route lets nobody else in"
-    account = await visit.perform("account.show")
-    devices = (await visit.perform("account.devices"))["devices"]
+    found = await visit.ask(account.SHOW)
     return {
-        "account": account,
+        "account": found,
         "form": visit.form,
         **edit(
             error,
             None if error is None else visit.form,
-            account["user"]["version"],
-            _stored(visit, account["user"]),
+            found.user.version,
+            _stored(visit, found.user),
         ),
         "languages_shown": [(code.value, name) for code, name in OWN_NAMES.items()],
-        "devices": [
-            {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
-            for each in devices
-        ],
+        "devices": (await visit.ask(account.DEVICES)).devices,
+        "device_name": device_name,
     }
 
 
-def _stored(visit: PageRequest, user: dict[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, user: VersionedUser) -> dict[str, StoredField]:
     """The user's name and language from the form, as stored."""
-    language = user["language"]
     return {
-        "name": StoredField(visit.words("Name"), user["name"] or ""),
+        "name": StoredField(visit.words("Name"), user.name),
         "language": StoredField(
-            visit.words("Language of pages and mails"), language, OWN_NAMES.get(language, language)
+            visit.words("Language of pages and mails"), user.language, OWN_NAMES[user.language]
         ),
     }
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import NotFound, Refusal
-from risala.engine.model.records.upkeep import erasure_progress, exports
+from risala.engine.model.records.upkeep import erasure_progress, exports, retention
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
 from risala.engine.model.records.upkeep.exports import ExportState
+from risala.engine.model.records.upkeep.retention import RetentionOfKind
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -41,7 +43,7 @@ async def save(visit: PageRequest) -> TrioResponse:
     given = {f"{name}_days": form.text(f"{name}_days") for name in _KINDS}
     days = {name: int(text) for name, text in given.items() if _is_whole(text)}
     try:
-        await visit.perform_here("kept.set", **days, **as_seen(form))
+        await visit.ask_here(retention.SET, **days, **as_seen(form))
     except Refusal as error:
         return await visit.again(_PAGE, error, await _values(visit, error))
     return visit.go(visit.at("settings/kept"), SAVED)
@@ -58,40 +60,44 @@ def _is_whole(text: str) -> bool:
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    kept = await visit.perform_here("kept.show")
+    here = {"organization_id": visit.organization_id}
+    kept, version = await visit.ask_to_edit(retention.SHOW, **here)
     erasures = await visit.ask_here(erasure_progress.LIST)
     written = await visit.ask_here(exports.LIST)
     form = None if error is None else visit.form
-    choices = [_choice(visit, each) for each in kept["kept"]]
+    choices = [_choice(visit, each) for each in kept.kept]
     stored = {
-        each["field"]: StoredField(each["label"], each["chosen"], shown[each["chosen"]])
+        each.field: StoredField(each.label, each.chosen, dict(each.options)[each.chosen])
         for each in choices
-        for shown in (dict(each["options"]),)
     }
     if form is not None:
-        choices = [{**each, "chosen": form.text(each["field"])} for each in choices]
+        choices = [replace(each, chosen=form.text(each.field)) for each in choices]
     return {
         "choices": choices,
         "erasures": erasures.erasures,
         "exports": [each for each in written.exports if each.state in _STANDING],
-        "labels": {each["field"]: each["label"] for each in choices},
-        **edit(error, form, kept["version"], stored),
+        "labels": {each.field: each.label for each in choices},
+        **edit(error, form, version, stored),
     }
 
 
-def _choice(visit: PageRequest, kind: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class RetentionChoice:
     """One kind of data, with the possible numbers of days."""
-    label = _KINDS[kind["name"]]
-    return {
-        "field": f"{kind['name']}_days",
-        "label": visit.words(label),
-        "options": _options(visit, kind),
-        "chosen": str(kind["chosen"] or ""),
-    }
+
+    field: str
+    label: Markup
+    options: list[tuple[str, Markup]]
+    chosen: str
 
 
-def _options(visit: PageRequest, kind: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    words, operators = visit.words, kind["operatorDays"]
+def _choice(visit: PageRequest, kind: RetentionOfKind) -> RetentionChoice:
+    label, chosen = visit.words(_KINDS[kind.name]), str(kind.chosen or "")
+    return RetentionChoice(f"{kind.name}_days", label, _options(visit, kind), chosen)
+
+
+def _options(visit: PageRequest, kind: RetentionOfKind) -> list[tuple[str, Markup]]:
+    words, operators = visit.words, kind.operator_days
     if operators is None:
         ours = words("As long as we do: for ever")
     else:
@@ -99,7 +105,7 @@ def _options(visit: PageRequest, kind: Mapping[str, Any]) -> list[tuple[str, Any
             "As long as we do: {n} day", "As long as we do: {n} days", operators, n=operators
         )
     # One that the operator no longer offers is shown as long as it is chosen.
-    days = sorted({*kind["offered"], *([kind["chosen"]] if kind["chosen"] else [])})
+    days = sorted({*kind.offered, *([kind.chosen] if kind.chosen else [])})
     return [("", ours)] + [
         (str(each), words.counted("{n} day", "{n} days", each, n=each)) for each in days
     ]

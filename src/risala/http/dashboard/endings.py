@@ -7,6 +7,8 @@ from typing import Any, Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.people import account, organizations
+from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -20,14 +22,15 @@ _ACCOUNT: Final = "endings/account.html"
 
 
 async def ask_delete(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_ORGANIZATION, found=await visit.perform_here("org.deletion"))
+    found = await visit.ask_here(organizations.DELETION)
+    return await visit.page(_ORGANIZATION, found=found)
 
 
 async def delete(visit: PageRequest) -> TrioResponse:
     try:
-        await visit.perform_here("org.delete", name=visit.form.text("name"))
+        await visit.ask_here(DELETE_ORGANIZATION, name=visit.form.text("name"))
     except Refusal as error:
-        found = await visit.perform_here("org.deletion")
+        found = await visit.ask_here(organizations.DELETION)
         return await visit.again(_ORGANIZATION, error, found=found)
     return visit.go("/app", DELETED)
 
@@ -41,7 +44,7 @@ async def delete_account(visit: PageRequest) -> TrioResponse:
         faults = {"email": visit.words("This is not the address of your account.")}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
     try:
-        await visit.perform("account.delete")
+        await visit.ask(account.DELETE)
     except Refusal as error:
         faults = {TOP: refusal_sentence(visit.words, error)}
         return await visit.wrong(_ACCOUNT, faults, await _account(visit))
@@ -51,7 +54,7 @@ async def delete_account(visit: PageRequest) -> TrioResponse:
 
 
 async def _account(visit: PageRequest) -> dict[str, Any]:
-    return {"account": await visit.perform("account.show")}
+    return {"account": await visit.ask(account.SHOW)}
 
 
 _OWNER: Final = PageAccess.OWNER

@@ -7,6 +7,8 @@ from typing import Final
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.people import account
+from risala.engine.model.records.people.organizations import FOUND
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -26,29 +28,29 @@ async def choose(visit: PageRequest) -> TrioResponse:
     """A user with one organization and no invitation has nothing to choose."""
     assert visit.session is not None, "the route lets nobody else in"
     places = visit.session.places
-    account = await visit.perform("account.show")
-    if len(places) == 1 and not account["invitations"] and "new" not in visit.form.fields:
+    invitations = (await visit.ask(account.SHOW)).invitations
+    if len(places) == 1 and not invitations and "new" not in visit.form.fields:
         return visit.go(f"/app/{places[0].organization_id}/")
-    return await visit.page(_PAGE, invitations=account["invitations"], name="")
+    return await visit.page(_PAGE, invitations=invitations, name="")
 
 
 async def found(visit: PageRequest) -> TrioResponse:
     name = visit.form.text("name")
     try:
-        organization = await visit.perform("org.found", name=name)
+        organization = await visit.ask(FOUND, name=name)
     except Refusal as error:
-        account = await visit.perform("account.show")
-        return await visit.again(_PAGE, error, invitations=account["invitations"], name=name)
-    return visit.go(f"/app/{organization['id']}/start", FOUNDED)
+        invitations = (await visit.ask(account.SHOW)).invitations
+        return await visit.again(_PAGE, error, invitations=invitations, name=name)
+    return visit.go(f"/app/{organization.id}/start", FOUNDED)
 
 
 async def accept(visit: PageRequest) -> TrioResponse:
-    joined = await visit.perform("account.accept", invitation_id=visit.arguments["invitation_id"])
-    return visit.go(f"/app/{joined['organizationId']}/", JOINED)
+    joined = await visit.ask(account.ACCEPT, invitation_id=visit.arguments["invitation_id"])
+    return visit.go(f"/app/{joined.organization_id}/", JOINED)
 
 
 async def decline(visit: PageRequest) -> TrioResponse:
-    await visit.perform("account.decline", invitation_id=visit.arguments["invitation_id"])
+    await visit.ask(account.DECLINE, invitation_id=visit.arguments["invitation_id"])
     return visit.go("/app", DECLINED)
 
 

@@ -186,15 +186,15 @@ def _network(found: NetworkFigures) -> NetworkView:
 
 def _lasts_ms(visit: PageRequest, spent_a_day: int) -> int | None:
     """How long the balance lasts at the pace of the last days; None: unknown."""
-    a_day, balance = spent_a_day / 100, float(visit.organization.get("balance", 0))
+    a_day, balance = spent_a_day / 100, visit.organization.balance / 100
     if a_day <= 0 or balance <= 0:
         return None
     return round(balance / a_day * _DAY_MS)
 
 
 def _is_low(visit: PageRequest) -> bool:
-    low = visit.organization.get("lowBalance")
-    return low is not None and float(visit.organization.get("balance", 0)) < float(low)
+    low = visit.organization.low_balance
+    return low is not None and visit.organization.balance < low
 
 
 ROUTES: Final = (

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.money import money
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.organizations import Organization
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
@@ -20,14 +22,14 @@ _PAGE: Final = "settings/show.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, _values(visit, visit.organization))
+    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
-        await visit.perform_here(
-            "org.set",
+        await visit.ask_here(
+            organizations.SET,
             name=form.text("name"),
             time_zone=form.text("time_zone"),
             smart_encoding=form.ticked("smart_encoding"),
@@ -36,44 +38,45 @@ async def save(visit: PageRequest) -> TrioResponse:
             **as_seen(form),
         )
     except Refusal as error:
-        stored = await visit.perform_here("org.show")
-        return await visit.again(_PAGE, error, _values(visit, stored, error))
+        return await visit.again(_PAGE, error, await _values(visit, error))
     return visit.go(visit.at("settings"), SAVED)
 
 
-def _values(
-    visit: PageRequest, organization: Mapping[str, Any], error: Refusal | None = None
-) -> dict[str, Any]:
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
     form = None if error is None else visit.form
+    here = {"organization_id": visit.organization_id}
+    found, version = await visit.ask_to_edit(organizations.SHOW, **here)
+    stored = _stored(visit, found)
     return {
-        "organization": organization,
+        "organization": found,
+        "stored": stored,
         "form": form,
-        **edit(error, form, organization["version"], _stored(visit, organization)),
+        **edit(error, form, version, stored),
     }
 
 
-def _stored(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
-    words, cap = visit.words, organization["ownerSpendCap"]
+    words, cap = visit.words, organization.owner_spend_cap
     return {
-        "name": StoredField(words("Name"), organization["name"]),
-        "time_zone": StoredField(words("Time zone"), organization["timeZone"]),
+        "name": StoredField(words("Name"), organization.name),
+        "time_zone": StoredField(words("Time zone"), organization.time_zone),
         "owner_spend_cap": StoredField(
             words("Spend at most a day"),
-            cap or "",
+            "" if cap is None else money(cap),
             None if cap is None else visit.formats.money(cap),
             is_amount=True,
         ),
         "smart_encoding": _box(
             words,
             words("Replace characters that would make a text Unicode and more expensive"),
-            is_ticked=organization["smartEncoding"],
+            is_ticked=organization.smart_encoding,
         ),
         "lean_answers": _box(
             words,
             words("Answer programs with the seven fields of a hosted service"),
-            is_ticked=organization["leanAnswers"],
+            is_ticked=organization.lean_answers,
         ),
     }
 

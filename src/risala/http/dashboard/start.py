@@ -16,7 +16,6 @@ from risala.engine.model.records.verify.settings import CONFIG
 from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
 from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
@@ -70,8 +69,8 @@ async def _values(visit: PageRequest) -> dict[str, object]:
 async def left_of(visit: PageRequest) -> tuple[int, int] | None:
     """How many steps a new organization has done, and of how many; None if it is no longer new, or
     has done all."""
-    created_at = visit.organization.get("createdAt")
-    if created_at is None or visit.formats.now_ms - ms_of(created_at) > _NEW_DAYS * _DAY_MS:
+    created_at = visit.organization.created_at
+    if visit.formats.now_ms - created_at > _NEW_DAYS * _DAY_MS:
         return None
     steps = steps_of(visit, await visit.ask_here(figures.STEPS))
     done = sum(step.state == "done" for step in steps)
@@ -165,7 +164,7 @@ def _money(visit: PageRequest, *, is_paid: bool) -> FirstStep:
     words = visit.words
     title = words("Top up")
     if is_paid:
-        balance = visit.formats.money(visit.organization["balance"])
+        balance = visit.formats.money(visit.organization.balance)
         return FirstStep("done", title, words("The balance is {sum}.", sum=balance))
     text = words("Real messages need a balance; test messages need none.")
     return FirstStep("", title, text, _at(visit, "billing", PageAccess.OWNER), words("Top up"))

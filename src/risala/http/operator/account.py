@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records.people import account
 from risala.http.web.access import PageAccess
 from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_
@@ -18,24 +19,16 @@ _PAGE: Final = "/operator/account"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("account/show.html", devices=await _devices(visit))
-
-
-async def _devices(visit: PageRequest) -> list[dict[str, Any]]:
-    assert visit.session is not None, "the route lets nobody else in"
-    found = (await visit.perform_own("account.devices"))["devices"]
-    return [
-        {**each, "label": device_name(each["agent"]), "current": each["id"] == visit.session.id}
-        for each in found
-    ]
+    found = await visit.ask_own(account.DEVICES)
+    return await visit.page("account/show.html", devices=found.devices, device_name=device_name)
 
 
 async def sign_out(visit: PageRequest) -> TrioResponse:
     assert visit.session is not None, "the route lets nobody else in"
     if session_id := visit.form.text("session_id"):
-        await visit.perform_own("account.sign_out", session_id=session_id)
+        await visit.ask_own(account.SIGN_OUT, session_id=session_id)
         return visit.go(_PAGE, SIGNED_OUT)
-    await visit.perform_own("account.sign_out", but=visit.session.id)
+    await visit.ask_own(account.SIGN_OUT, but=visit.session.id)
     return visit.go(_PAGE, ALL_SIGNED_OUT)
 
 

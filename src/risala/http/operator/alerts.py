@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 from urllib.parse import quote
 
+from risala.engine.model.records.upkeep.alert_views import AlertView
 from risala.http.web.page_request import PageRequest
 
 ATTENTION_MAX: Final = 2
@@ -21,28 +23,39 @@ _BAD: Final = frozenset(
 )
 
 
-def needed_first(alerts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class AlertNote:
+    """An alert in the reader's language."""
+
+    alert: AlertView
+    title: str
+    text: str
+    look: str
+    """``bad`` or ``warn``."""
+    leads_to: str | None
+    """The address of a page with more details; None: no such page."""
+
+
+def needed_first(alerts: Sequence[AlertView]) -> list[AlertView]:
     """Unacknowledged alerts first, else in the given order."""
-    return sorted(alerts, key=lambda each: each["isMuted"] or each["acknowledgedAt"] is not None)
+    return sorted(alerts, key=lambda each: each.is_muted or each.acknowledged_at is not None)
 
 
-def shown_alerts(visit: PageRequest, alerts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Alerts of ``alert.list`` with words, an address, and how they are drawn."""
+def shown_alerts(visit: PageRequest, alerts: Sequence[AlertView]) -> list[AlertNote]:
     language = visit.words.language.value
     return [
-        {
-            **each,
-            "title_text": each["title"][language],
-            "told_text": each["text"][language],
-            "note": "bad" if each["kind"] in _BAD else "warn",
-            "leads_to": _address(visit, each["kind"], each["subject"]),
-        }
+        AlertNote(
+            each,
+            each.title[language],
+            each.text[language],
+            "bad" if each.kind in _BAD else "warn",
+            _address(visit, each.kind, each.subject),
+        )
         for each in alerts
     ]
 
 
 def _address(visit: PageRequest, kind: str, subject: str | None) -> str | None:
-    """The page with more details; None: no such page."""
     if kind in _OF_CARRIER and subject:
         return visit.at(f"carriers/{quote(subject, safe='')}")
     if kind == "balance_low" and subject:

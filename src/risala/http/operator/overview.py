@@ -9,6 +9,7 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
+from risala.engine.model.records.upkeep import alert_views
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
@@ -45,13 +46,13 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
     found = await visit.perform("console.overview")
     for each in found["series"]:
         each["at_s"] = ms_of(each["at"]) // 1000
-    alerts = await visit.perform("alert.list", open=True)
-    attention = needed_first(alerts["alerts"])[:ATTENTION_MAX]
+    alerts = await visit.ask(alert_views.LIST, open=True)
+    attention = needed_first(alerts.alerts)[:ATTENTION_MAX]
     tiles = [tile(visit.formats, lane) for lane in (await visit.ask(state.LIST)).carriers]
     return {
         "found": found,
         "alerts": shown_alerts(visit, attention),
-        "more_alerts": max(0, alerts["open"] - len(attention)),
+        "more_alerts": max(0, alerts.open - len(attention)),
         "mutes": MUTES,
         "tiles": tiles,
         "nothing_leaves": not any(each.badge == "up" for each in tiles),
@@ -96,7 +97,7 @@ def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
 async def acknowledge(visit: PageRequest) -> TrioResponse:
     """Acknowledge an alert."""
     try:
-        await visit.perform("alert.acknowledge", alert_id=visit.arguments["alert_id"])
+        await visit.ask(alert_views.ACKNOWLEDGE, alert_id=visit.arguments["alert_id"])
     except Refusal as error:
         return await visit.again("overview/show.html", error, await _values(visit))
     return visit.go(PAGE, SEEN)
@@ -110,7 +111,7 @@ async def mute(visit: PageRequest) -> TrioResponse:
     if form.text("subject"):
         given["subject"] = form.text("subject")
     try:
-        await visit.perform("alert.mute", **given)
+        await visit.ask(alert_views.MUTE, **given)
     except Refusal as error:
         return await visit.again("overview/show.html", error, await _values(visit))
     return visit.go(PAGE, MUTED)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -14,6 +13,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.paying import bank_texts, payments
 from risala.engine.model.records.paying.payments import PaymentState, QueuedPayment, ShownPayment
+from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.record import shallow
 from risala.http.operator.bank import TextView, shown_text
 from risala.http.web.access import PageAccess
@@ -131,13 +131,13 @@ async def _one(visit: PageRequest) -> dict[str, Any]:
     if payment is None:
         raise NotFound("There is no such payment.")
     whose = payment.organization_id
-    organization = await visit.perform("org.show", organization_id=whose)
+    organization = await visit.ask(SHOW, organization_id=whose)
     twins = await _twins(visit, payment)
     return {
         "payment": _view(visit, payment),
         "amount": money(payment.amount),
         "organization": organization,
-        "after": int(Decimal(organization["balance"]).scaleb(2)) + payment.amount,
+        "after": organization.balance + payment.amount,
         "texts": await _texts(visit, payment),
         "may_poll": payment.state in (PaymentState.BEGUN, PaymentState.WAITING)
         and (not payment.by_operator or payment.asked_again_at is not None),

@@ -32,6 +32,7 @@ from risala.engine.model.errors import (
 )
 from risala.engine.model.people import Language, ReachableOrganization, WebSession
 from risala.engine.model.records.figures import WAITING
+from risala.engine.model.records.people import organizations
 from risala.engine.model.states import Mode
 from risala.http.common.assets import asset_response
 from risala.http.common.base import JsonApp, id_of_request
@@ -267,10 +268,9 @@ class WebApp(JsonApp):
         """
         assert visit.session is not None, "whoever did not sign in was sent away"
         visit = replace(visit, place=_organization_of(visit.session, organization_id))
-        organization = await visit.perform_here("org.show")
-        zone, currency = ZoneInfo(organization["timeZone"]), organization["currency"]
-        formats = replace(visit.formats, zone=zone, currency=currency)
-        return replace(visit, organization=organization, formats=formats)
+        own = await visit.ask_here(organizations.SHOW)
+        formats = replace(visit.formats, zone=ZoneInfo(own.time_zone), currency=own.currency)
+        return replace(visit, _organization=own, formats=formats)
 
     async def _enter_console(self, visit: PageRequest) -> PageRequest:
         """The visit of an operator, with the things that wait for a decision."""

@@ -21,6 +21,7 @@ from risala.engine.model.following import What
 from risala.engine.model.people import Browser, ReachableOrganization, SessionKind, User, WebSession
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.figures import Deciding
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode
 from risala.http.common.client_address import (
     NETWORK_PREFIX_V6,
@@ -108,8 +109,8 @@ class PageRequest:
     form: SentForm = field(default_factory=SentForm, repr=False)
     """The fields of a POST; for a GET those of its address."""
     place: ReachableOrganization | None = None
-    organization: Mapping[str, Any] = field(default_factory=dict)
-    """From ``org.show``; empty where the page is of no organization."""
+    _organization: Organization | None = None
+    """None: the page is of no organization."""
     waiting: Deciding | None = None
     """The things that wait for an operator; None for other readers."""
     mode: Mode = Mode.LIVE
@@ -136,6 +137,11 @@ class PageRequest:
     def organization_id(self) -> str:
         assert self.place is not None, "the route is of no organization"
         return self.place.organization_id
+
+    @property
+    def organization(self) -> Organization:
+        assert self._organization is not None, "the route is of no organization"
+        return self._organization
 
     @property
     def _place_id(self) -> str | None:
@@ -218,11 +224,11 @@ class PageRequest:
         """:meth:`ask` for a page with a form that edits the thing: with its version."""
         return await self.site.gateway.ask(ask, arguments, self.caller)
 
-    async def perform_own(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        """:meth:`perform` for the reader's own account."""
+    async def ask_own(self, ask: Ask[R], /, **arguments: object) -> R:
+        """:meth:`ask` for the reader's own account."""
         assert self.session is not None, "the route lets strangers in"
         caller = self.site.gateway.people.user_caller(self.session)
-        return await self.site.gateway.perform(operation, arguments, caller)
+        return (await self.site.gateway.ask(ask, arguments, caller)).value
 
     async def perform_here(self, operation: str, /, **arguments: object) -> dict[str, Any]:
         """:meth:`perform` with the ``organization_id`` that the page is of."""

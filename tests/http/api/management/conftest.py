@@ -13,9 +13,9 @@ from risala.config.model import CarrierSection, HttpSection, Settings, StorageSe
 from risala.config.outward import WebhooksSection
 from risala.drivers.testmode import FACTORY
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.audit import AuditLine
 from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
+from risala.engine.model.records.upkeep.trail import AuditLine
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import Seams
 from risala.http.api.app import create_api

@@ -15,6 +15,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.paying.ledger import ADJUST, LIST, LedgerEntry, LedgerPage
+from risala.engine.model.records.people.organizations import SHOW, Organization
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -94,13 +95,13 @@ def adjust(options: Options, organization: str | None, amount: str, reason: str)
     Example: risala adjust "My shop" -5.25 --reason "Topped up twice"
     """
 
-    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Json]:
+    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
         found = await organization_id(session, organization)
         entry = await session.ask(ADJUST, organization_id=found, amount=amount, reason=reason)
-        return entry, await session.perform("org.show", organization_id=found)
+        return entry, (await session.ask(SHOW, organization_id=found)).value
 
     entry, after = options.run(work)
-    if not output.show(options.json, {**entry.json, "currency": after["currency"]}):
-        by = output.money(entry.value.amount, after["currency"])
-        balance = output.money(entry.value.balance_after, after["currency"])
-        output.said(f"Adjusted {output.clean(after['name'])} by {by}: the balance is {balance}.")
+    if not output.show(options.json, {**entry.json, "currency": after.currency}):
+        by = output.money(entry.value.amount, after.currency)
+        balance = output.money(entry.value.balance_after, after.currency)
+        output.said(f"Adjusted {output.clean(after.name)} by {by}: the balance is {balance}.")

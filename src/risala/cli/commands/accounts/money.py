@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +19,8 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.paying.ledger import PRICE, TOP_UP, LedgerEntry, PriceList
+from risala.engine.model.records.people.organizations import SHOW, Organization
+from risala.engine.model.records.record import to_json
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -49,18 +52,18 @@ def topup(
       risala topup "My shop" 99.50 --reference BK-4711
     """
 
-    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Json]:
+    async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
         found = await organization_id(session, organization)
         entry = await session.ask(
             TOP_UP, organization_id=found, amount=amount, reference=reference, note=note
         )
-        return entry, await session.perform("org.show", organization_id=found)
+        return entry, (await session.ask(SHOW, organization_id=found)).value
 
     entry, after = options.run(work)
-    if not output.show(options.json, {**entry.json, "currency": after["currency"]}):
-        added = output.money(entry.value.amount, after["currency"])
-        balance = output.money(entry.value.balance_after, after["currency"])
-        output.said(f"Added {added} to {output.clean(after['name'])}: the balance is {balance}.")
+    if not output.show(options.json, {**entry.json, "currency": after.currency}):
+        added = output.money(entry.value.amount, after.currency)
+        balance = output.money(entry.value.balance_after, after.currency)
+        output.said(f"Added {added} to {output.clean(after.name)}: the balance is {balance}.")
 
 
 @click.group(invoke_without_command=True)
@@ -93,28 +96,33 @@ def price_show(options: Options, organization: str | None) -> None:
 
 
 def _show(options: Options, organization: str | None) -> None:
-    async def work(session: GatewaySession) -> tuple[Reply[PriceList], list[Json]]:
+    async def work(session: GatewaySession) -> tuple[Reply[PriceList], Sequence[Organization]]:
         general = await session.ask(PRICE)
         if organization is None:
             return general, await every_organization(session)
         wanted = await organization_id(session, organization)
-        return general, [await session.perform("org.show", organization_id=wanted)]
+        return general, [(await session.ask(SHOW, organization_id=wanted)).value]
 
     general, found = options.run(work)
     told = [
-        {key: each[key] for key in ("id", "name", "pricePerSegment", "currency")} for each in found
+        {key: to_json(each)[key] for key in ("id", "name", "pricePerSegment", "currency")}
+        for each in found
     ]
     if output.show(options.json, {**general.json, "organizations": told}):
         return
     cost = output.money(general.value.per_segment, general.value.currency)
     click.echo(f"A segment costs {cost} (pricing.per_segment in the settings).")
-    shown = [each for each in told if organization or each["pricePerSegment"]]
+    shown = [each for each in found if organization or each.price_per_segment is not None]
     if shown:
         click.echo()
         output.table(
             ("Organization", "Name", "Its price"),
             (
-                (each["id"], each["name"], money_of(each, "pricePerSegment") or "the general one")
+                (
+                    each.id,
+                    each.name,
+                    money_of(each.price_per_segment, each.currency) or "the general one",
+                )
                 for each in shown
             ),
             empty="",
@@ -133,8 +141,9 @@ def price_set(options: Options, organization: str | None, amount: str) -> None:
       risala price set "My shop" general
     """
     change = {"price_per_segment": None if amount == GENERAL else amount}
-    found = change_organization(options, organization, change)
-    if output.show(options.json, found):
+    changed = change_organization(options, organization, change)
+    if output.show(options.json, changed.json):
         return
-    now = money_of(found, "pricePerSegment") or "the general price"
-    output.said(f"A segment of {output.clean(found['name'])} costs {now}.")
+    found = changed.value
+    now = money_of(found.price_per_segment, found.currency) or "the general price"
+    output.said(f"A segment of {output.clean(found.name)} costs {now}.")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from risala.cli.commands.accounts.organizations import (
+    ask_organization,
     every_organization,
     money_of,
-    on_organization,
     optional_org,
     organization_id,
 )
@@ -17,6 +17,9 @@ from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.organizations import ListedOrganization, Organization
+from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION, ErasureProgress
 
 if TYPE_CHECKING:
@@ -52,12 +55,13 @@ def org_create(options: Options, name: str, price: str | None) -> None:
       risala org create "My shop" --price 0.45
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("org.create", name=name, price_per_segment=price)
+    async def work(session: GatewaySession) -> Reply[Organization]:
+        return await session.ask(organizations.CREATE, name=name, price_per_segment=price)
 
     made = options.run(work, creates=True)
-    if not output.show(options.json, made):
-        output.said(f"Created the organization {output.clean(made['name'])}: {made['id']}")
+    if not output.show(options.json, made.json):
+        new = made.value
+        output.said(f"Created the organization {output.clean(new.name)}: {new.id}")
 
 
 @org.command("list")
@@ -77,24 +81,23 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
       risala org list --search shop --status suspended
     """
 
-    async def work(session: GatewaySession) -> Json:
-        found = await every_organization(session, search=search, status=status)
-        return {"organizations": found}
+    async def work(session: GatewaySession) -> list[ListedOrganization]:
+        return await every_organization(session, search=search, status=status)
 
     found = options.run(work)
-    if output.show(options.json, found):
+    if output.show(options.json, {"organizations": [to_json(each) for each in found]}):
         return
     output.table(
         ("Id", "Name", "Status", "Balance", "Owner"),
         (
             (
-                each["id"],
-                each["name"],
-                each["status"],
-                money_of(each, "balance"),
-                ", ".join(each["owners"]) or None,
+                each.id,
+                each.name,
+                each.status,
+                money_of(each.balance, each.currency),
+                ", ".join(each.owners) or None,
             )
-            for each in found["organizations"]
+            for each in found
         ),
         empty=(
             "There are no organizations yet. Create one with `risala org create NAME`."
@@ -115,34 +118,36 @@ def org_show(options: Options, organization: str | None) -> None:
       risala org show
       risala org show "My shop" --json
     """
-    found = on_organization("org.show", options, organization)
-    if not output.show(options.json, found):
-        output.fields(_fields(found))
+    found = ask_organization(organizations.SHOW, options, organization)
+    if not output.show(options.json, found.json):
+        output.fields(_fields(found.value))
 
 
-def _fields(found: Json) -> Json:
-    rate = found["smsPerSecond"]
+def _fields(found: Organization) -> dict[str, object]:
+    rate, currency = found.sms_per_s, found.currency
     return {
-        "id": found["id"],
-        "name": found["name"],
-        "status": found["status"],
-        "balance": money_of(found, "balance"),
-        "price per segment": money_of(found, "pricePerSegment") or "as for everybody",
+        "id": found.id,
+        "name": found.name,
+        "status": found.status,
+        "balance": money_of(found.balance, currency),
+        "price per segment": money_of(found.price_per_segment, currency) or "as for everybody",
         "messages a second": "as for everybody" if rate is None else f"at most {rate:g}",
-        "smart encoding": found["smartEncoding"],
-        "lean answers": found["leanAnswers"],
-        "low balance": money_of(found, "lowBalance") or "as for everybody",
+        "smart encoding": found.smart_encoding,
+        "lean answers": found.lean_answers,
+        "low balance": money_of(found.low_balance, currency) or "as for everybody",
         "spend cap a day": _cap(found),
-        "spent today": money_of(found, "spentToday"),
-        "time zone": found["timeZone"],
-        "created": output.moment(found["createdAt"]),
+        "spent today": money_of(found.spent_today, currency),
+        "time zone": found.time_zone,
+        "created": output.at(found.created_at),
     }
 
 
-def _cap(found: Json) -> str:
+def _cap(found: Organization) -> str:
     """The effective cap; if operator and owner have each set one, both of them."""
-    holds = money_of(found, "spendCap")
-    owner, operator = money_of(found, "ownerSpendCap"), money_of(found, "operatorSpendCap")
+    holds, owner, operator = (
+        money_of(cap, found.currency)
+        for cap in (found.spend_cap, found.owner_spend_cap, found.operator_spend_cap)
+    )
     if holds is None:
         return "none"
     if owner is None or operator is None:
@@ -220,16 +225,17 @@ def org_set(
     if not changes:
         raise click.UsageError("Say what to change. `risala org set --help` lists the options.")
     found = change_organization(options, organization, changes)
-    if not output.show(options.json, found):
-        output.fields(_fields(found))
+    if not output.show(options.json, found.json):
+        output.fields(_fields(found.value))
 
 
-def change_organization(options: Options, given: str | None, changes: Json) -> Json:
+def change_organization(options: Options, given: str | None, changes: Json) -> Reply[Organization]:
     """Have an organization's settings changed; the organization as it is afterwards."""
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[Organization]:
         found = await organization_id(session, given)
-        return await session.perform_exactly("org.set", {"organization_id": found, **changes})
+        asked = {"organization_id": found, **changes}
+        return await session.ask_exactly(organizations.SET, asked)
 
     return options.run(work)
 
@@ -252,9 +258,9 @@ def org_suspend(options: Options, organization: str | None) -> None:
     \b
     Example: risala org suspend "My shop"
     """
-    found = on_organization("org.suspend", options, organization)
-    if not output.show(options.json, found):
-        output.said(f"{output.clean(found['name'])} is suspended.")
+    found = ask_organization(organizations.SUSPEND, options, organization)
+    if not output.show(options.json, found.json):
+        output.said(f"{output.clean(found.value.name)} is suspended.")
 
 
 @org.command("resume")
@@ -266,9 +272,9 @@ def org_resume(options: Options, organization: str | None) -> None:
     \b
     Example: risala org resume "My shop"
     """
-    found = on_organization("org.resume", options, organization)
-    if not output.show(options.json, found):
-        output.said(f"{output.clean(found['name'])} is active.")
+    found = ask_organization(organizations.RESUME, options, organization)
+    if not output.show(options.json, found.json):
+        output.said(f"{output.clean(found.value.name)} is active.")
 
 
 @org.command("delete")
@@ -296,19 +302,20 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
         if not output.show(options.json, erased.json):
             report_erased(erased.value)
         return
-    found = on_organization("org.deletion", options, organization)
-    if output.show(options.json, found):
+    found = ask_organization(organizations.DELETION, options, organization)
+    if output.show(options.json, found.json):
         return
+    ends = found.value
     output.fields(
         {
-            "name": found["name"],
-            "balance": money_of(found, "balance"),
-            "keys": found["keys"],
-            "members": found["members"],
-            "webhook endpoints": found["endpoints"],
-            "senders": found["senders"],
-            "messages not sent yet": found["pending"],
-            "messages sent": found["messages"],
+            "name": ends.name,
+            "balance": money_of(ends.balance, ends.currency),
+            "keys": ends.keys,
+            "members": ends.members,
+            "webhook endpoints": ends.endpoints,
+            "senders": ends.senders,
+            "messages not sent yet": ends.pending,
+            "messages sent": ends.messages,
         }
     )
     output.said("Add --name and its name to delete it. This cannot be undone.")

@@ -10,11 +10,13 @@ import click
 
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.people import organizations
 
 if TYPE_CHECKING:
     from risala.cli.reach.options import Options
     from risala.cli.reach.performer import GatewaySession
     from risala.engine.model.records.asks import Ask, Reply
+    from risala.engine.model.records.people.organizations import ListedOrganization
 
 R = TypeVar("R")
 PAGE_MAX: Final = 200
@@ -49,20 +51,10 @@ def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def on_organization(operation: str, options: Options, given: str | None) -> dict[str, Any]:
-    """Perform an operation that takes an organization and nothing else."""
-
-    async def work(session: GatewaySession) -> dict[str, Any]:
-        found = await organization_id(session, given)
-        return await session.perform(operation, organization_id=found)
-
-    return options.run(work)
-
-
 def ask_organization(
     ask: Ask[R], options: Options, given: str | None, /, **more: object
 ) -> Reply[R]:
-    """:func:`on_organization` with a typed answer."""
+    """Ask for an operation that takes an organization, and more."""
 
     async def work(session: GatewaySession) -> Reply[R]:
         found = await organization_id(session, given)
@@ -71,24 +63,22 @@ def ask_organization(
     return options.run(work)
 
 
-def money_of(organization: dict[str, Any], field: str) -> str | None:
-    """An amount of an organization with its currency; None if it has no value of its own."""
-    amount = organization[field]
-    return None if amount is None else output.money(amount, organization["currency"])
+def money_of(amount: int | None, currency: str) -> str | None:
+    """An amount with its currency; None if there is none."""
+    return None if amount is None else output.money(amount, currency)
 
 
 async def every_organization(
     session: GatewaySession, *, search: str | None = None, status: str | None = None
-) -> list[dict[str, Any]]:
+) -> list[ListedOrganization]:
     """All organizations that fit, the oldest first."""
-    found: list[dict[str, Any]] = []
+    found: list[ListedOrganization] = []
     before: str | None = None
     while True:
-        page = await session.perform(
-            "org.list", search=search, status=status, before=before, limit=PAGE_MAX
-        )
-        found += page["organizations"]
-        before = page["older"]
+        asked = {"search": search, "status": status, "before": before, "limit": PAGE_MAX}
+        page = (await session.ask(organizations.LIST, **asked)).value
+        found += page.organizations
+        before = page.older
         if before is None:
             return found[::-1]
 
@@ -104,10 +94,10 @@ async def organization_id(session: GatewaySession, given: str | None) -> str:
     """
     if given is not None and given.startswith("org_"):
         return given
-    found = await session.perform("org.find", name=given)
-    match found["count"], given:
-        case 1, _:
-            return str(found["organizationId"])
+    found = (await session.ask(organizations.FIND, name=given)).value
+    if found.organization_id is not None:
+        return found.organization_id
+    match found.count, given:
         case 0, None:
             raise CommandRefused(
                 "There are no organizations yet. Create one with `risala org create NAME`."

@@ -23,6 +23,7 @@ from risala.engine.model.records.paying.payments import (
     PaymentState,
     ShownPayment,
 )
+from risala.engine.model.records.people.organizations import SHOW, Organization
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -148,7 +149,7 @@ def payment_confirm(
       risala payment confirm pay_… --amount 95 --reference BK-4711
     """
 
-    async def work(session: GatewaySession) -> tuple[Reply[ShownPayment], Json]:
+    async def work(session: GatewaySession) -> tuple[Reply[ShownPayment], Organization]:
         found = await session.ask(
             payments.CONFIRM,
             payment_id=payment,
@@ -157,12 +158,12 @@ def payment_confirm(
             unchecked=unchecked or None,
         )
         whose = found.value.organization_id
-        return found, await session.perform("org.show", organization_id=whose)
+        return found, (await session.ask(SHOW, organization_id=whose)).value
 
     found, after = options.run(work)
     if not output.show(options.json, found.json):
         paid = output.money(found.value.paid or 0, found.value.currency)
-        balance, name = output.money(after["balance"], after["currency"]), after["name"]
+        balance, name = output.money(after.balance, after.currency), after.name
         output.said(f"Credited {paid} to {output.clean(name)}: the balance is {balance}.")
 
 

@@ -16,6 +16,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.records.verify.settings import (
@@ -308,7 +309,7 @@ def verify_config(
 
     async def work(session: GatewaySession) -> tuple[Reply[CodeConfiguration], str]:
         found = {"organization_id": await organization_id(session, organization)}
-        currency: str = (await session.perform_exactly("org.show", found))["currency"]
+        currency = (await session.ask(SHOW, **found)).value.currency
         shown = await session.ask_exactly(CONFIG, found)
         changes = _changes(shown.value.settings, given, reset=reset)
         if changes:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from risala.cli.commands.accounts.organizations import (
     ask_organization,
-    on_organization,
     optional_org,
     org_option,
     organization_id,
@@ -20,15 +19,15 @@ from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
-from risala.engine.model.records.upkeep import erasure_progress, exports
+from risala.engine.model.records.upkeep import erasure_progress, exports, retention
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
 from risala.engine.model.records.upkeep.exports import Export, ExportState
+from risala.engine.model.records.upkeep.retention import OrganizationRetention
 from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-Json = dict[str, Any]
 LOOK_S: Final = 0.3
 """Between two looks whether a file is written."""
 OPERATORS: Final = "operator"
@@ -60,7 +59,7 @@ def show_days(options: Options, organization: str | None) -> None:
     \b
     Example: risala kept show
     """
-    _tell(options, on_organization("kept.show", options, organization))
+    _tell(options, ask_organization(retention.SHOW, options, organization))
 
 
 @account_data.command("set")
@@ -88,13 +87,13 @@ def set_days(
     if not changes:
         raise click.UsageError("Say what to change. `risala kept set --help` lists the options.")
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[OrganizationRetention]:
         found = await organization_id(session, organization)
-        before = await session.perform("kept.show", organization_id=found)
-        days = {each["name"]: each["chosen"] for each in before["kept"]} | changes
+        before = await session.ask(retention.SHOW, organization_id=found)
+        days = {each.name: each.chosen for each in before.value.kept} | changes
         named = {f"{name}_days": value for name, value in days.items()}
-        given = {"organization_id": found, "version": before["version"], **named}
-        return await session.perform("kept.set", **given)
+        given = {"organization_id": found, "version": before.json.get("version"), **named}
+        return await session.ask(retention.SET, **given)
 
     _tell(options, options.run(work))
 
@@ -271,19 +270,19 @@ def _days(text: str) -> int | None:
     return int(text)
 
 
-def _tell(options: Options, found: Json) -> None:
-    if output.show(options.json, found):
+def _tell(options: Options, found: Reply[OrganizationRetention]) -> None:
+    if output.show(options.json, found.json):
         return
     output.table(
         ("What", "Kept", "Owner's choice", "May choose"),
         (
             (
-                _WHAT[each["name"]],
-                "for ever" if each["days"] is None else output.counted(each["days"], "day"),
-                "" if each["chosen"] is None else output.counted(each["chosen"], "day"),
-                ", ".join(map(str, each["offered"])),
+                _WHAT[each.name],
+                "for ever" if each.days is None else output.counted(each.days, "day"),
+                "" if each.chosen is None else output.counted(each.chosen, "day"),
+                ", ".join(map(str, each.offered)),
             )
-            for each in found["kept"]
+            for each in found.value.kept
         ),
         empty="",
     )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-Json = dict[str, Any]
 SECONDS_A_MINUTE = 60
 
 
@@ -43,38 +45,38 @@ def alerts(
     if context.invoked_subcommand is not None:
         return
 
-    async def work(session: GatewaySession) -> tuple[Json, bool]:
+    async def work(session: GatewaySession) -> tuple[Reply[AlertPage], bool]:
         wanted = {"open": None if shows_all else True, "kind": kind}
-        found = await session.perform("alert.list", **wanted, limit=limit, before=before)
+        found = await session.ask(alert_views.LIST, **wanted, limit=limit, before=before)
         return found, session.running
 
-    found, running = options.run(work)
-    if output.show(options.json, found):
+    reply, running = options.run(work)
+    if output.show(options.json, reply.json):
         return
+    found = reply.value
     output.table(
         ("Alert", "Since (UTC)", "Kind", "What", "Until", "Seen by"),
-        map(_row, found["alerts"]),
+        map(_row, found.alerts),
         empty="Nothing is wrong." if not shows_all else "There are no alerts.",
     )
-    for mute in found["mutes"]:
-        what = mute["kind"] + (f" of {mute['subject']}" if mute["subject"] else "")
-        until = output.moment(mute["until"])
-        output.warned(f"{mute['id']}: no notifications of {what} until {until}.")
-    if found["next"] is not None:
-        output.warned(f"There are older ones: --before {found['next']}.")
+    for mute in found.mutes:
+        what = mute.kind + (f" of {mute.subject}" if mute.subject else "")
+        output.warned(f"{mute.id}: no notifications of {what} until {output.at(mute.until)}.")
+    if found.next is not None:
+        output.warned(f"There are older ones: --before {found.next}.")
     if not running:
         output.warned("The service is not running, so it does not check for problems.")
 
 
-def _row(alert: Json) -> tuple[object, ...]:
-    muted = " (muted)" if alert["isMuted"] else ""
+def _row(alert: AlertView) -> tuple[object, ...]:
+    muted = " (muted)" if alert.is_muted else ""
     return (
-        alert["id"],
-        output.moment(alert["raisedAt"]),
-        f"{alert['kind']}{muted}",
-        alert["text"]["en"],
-        output.moment(alert["overAt"]),
-        alert["acknowledgedBy"],
+        alert.id,
+        output.at(alert.raised_at),
+        f"{alert.kind}{muted}",
+        alert.text["en"],
+        output.at(alert.over_at),
+        alert.acknowledged_by,
     )
 
 
@@ -88,12 +90,10 @@ def acknowledge(options: Options, alert: str) -> None:
     Example: risala alerts acknowledge 12
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("alert.acknowledge", alert_id=alert)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"{found['title']['en']}: {found['acknowledgedBy']} is working on it.")
+    found = options.run(lambda session: session.ask(alert_views.ACKNOWLEDGE, alert_id=alert))
+    if not output.show(options.json, found.json):
+        seen = found.value
+        output.said(f"{seen.title['en']}: {seen.acknowledged_by} is working on it.")
 
 
 @alerts.command("mute")
@@ -119,13 +119,11 @@ def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
     """
     minutes = max(1, -(-span_s // SECONDS_A_MINUTE))
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("alert.mute", kind=kind, subject=subject, minutes=minutes)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        until = output.moment(found["until"])
-        output.said(f"No notifications of {found['kind']} until {until} (UTC).")
+    asked = {"kind": kind, "subject": subject, "minutes": minutes}
+    found = options.run(lambda session: session.ask(alert_views.MUTE, **asked))
+    if not output.show(options.json, found.json):
+        until = output.at(found.value.until)
+        output.said(f"No notifications of {found.value.kind} until {until} (UTC).")
 
 
 @alerts.command("unmute")
@@ -138,9 +136,6 @@ def unmute(options: Options, mute: str) -> None:
     Example: risala alerts unmute 3
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("alert.unmute", mute_id=mute)
-
-    found = options.run(work)
-    if not output.show(options.json, found):
-        output.said(f"Operators are notified of {found['kind']} again.")
+    found = options.run(lambda session: session.ask(alert_views.UNMUTE, mute_id=mute))
+    if not output.show(options.json, found.json):
+        output.said(f"Operators are notified of {found.value.kind} again.")

@@ -16,17 +16,18 @@ from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.cli.show.when import past_option
+from risala.engine.model.audit import Values
+from risala.engine.model.records.asks import Reply
+from risala.engine.model.records.record import fields_of, to_json
+from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.trail import AuditLine, LinesPage
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-Json = dict[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 FACES: Final = ("cli", "control", "dashboard", "console", "api", "smpp", "system")
-COLUMNS: Final = (
-    *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
-    *("before", "after"),
-)
+COLUMNS: Final = tuple(each.json_name for each in fields_of(AuditLine))
 """Of a line, as the API calls them."""
 _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 
@@ -98,10 +99,10 @@ def audit_log(
         options.run(lambda session: _export(session, form, organization, filters))
         return
 
-    async def work(session: GatewaySession) -> Json:
+    async def work(session: GatewaySession) -> Reply[LinesPage]:
         wanted = await _organization(session, organization)
-        return await session.perform(
-            "audit.list",
+        return await session.ask(
+            trail.LIST,
             organization_id=wanted,
             limit=limit,
             before=before,
@@ -109,28 +110,29 @@ def audit_log(
             **filters,
         )
 
-    found = options.run(work)
-    if output.show(options.json, found):
+    reply = options.run(work)
+    if output.show(options.json, reply.json):
         return
+    found = reply.value
     output.table(
         ("Line", "At (UTC)", "Who", "By", "What", "Organization", "Of what", "Change"),
         (
             (
-                line["seq"],
-                output.moment(line["at"]),
-                line["who"],
-                line["face"],
-                line["operation"],
-                line["organizationId"],
-                line["subject"],
-                change(line["before"], line["after"]),
+                line.seq,
+                output.at(line.at),
+                line.who,
+                line.face,
+                line.action,
+                line.organization_id,
+                line.subject,
+                change(line.before, line.after),
             )
-            for line in found["lines"]
+            for line in found.lines
         ),
         empty="There are no lines." if before is None else "There are no older lines.",
     )
-    if found["older"] is not None:
-        output.warned(f"There are older ones: --before {found['older']}.")
+    if found.older is not None:
+        output.warned(f"There are older ones: --before {found.older}.")
 
 
 async def _organization(session: GatewaySession, given: str | None) -> str | None:
@@ -145,11 +147,12 @@ async def _export(
     lines: list[str] = [_csv(COLUMNS)] if form == "csv" else []
     before = export = None
     while True:
-        part = await session.perform("audit.export", before=before, export=export, **wanted)
-        for line in part["lines"]:
-            row = [_cell(line[name]) for name in COLUMNS] if form == "csv" else None
+        asked = {"before": before, "export": export, **wanted}
+        part = (await session.ask(trail.EXPORT, **asked)).value
+        for line in map(to_json, part.lines):
+            row = map(_cell, line.values()) if form == "csv" else None
             lines.append(f"{json.dumps(line, ensure_ascii=False)}\n" if row is None else _csv(row))
-        before, export = part["older"], part["export"]
+        before, export = part.older, part.export
         if not _write("".join(lines)) or before is None:
             return
         lines.clear()
@@ -182,7 +185,7 @@ def _cell(value: object) -> object:
     return f"'{text}" if text.lstrip().startswith(_BEGINS_A_FORMULA) else text
 
 
-def change(before: Json | None, after: Json | None) -> str:
+def change(before: Values | None, after: Values | None) -> str:
     """The differences in a few words: ``status: active → suspended``."""
     if before is not None and after is None:
         return "deleted"

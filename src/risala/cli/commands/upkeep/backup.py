@@ -11,9 +11,9 @@ import click
 
 from risala.cli.commands.upkeep import restored
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output, progress
+from risala.engine.model.records.upkeep.restored import END, LIST, RELEASE
 
 if TYPE_CHECKING:
     from risala.cli.reach.session import Service
@@ -102,7 +102,7 @@ async def _refuse_of_the_ill(service: Service) -> None:
     file would be no backup."""
     journal = (await service.gateway.perform("statistics", {})).get("journal", {})
     if journal.get("lost"):
-        raise CommandRefused(f"The database cannot be backed up: {journal['ailment']}")
+        raise CommandRefused(f"The database cannot be backed up: {journal.get('ailment')}")
 
 
 @click.command()
@@ -150,16 +150,16 @@ def restore(
 def _decide(options: Options, decision: str) -> None:
     """List, release or end the messages that a restore holds."""
 
-    async def work(session: GatewaySession) -> dict[str, Any]:
-        return await session.perform(f"restored.{decision}")
-
-    found = options.run(work)
-    if output.show(options.json, found):
-        return
-    count = output.counted(found["count"], "message")
     if decision == "list":
-        restored.tell_held(found["messages"])
-    elif decision == "release":
+        held = options.run(lambda session: session.ask(LIST))
+        if not output.show(options.json, held.json):
+            restored.tell_held(held.value.messages)
+        return
+    found = options.run(lambda session: session.ask(RELEASE if decision == "release" else END))
+    if output.show(options.json, found.json):
+        return
+    count = output.counted(found.value.count, "message")
+    if decision == "release":
         output.said(f"{count} released: each is sent when it is due.")
     else:
         output.said(f"{count} ended and refunded.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from risala.cli.show import output
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.upkeep.restored import HeldMessage
 
 if TYPE_CHECKING:
     from risala.engine.journal.upkeep.restore import RestoreReport
@@ -17,8 +20,6 @@ SHOWN_MAX: Final = 20
 
 def payload(report: RestoreReport) -> dict[str, Any]:
     """The report as JSON."""
-    from risala.engine.operations.account_data.restored import held_wire
-
     return {
         "ended": report.ended,
         "kept": report.kept,
@@ -26,7 +27,7 @@ def payload(report: RestoreReport) -> dict[str, Any]:
         "proved": report.proved,
         "canceled": report.canceled,
         "held": report.held,
-        "heldMessages": [held_wire(each) for each in report.held_first],
+        "heldMessages": [to_json(each) for each in report.held_first],
     }
 
 
@@ -43,7 +44,7 @@ def tell(report: RestoreReport) -> None:
         if count:
             click.echo(f"{output.counted(count, 'message')} {words}")
     if report.held:
-        tell_held(payload(report)["heldMessages"][:SHOWN_MAX])
+        tell_held(report.held_first[:SHOWN_MAX])
         output.warned(
             "Decide on the held messages: `risala restore --release` sends each when it is due, "
             "`risala restore --end` ends and refunds them, `risala restore --held` lists them "
@@ -51,11 +52,11 @@ def tell(report: RestoreReport) -> None:
         )
 
 
-def tell_held(messages: list[dict[str, Any]]) -> None:
+def tell_held(messages: Sequence[HeldMessage]) -> None:
     output.table(
         ("Held", "Organization", "To", "Is due"),
         (
-            (each["messageId"], each["organizationId"], each["to"], output.moment(each["sendAt"]))
+            (each.id, each.organization_id, each.recipient, output.at(each.send_at))
             for each in messages
         ),
         empty="No message is held since a restore.",

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep.retention import RULES, RUN
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-Json = dict[str, Any]
 _WHAT: Final = {
     "texts": "Texts of messages",
     "timelines": "Timelines of messages",
@@ -41,22 +41,19 @@ def retention_show(options: Options) -> None:
     Example: risala retention show
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await session.perform("retention.show")
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = options.run(lambda session: session.ask(RULES))
+    if output.show(options.json, found.json):
         return
     output.table(
         ("What", "Kept", "Oldest", ""),
         (
             (
-                _WHAT[rule["name"]],
-                "for ever" if rule["days"] is None else output.counted(rule["days"], "day"),
-                output.moment(rule["oldest"]),
-                "overdue: `risala retention run`" if rule["overdue"] else "",
+                _WHAT[rule.name],
+                "for ever" if rule.days is None else output.counted(rule.days, "day"),
+                output.at(rule.oldest),
+                "overdue: `risala retention run`" if rule.overdue else "",
             )
-            for rule in found["rules"]
+            for rule in found.value.rules
         ),
         empty="",
     )
@@ -71,22 +68,20 @@ def retention_run(options: Options) -> None:
     Example: risala retention run
     """
 
-    async def work(session: GatewaySession) -> Json:
-        return await forget(session.perform)
-
-    done = options.run(work)
-    if output.show(options.json, done):
+    gone = options.run(_forget)
+    if output.show(options.json, {"forgot": gone}):
         return
-    for name, rows in done["forgot"].items():
+    for name, rows in gone.items():
         output.said(f"{_WHAT[name]}: {rows} forgotten.")
 
 
-async def forget(perform: Callable[..., Awaitable[Json]]) -> Json:
+async def _forget(session: GatewaySession) -> Counter[str]:
     """Request one unit after the other; returns their results, by rule."""
     gone: Counter[str] = Counter()
-    following: Json | None = {}
-    while following is not None:
-        step = await perform("retention.run", **following)
-        gone[step["name"]] += step["rows"]
-        following = step["next"]
-    return {"forgot": dict(gone)}
+    given: dict[str, Any] = {}
+    while True:
+        step = (await session.ask(RUN, **given)).value
+        gone[step.name] += step.rows
+        if step.next is None:
+            return gone
+        given = shallow(step.next)

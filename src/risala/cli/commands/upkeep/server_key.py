@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import click
 
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-
-if TYPE_CHECKING:
-    from risala.cli.reach.performer import GatewaySession
+from risala.engine.model.records.upkeep.server_key import ROTATE
+from risala.engine.model.times import iso
 
 
 @click.command("rotate-key")
@@ -29,16 +26,13 @@ def rotate_key(options: Options, at_once: bool) -> None:
     Example: risala rotate-key
     """
 
-    async def work(session: GatewaySession) -> dict[str, Any]:
-        return await session.perform("server_key.rotate", at_once=at_once or None)
-
-    found = options.run(work)
-    if output.show(options.json, found):
+    found = options.run(lambda session: session.ask(ROTATE, at_once=at_once or None))
+    if output.show(options.json, found.json):
         return
-    output.said(f"There is a new server key, used from {found['since']} on.")
-    if found["oldUntil"] is None:
+    made = found.value
+    output.said(f"There is a new server key, used from {iso(made.since)} on.")
+    if made.old_until is None:
         output.warned("The old key is deleted. Codes that were on their way are denied.")
     else:
-        output.said(
-            f"The old key stays valid for earlier codes and sign-ins until {found['oldUntil']}."
-        )
+        until = iso(made.old_until)
+        output.said(f"The old key stays valid for earlier codes and sign-ins until {until}.")

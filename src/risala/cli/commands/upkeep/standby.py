@@ -99,9 +99,9 @@ def status(options: Options, directory: Path) -> None:
             {
                 "copy": "none yet" if position is None else f"up to piece {position.number}",
                 "shipped": "nothing" if shipped is None else f"up to piece {shipped.number}",
-                "copy is of": output.moment(told["copyOf"]),
-                "last sign of the primary": output.moment(told["shippedAt"]),
-                "lease": told["leaseHolder"],
+                "copy is of": None if position is None else output.at(position.at),
+                "last sign of the primary": None if shipped is None else output.at(shipped.at),
+                "lease": None if lease is None else lease.machine,
             }
         )
 
@@ -210,7 +210,7 @@ def _payload(taken: TakeoverReport) -> dict[str, Any]:
         "path": str(taken.restored.database),
         "setAside": None if taken.restored.set_aside is None else str(taken.restored.set_aside),
         "copyOf": iso(taken.position.at),
-        "sinceMs": max(0, taken.at - taken.position.at) if taken.position.at else None,
+        "sinceMs": _since_ms(taken),
         "behindMs": taken.behind_ms,
         "entriesBehind": taken.entries_behind,
         **restored.payload(taken.restored),
@@ -219,13 +219,16 @@ def _payload(taken: TakeoverReport) -> dict[str, Any]:
     }
 
 
+def _since_ms(taken: TakeoverReport) -> int | None:
+    return max(0, taken.at - taken.position.at) if taken.position.at else None
+
+
 def _tell(taken: TakeoverReport) -> None:
-    told = _payload(taken)
-    moment = f"{output.moment(told['copyOf'])} UTC by the primary's clock"
+    moment = f"{output.utc(taken.position.at)} by the primary's clock"
     output.said(
         f"This machine has the database as of {moment}. Start the service here with `risala serve`."
     )
-    since_ms = told["sinceMs"]
+    since_ms = _since_ms(taken)
     ago = "" if since_ms is None else f", {since_ms / 1000:.0f} s ago by the clock here"
     click.echo(f"Everything that the primary did after that moment is lost{ago}.")
     if taken.behind_ms:

@@ -9,25 +9,23 @@ from typing import Final
 from risala.engine.journal.store.named import Rows, columns_of
 from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
-from risala.engine.model.records.accounts import DELETED, OrganizationChange
+from risala.engine.model.records.accounts import DELETED
 from risala.engine.model.records.keys import ApiKey
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import shallow
 
 KEYS_MAX: Final = 200
 """Per organization: one for each of its programs, and some reserve. They are listed together, and a
 member, or a stolen session, could make any number of them."""
 
-ORGANIZATIONS: Final = Rows(
+ORGANIZATIONS: Final = Rows.of_record(
     Organization,
     {
         "status": "CASE WHEN deleted_at IS NULL THEN status ELSE 'deleted' END",
         "operator_spend_cap": "spend_cap",
         "spent_today": "NULL",
     },
-    smart_encoding=bool,
-    lean_answers=bool,
 )
 # Read for every request; manual changes go through the tables.
 _ORGANIZATION: Final = f"SELECT {ORGANIZATIONS.columns} FROM organizations WHERE id = ?"  # noqa: S608 -- a constant
@@ -83,32 +81,17 @@ def balance(conn: sqlite3.Connection, organization_id: str) -> int:
 
 
 def change_organization(
-    conn: sqlite3.Connection, organization_id: str, change: OrganizationChange
-) -> Organization:
-    """Change an organization's own settings.
+    conn: sqlite3.Connection, organization_id: str, changes: Mapping[str, object]
+) -> None:
+    """Change what can be set of an organization: fields by their names.
 
     Raises:
         NotFound: the id is unknown.
     """
-    old = organization(conn, organization_id)
-    smart = old.smart_encoding if change.smart_encoding is None else change.smart_encoding
-    lean = old.lean_answers if change.lean_answers is None else change.lean_answers
-    operator_cap, owner_cap = change.operator_spend_cap, change.owner_spend_cap
-    values = {
-        "name": old.name if change.name is None else change.name,
-        "price_per_segment": (
-            change.price_per_segment if change.sets_price else old.price_per_segment
-        ),
-        "smart_encoding": smart,
-        "sms_per_s": change.sms_per_s if change.sets_rate else old.sms_per_s,
-        "low_balance": change.low_balance if change.sets_low_balance else old.low_balance,
-        "spend_cap": operator_cap if change.sets_operator_spend_cap else old.operator_spend_cap,
-        "owner_spend_cap": owner_cap if change.sets_owner_spend_cap else old.owner_spend_cap,
-        "time_zone": change.time_zone or old.time_zone,
-        "lean_answers": lean,
-    }
+    organization(conn, organization_id)
+    columns = {"operator_spend_cap": "spend_cap"}
+    values = {columns.get(name, name): value for name, value in changes.items()}
     writable(conn, "organizations").update(organization_id, values)
-    return organization(conn, organization_id)
 
 
 def set_organization_status(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -56,22 +56,7 @@ def organization(conn: sqlite3.Connection, organization_id: str) -> Seen | None:
         found = accounts.organization(conn, organization_id)
     except NotFound:
         return None
-    return Seen(
-        found.id,
-        {
-            "name": found.name,
-            "status": found.status,
-            "balance": money(found.balance),
-            "pricePerSegment": _money(found.price_per_segment),
-            "smartEncoding": found.smart_encoding,
-            "leanAnswers": found.lean_answers,
-            "smsPerSecond": found.sms_per_s,
-            "lowBalance": _money(found.low_balance),
-            "operatorSpendCap": _money(found.operator_spend_cap),
-            "ownerSpendCap": _money(found.owner_spend_cap),
-            "timeZone": found.time_zone,
-        },
-    )
+    return Seen(found.id, audit_image(found))
 
 
 def override(conn: sqlite3.Connection, carrier: str) -> Seen | None:
@@ -213,7 +198,7 @@ def invitation(conn: sqlite3.Connection, invitation_id: str) -> Seen | None:
 
 def chosen_days(conn: sqlite3.Connection, organization_id: str) -> Seen:
     """The days that the owner chose."""
-    return Seen(organization_id, asdict(retention_days.of_organization(conn, organization_id)))
+    return Seen(organization_id, audit_image(retention_days.of_organization(conn, organization_id)))
 
 
 _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | None]]] = {

@@ -10,9 +10,9 @@ from risala.engine.journal.accounts.accounts import ORGANIZATIONS
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.state import CREATED
 from risala.engine.journal.store.sql import value_of
-from risala.engine.model.commands import Organization
 from risala.engine.model.records.accounts import DELETED, OrganizationFacts, OrganizationFilter
 from risala.engine.model.records.paging import CursorPage, Place, Steps
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.rules.days import day_of
 
 OWNERS_SHOWN_MAX: Final = 3

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from risala.engine.journal.pages.by_time import Walk, page_by_time
 from risala.engine.journal.upkeep.audit_log import LINES
-from risala.engine.model.audit import FAMILY_END, AuditLine, TrailFilter
+from risala.engine.model.audit import FAMILY_END, TrailFilter
 from risala.engine.model.records.paging import TIME_END, CursorPage, Place, Steps
+from risala.engine.model.records.upkeep.trail import AuditLine
 
 
 def _hit(wanted: TrailFilter) -> tuple[str, tuple[object, ...]]:

@@ -10,9 +10,7 @@ from risala.engine.journal.accounts import accounts, credentials, spending
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.commands import Organization
 from risala.engine.model.records.accounts import (
-    OrganizationChange,
     OrganizationFacts,
     OrganizationFilter,
     Proof,
@@ -20,6 +18,7 @@ from risala.engine.model.records.accounts import (
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.model.records.people.organizations import Organization
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +77,14 @@ class OrganizationRepository:
         )
 
     async def change(
-        self, organization_id: str, change: OrganizationChange, *, by: AuditEntry | None
+        self, organization_id: str, changes: Mapping[str, object], *, by: AuditEntry | None
     ) -> None:
-        """Change an organization's own settings.
+        """Change what can be set of an organization: fields by their names.
 
         Raises:
             NotFound: the id is unknown.
         """
-        given = (organization_id, change)
+        given = (organization_id, changes)
         await self._store.commit(lambda conn: accounts.change_organization(conn, *given), by)
 
 

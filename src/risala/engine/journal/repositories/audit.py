@@ -9,8 +9,9 @@ from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.pages import trail
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import audit_log
-from risala.engine.model.audit import AuditEntry, AuditLine, TrailFilter
+from risala.engine.model.audit import AuditEntry, TrailFilter
 from risala.engine.model.records.paging import CursorPage, Steps
+from risala.engine.model.records.upkeep.trail import AuditLine
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from functools import partial
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.audit import AuditEntry
+from risala.engine.model.records.people.organizations import OrganizationEnd
 from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 from risala.engine.model.records.upkeep.erasures import (
     Cancelable,
     Deleted,
-    DeletionFigures,
     Erased,
     Erasure,
     ErasureStep,
@@ -53,7 +53,7 @@ class ErasureRepository:
         """An organization's data about a number."""
         return number_figures.of(self._store.reader, organization_id, number)
 
-    def of_deletion(self, organization_id: str) -> DeletionFigures:
+    def of_deletion(self, organization_id: str) -> OrganizationEnd:
         """What is deleted with an organization."""
         return deletion.figures(self._store.reader, organization_id)
 

@@ -29,7 +29,6 @@ from risala.engine.model.records.upkeep.exports import ExportedPart
 from risala.engine.model.times import iso
 from risala.engine.model.wire import (
     message_wire,
-    organization_wire,
 )
 
 Json = dict[str, Any]
@@ -234,7 +233,7 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> Json:
     """The small data: the organization, its members, its settings. No secrets."""
     verify = verifications.settings(conn, organization_id)
     return {
-        "organization": organization_wire(accounts.organization(conn, organization_id)),
+        "organization": to_json(accounts.organization(conn, organization_id)),
         "members": [
             {"email": user.email, "name": user.name, "role": each.role.value}
             for each in members.of_organization(conn, organization_id)

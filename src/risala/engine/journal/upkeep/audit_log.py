@@ -8,8 +8,9 @@ from typing import Any, Final
 
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.tables import table, writable
-from risala.engine.model.audit import AuditEntry, AuditLine, Values, family_of
+from risala.engine.model.audit import AuditEntry, Values, family_of
 from risala.engine.model.errors import EditConflict
+from risala.engine.model.records.upkeep.trail import AuditLine
 
 TABLE: Final = "audit_log"
 _SEQ_MAX: Final = (1 << 63) - 1

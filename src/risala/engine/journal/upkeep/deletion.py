@@ -15,7 +15,8 @@ from risala.engine.journal.store.sql import value_of
 from risala.engine.journal.store.tables import writable
 from risala.engine.journal.upkeep import erasures
 from risala.engine.journal.webhooks import endpoints
-from risala.engine.model.records.upkeep.erasures import Deleted, DeletionFigures
+from risala.engine.model.records.people.organizations import OrganizationEnd
+from risala.engine.model.records.upkeep.erasures import Deleted
 
 COUNTED_MAX: Final = 10_000
 """The limit of counts before a deletion."""
@@ -26,11 +27,18 @@ _OWNED: Final = (
 """Tables with few rows for each organization, which are deleted with it."""
 
 
-def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
+def figures(conn: sqlite3.Connection, organization_id: str) -> OrganizationEnd:
+    """What ends with an organization.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
+
     def count(table: str, more: str = "") -> int:
         statement = f"SELECT count(*) FROM {table} WHERE organization_id = ?{more}"  # noqa: S608 -- constants
         return int(value_of(conn, statement, (organization_id,)))
 
+    of_it = accounts.organization(conn, organization_id)
     no = value_of(conn, "SELECT no FROM organizations WHERE id = ?", (organization_id,))
     pending = value_of(
         conn,
@@ -43,7 +51,11 @@ def figures(conn: sqlite3.Connection, organization_id: str) -> DeletionFigures:
         "SELECT coalesce(sum(n), 0) FROM hour_count WHERE organization = ? AND outcome = 0",
         (no,),
     )
-    return DeletionFigures(
+    return OrganizationEnd(
+        organization_id,
+        of_it.name,
+        of_it.balance,
+        of_it.currency,
         keys=count("api_keys"),
         members=count("members"),
         endpoints=count("webhook_endpoints", " AND deleted_at IS NULL"),

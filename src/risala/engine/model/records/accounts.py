@@ -39,26 +39,6 @@ class BalanceState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OrganizationChange:
-    """Changes to an organization's settings; missing fields stay."""
-
-    name: str | None = None
-    smart_encoding: bool | None = None
-    sets_price: bool = False
-    price_per_segment: int | None = None
-    sets_rate: bool = False
-    sms_per_s: float | None = None
-    sets_low_balance: bool = False
-    low_balance: int | None = None
-    sets_operator_spend_cap: bool = False
-    operator_spend_cap: int | None = None
-    sets_owner_spend_cap: bool = False
-    owner_spend_cap: int | None = None
-    time_zone: str | None = None
-    lean_answers: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Proof:
     """What a password is compared with."""
 

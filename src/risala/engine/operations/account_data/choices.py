@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.config.model import RetentionSection
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import FieldFault, Invalid
-from risala.engine.model.records.upkeep.retention import RetentionDays, holding, offered
+from risala.engine.model.records.upkeep import retention
+from risala.engine.model.records.upkeep.retention import (
+    OrganizationRetention,
+    RetentionDays,
+    RetentionOfKind,
+    holding,
+    offered,
+)
 from risala.engine.operations import owners
-from risala.engine.operations.arguments import Json, MaybeWhole, OfOrganization
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.arguments import MaybeWhole, OfOrganization
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OWNERS
 
 
@@ -25,45 +30,6 @@ class Choose(OfOrganization):
     version: MaybeWhole = None
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionOfKind:
-    """One kind of thing, and for how long it is kept."""
-
-    name: str
-    days: int
-    """That hold; 0: for ever."""
-    chosen: int | None
-    operators_days: int
-
-    @property
-    def offered(self) -> Sequence[int]:
-        return offered(self.operators_days)
-
-
-@dataclass(frozen=True, slots=True)
-class OrganizationRetention:
-    """All that an organization keeps."""
-
-    organization_id: str
-    kept: tuple[RetentionOfKind, ...]
-
-
-def _wire(found: OrganizationRetention) -> Json:
-    return {
-        "organizationId": found.organization_id,
-        "kept": [
-            {
-                "name": each.name,
-                "days": each.days or None,
-                "chosen": each.chosen,
-                "operatorDays": each.operators_days or None,
-                "offered": list(each.offered),
-            }
-            for each in found.kept
-        ],
-    }
-
-
 def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
     section = call.services.settings.retention
     days = call.services.repositories.retention.days_of(organization_id)
@@ -72,7 +38,13 @@ def _found(call: Call[Any], organization_id: str) -> OrganizationRetention:
 
 def _of_each_kind(days: RetentionDays, section: RetentionSection) -> tuple[RetentionOfKind, ...]:
     return tuple(
-        RetentionOfKind(name, holding(chosen, operators), chosen, operators)
+        RetentionOfKind(
+            name,
+            holding(chosen, operators) or None,
+            chosen,
+            operators or None,
+            offered(operators),
+        )
         for name, chosen, operators in (
             ("texts", days.texts, section.texts_days),
             ("events", days.events, section.events_days),
@@ -107,26 +79,12 @@ async def _set(call: Call[Choose]) -> OrganizationRetention:
     return _found(call, organization_id)
 
 
+_ONE: Final[dict[str, Any]] = {
+    "roles": OWNERS,
+    "owner": owners.named,
+    "edits": "organization_id",
+}
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="kept.show",
-        arguments=OfOrganization,
-        result=OrganizationRetention,
-        wire=_wire,
-        handler=_show,
-        edits="organization_id",
-        roles=OWNERS,
-        owner=owners.named,
-    ),
-    Operation(
-        name="kept.set",
-        arguments=Choose,
-        result=OrganizationRetention,
-        wire=_wire,
-        handler=_set,
-        edits="organization_id",
-        roles=OWNERS,
-        owner=owners.named,
-        changes=True,
-    ),
+    operation(retention.SHOW, OfOrganization, _show, **_ONE),
+    operation(retention.SET, Choose, _set, changes=RetentionDays, **_ONE),
 )

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.audit import AuditImage
-from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Invalid, NotFound
-from risala.engine.model.money import money
 from risala.engine.model.records.accounts import DELETED
+from risala.engine.model.records.people.organizations import DELETION, OrganizationEnd
 from risala.engine.model.records.upkeep.erasure_progress import (
     DELETE_ORGANIZATION,
     ErasureProgress,
 )
-from risala.engine.model.records.upkeep.erasures import DeletionFigures
 from risala.engine.operations import owners
 from risala.engine.operations.account_data.erasing import progress_of
-from risala.engine.operations.arguments import Json, OfOrganization, Text
+from risala.engine.operations.arguments import OfOrganization, Text
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OWNERS
 
@@ -28,34 +25,8 @@ class Delete(OfOrganization):
     name: Text
 
 
-@dataclass(frozen=True, slots=True)
-class WhatGoes:
-    """What is about to end with an organization."""
-
-    organization: Organization
-    figures: DeletionFigures
-
-
-def _wire(found: WhatGoes) -> Json:
-    figures = found.figures
-    return {
-        "organizationId": found.organization.id,
-        "name": found.organization.name,
-        "balance": money(found.organization.balance),
-        "currency": found.organization.currency,
-        "keys": figures.keys,
-        "members": figures.members,
-        "endpoints": figures.endpoints,
-        "senders": figures.senders,
-        "pending": figures.pending,
-        "messages": figures.messages,
-    }
-
-
-async def _preview(call: Call[OfOrganization]) -> WhatGoes:
-    organization_id, services = call.given.organization_id, call.services
-    organization = services.accounts.fresh_organization(organization_id)
-    return WhatGoes(organization, services.repositories.erasures.of_deletion(organization_id))
+async def _preview(call: Call[OfOrganization]) -> OrganizationEnd:
+    return call.services.repositories.erasures.of_deletion(call.given.organization_id)
 
 
 async def _delete(call: Call[Delete]) -> ErasureProgress:
@@ -98,15 +69,7 @@ def _plain(name: str) -> str:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="org.deletion",
-        arguments=OfOrganization,
-        result=WhatGoes,
-        wire=_wire,
-        handler=_preview,
-        roles=OWNERS,
-        owner=owners.named,
-    ),
+    operation(DELETION, OfOrganization, _preview, roles=OWNERS, owner=owners.named),
     operation(
         DELETE_ORGANIZATION,
         Delete,

@@ -3,48 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.records.messages import Change, Stamp
-from risala.engine.model.records.upkeep.restored import HeldMessage
-from risala.engine.model.times import iso
-from risala.engine.operations.arguments import Json, NoArguments
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.model.records.upkeep.restored import END, LIST, RELEASE, Decided, HeldMessages
+from risala.engine.operations.arguments import NoArguments
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 AT_ONCE: Final = 64
 """Messages in one unit of work: sends wait for no more than that."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeldMessages:
-    count: int
-    messages: tuple[HeldMessage, ...]
-    """The earliest of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    count: int
-    """Messages that were let go, or ended."""
-
-
-def _held_wire(found: HeldMessages) -> Json:
-    return {"count": found.count, "messages": [held_wire(each) for each in found.messages]}
-
-
-def held_wire(message: HeldMessage) -> Json:
-    return {
-        "messageId": message.id,
-        "organizationId": message.organization_id,
-        "to": message.recipient,
-        "sendAt": iso(message.send_at),
-    }
-
-
-def _decided_wire(found: Decided) -> Json:
-    return {"count": found.count}
 
 
 async def _list(call: Call[NoArguments]) -> HeldMessages:
@@ -75,30 +43,7 @@ async def _decide(
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="restored.list",
-        arguments=NoArguments,
-        result=HeldMessages,
-        wire=_held_wire,
-        handler=_list,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="restored.release",
-        arguments=NoArguments,
-        result=Decided,
-        wire=_decided_wire,
-        handler=_release,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="restored.end",
-        arguments=NoArguments,
-        result=Decided,
-        wire=_decided_wire,
-        handler=_end,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(LIST, NoArguments, _list, roles=OPERATORS),
+    operation(RELEASE, NoArguments, _release, roles=OPERATORS, changes=Decided),
+    operation(END, NoArguments, _end, roles=OPERATORS, changes=Decided),
 )

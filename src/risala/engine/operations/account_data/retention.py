@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.errors import Invalid
+from risala.engine.model.records.upkeep.retention import (
+    RULES,
+    RUN,
+    Forgotten,
+    NextUnit,
+    RetentionRules,
+)
 from risala.engine.operations.arguments import (
     Arguments,
-    Json,
     MaybeText,
     MaybeWhole,
     NoArguments,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.upkeep import retention
 
@@ -25,43 +29,6 @@ class Forget(Arguments):
 
     place: MaybeWhole = None
     after: MaybeText = None
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionRules:
-    """Each rule, the oldest row that is left, and whether it is behind."""
-
-    rules: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """Where to go on."""
-
-    place: int
-    after: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What one unit deleted, and where to go on; None: all is done."""
-
-    name: str
-    rows: int
-    next: Next | None
-
-
-def _rules_wire(found: RetentionRules) -> Json:
-    return {"rules": [dict(each) for each in found.rules]}
-
-
-def _forgotten_wire(done: Forgotten) -> Json:
-    following = done.next
-    return {
-        "name": done.name,
-        "rows": done.rows,
-        "next": following and {"place": following.place, "after": following.after},
-    }
 
 
 async def _show(call: Call[NoArguments]) -> RetentionRules:
@@ -83,28 +50,13 @@ async def _run(call: Call[Forget]) -> Forgotten:
     rule, walk = places[place]
     by = call.audit(subject=rule.name)
     done = await retention.step(kept, rule, walk, after, call.now_ms, by=by)
-    following: Next | None = Next(place, done.after or None)
+    following: NextUnit | None = NextUnit(place, done.after or None)
     if done.done:
-        following = Next(place + 1, None) if place + 1 < len(places) else None
+        following = NextUnit(place + 1, None) if place + 1 < len(places) else None
     return Forgotten(rule.name, done.rows, following)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="retention.show",
-        arguments=NoArguments,
-        result=RetentionRules,
-        wire=_rules_wire,
-        handler=_show,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="retention.run",
-        arguments=Forget,
-        result=Forgotten,
-        wire=_forgotten_wire,
-        handler=_run,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(RULES, NoArguments, _show, roles=OPERATORS),
+    operation(RUN, Forget, _run, roles=OPERATORS, changes=Forgotten),
 )

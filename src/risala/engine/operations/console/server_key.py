@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.errors import StorageFailed, StorageUnusable
-from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations.arguments import Arguments, Json, MaybeFlag
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.model.records.upkeep.server_key import ROTATE, RotatedServerKey
+from risala.engine.operations.arguments import Arguments, MaybeFlag
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 SUBJECT: Final = "server key"
@@ -19,18 +18,6 @@ class RotateServerKey(Arguments):
 
     at_once: MaybeFlag = None
     """The keys before it hold no longer: codes that are under way end."""
-
-
-@dataclass(frozen=True, slots=True)
-class RotatedServerKey:
-    since: int
-    """From when on things are made by it, UTC epoch milliseconds."""
-    old_until: int | None
-    """Until when the one before holds; None: no longer."""
-
-
-def _wire(rotated: RotatedServerKey) -> Json:
-    return {"since": iso(rotated.since), "oldUntil": maybe_iso(rotated.old_until)}
 
 
 async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
@@ -47,13 +34,5 @@ async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="server_key.rotate",
-        arguments=RotateServerKey,
-        result=RotatedServerKey,
-        wire=_wire,
-        handler=_rotate,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(ROTATE, RotateServerKey, _rotate, roles=OPERATORS, changes=RotatedServerKey),
 )

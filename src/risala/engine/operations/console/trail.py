@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.audit import AuditLine, TrailFilter
+from risala.engine.model.audit import TrailFilter
 from risala.engine.model.callers import CallerKind
 from risala.engine.model.records.paging import Place, Steps
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.trail import LinesPage, LinesPart
+from risala.engine.model.times import maybe_iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
-    Json,
     MaybeMoment,
     MaybeText,
     MaybeWhole,
@@ -24,7 +25,7 @@ from risala.engine.operations.arguments import (
 from risala.engine.operations.begun import line_of
 from risala.engine.operations.cursors import MaybeTimedPlace, written
 from risala.engine.operations.lists import MaybeCursor
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 LINES_MAX: Final = 500
@@ -67,54 +68,6 @@ class ExportLines(ListLines):
     export: MaybeCursor = None
 
 
-@dataclass(frozen=True, slots=True)
-class LinesPage:
-    """Lines of the audit trail, the newest first, and where the next pages begin."""
-
-    lines: tuple[AuditLine, ...]
-    newer: Place | None
-    older: Place | None
-    looked_to: int | None
-    """UTC epoch milliseconds: so far it was looked; None: as far as there are any."""
-
-
-@dataclass(frozen=True, slots=True)
-class LinesPart:
-    """A part of an export, and the number of its line in the trail."""
-
-    page: LinesPage
-    export: int
-
-
-def line_wire(line: AuditLine) -> Json:
-    """A line as JSON."""
-    return {
-        "seq": line.seq,
-        "at": iso(line.at),
-        "who": line.who,
-        "face": line.face,
-        "role": line.role,
-        "operation": line.action,
-        "organizationId": line.organization_id,
-        "subject": line.subject,
-        "before": line.before,
-        "after": line.after,
-    }
-
-
-def _page_wire(page: LinesPage) -> Json:
-    return {
-        "lines": [line_wire(line) for line in page.lines],
-        "newer": written(page.newer),
-        "older": written(page.older),
-        "lookedTo": maybe_iso(page.looked_to),
-    }
-
-
-def _part_wire(part: LinesPart) -> Json:
-    return {**_page_wire(part.page), "export": str(part.export)}
-
-
 def _wanted(given: ListLines) -> TrailFilter:
     return TrailFilter(
         organization_id=given.organization_id,
@@ -139,7 +92,7 @@ def _page(call: Call[Any], given: ListLines, limit: int) -> LinesPage:
     steps = Steps(limit, _numbered(given.before), _numbered(given.after))
     found = call.services.repositories.audit.page(_wanted(given), steps)
     looked_to = None if found.looked_to is None else found.looked_to.at
-    return LinesPage(found.found, found.newer, found.older, looked_to)
+    return LinesPage(found.found, written(found.newer), written(found.older), looked_to)
 
 
 async def _list(call: Call[ListLines]) -> LinesPage:
@@ -160,26 +113,10 @@ async def _export(call: Call[ExportLines]) -> LinesPart:
     }
     said = {name: value for name, value in told.items() if value is not None}
     line = await line_of(call, given.export, said, given.organization_id)
-    return LinesPart(_page(call, given, EXPORT_PART), line)
+    return LinesPart(**shallow(_page(call, given, EXPORT_PART)), export=str(line))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="audit.list",
-        arguments=ListLines,
-        result=LinesPage,
-        wire=_page_wire,
-        handler=_list,
-        roles=OPERATORS,
-        crosses=True,
-    ),
-    Operation(
-        name="audit.export",
-        arguments=ExportLines,
-        result=LinesPart,
-        wire=_part_wire,
-        handler=_export,
-        roles=OPERATORS,
-        reveals=True,
-    ),
+    operation(trail.LIST, ListLines, _list, roles=OPERATORS, crosses=True),
+    operation(trail.EXPORT, ExportLines, _export, roles=OPERATORS, reveals=True),
 )

@@ -32,7 +32,7 @@ from risala.engine.operations.arguments import (
     Text,
 )
 from risala.engine.operations.operation import Call, Operation, operation
-from risala.engine.operations.people.wire import (
+from risala.engine.operations.people.arguments import (
     MaybeLanguage,
 )
 from risala.engine.people.users import UserChange

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
@@ -11,11 +11,12 @@ from pydantic import PlainValidator
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.errors import NotFound
 from risala.engine.model.people import Language
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView, MuteView
+from risala.engine.model.times import iso
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeFlag,
     MaybeText,
     MaybeWhole,
@@ -25,7 +26,7 @@ from risala.engine.operations.arguments import (
     text,
     whole,
 )
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.people.alert_words import alert_words
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
 from risala.engine.rules.roles import OPERATORS
@@ -103,71 +104,29 @@ class OfMute(Arguments):
     mute_id: Text
 
 
-@dataclass(frozen=True, slots=True)
-class AlertPage:
-    """Alerts, and the mutes that hold now."""
-
-    alerts: tuple[Alert, ...]
-    next: str | None
-    """The ``before`` of the next page; None: this is the last one."""
-    open: int
-    """What is wrong now, whatever is listed."""
-    mutes: tuple[AlertMute, ...]
-    now_ms: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownAlert:
-    """One alert, and the mutes that hold now."""
-
-    alert: Alert
-    mutes: tuple[AlertMute, ...]
-    now_ms: int
+def _view(found: Alert, mutes: Sequence[AlertMute], now_ms: int) -> AlertView:
+    words = {language.value: alert_words(found, language) for language in Language}
+    return AlertView(
+        id=_id(ALERT, found.seq),
+        kind=found.kind.value,
+        subject=found.subject or None,
+        is_open=found.is_open,
+        title={language: each.title for language, each in words.items()},
+        text={language: each.text for language, each in words.items()},
+        facts=found.facts,
+        raised_at=found.raised_at,
+        over_at=found.over_at,
+        flaps=found.flaps,
+        told_at=found.told_at,
+        acknowledged_at=found.acknowledged_at,
+        acknowledged_by=found.acknowledged_by,
+        is_muted=any(each.covers(found.kind, found.subject, now_ms) for each in mutes),
+    )
 
 
-def alert_wire(found: Alert, mutes: tuple[AlertMute, ...], now_ms: int) -> Json:
-    """An alert with its words in each language."""
-    words = {language: alert_words(found, language) for language in Language}
-    return {
-        "id": _id(ALERT, found.seq),
-        "kind": found.kind.value,
-        "subject": found.subject or None,
-        "isOpen": found.is_open,
-        "title": {language.value: each.title for language, each in words.items()},
-        "text": {language.value: each.text for language, each in words.items()},
-        "facts": dict(found.facts),
-        "raisedAt": iso(found.raised_at),
-        "overAt": maybe_iso(found.over_at),
-        "flaps": found.flaps,
-        "toldAt": maybe_iso(found.told_at),
-        "acknowledgedAt": maybe_iso(found.acknowledged_at),
-        "acknowledgedBy": found.acknowledged_by,
-        "isMuted": any(each.covers(found.kind, found.subject, now_ms) for each in mutes),
-    }
-
-
-def _mute_wire(mute: AlertMute) -> Json:
-    return {
-        "id": _id(MUTE, mute.seq),
-        "kind": mute.kind.value,
-        "subject": mute.subject,
-        "until": iso(mute.until),
-        "by": mute.by,
-        "at": iso(mute.at),
-    }
-
-
-def _page_wire(page: AlertPage) -> Json:
-    return {
-        "alerts": [alert_wire(each, page.mutes, page.now_ms) for each in page.alerts],
-        "next": page.next,
-        "open": page.open,
-        "mutes": [_mute_wire(each) for each in page.mutes],
-    }
-
-
-def _shown_wire(shown: ShownAlert) -> Json:
-    return alert_wire(shown.alert, shown.mutes, shown.now_ms)
+def _mute_view(mute: AlertMute) -> MuteView:
+    kind = mute.kind.value
+    return MuteView(_id(MUTE, mute.seq), kind, mute.subject, mute.until, mute.by, mute.at)
 
 
 async def _list(call: Call[ListAlerts]) -> AlertPage:
@@ -176,69 +135,39 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
     kind = None if given.kind is None else given.kind.value
     before = None if given.before is None else _seq(ALERT, given.before)
     found = alerts.page(limit + 1, before=before, is_open=given.open, kind=kind)
-    shown = tuple(found[:limit])
-    following = _id(ALERT, shown[-1].seq) if len(found) > limit else None
-    mutes = tuple(alerts.mutes(call.now_ms))
-    return AlertPage(shown, following, alerts.open_count(), mutes, call.now_ms)
+    following = _id(ALERT, found[limit - 1].seq) if len(found) > limit else None
+    mutes = alerts.mutes(call.now_ms)
+    shown = tuple(_view(each, mutes, call.now_ms) for each in found[:limit])
+    return AlertPage(shown, following, alerts.open_count(), tuple(map(_mute_view, mutes)))
 
 
-async def _acknowledge(call: Call[OfAlert]) -> ShownAlert:
+async def _acknowledge(call: Call[OfAlert]) -> AlertView:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
     alerts, by = call.services.repositories.alerts, call.audit(AuditImage.ALERT, _id(ALERT, seq))
     found = await alerts.acknowledge(seq, call.caller.who, now_ms, by=by)
-    return ShownAlert(found, tuple(alerts.mutes(now_ms)), now_ms)
+    return _view(found, alerts.mutes(now_ms), now_ms)
 
 
-async def _mute(call: Call[MuteAlerts]) -> AlertMute:
+async def _mute(call: Call[MuteAlerts]) -> MuteView:
     given, now_ms = call.given, call.now_ms
     until = now_ms + given.minutes * MINUTE_MS
     said = {"kind": given.kind.value, "subject": given.subject, "until": iso(until)}
     by = call.audit(subject=given.kind.value, said=said, always=True)
-    return await call.services.repositories.alerts.mute(
+    muted = await call.services.repositories.alerts.mute(
         given.kind, given.subject, until, call.caller.who, now_ms, by=by
     )
+    return _mute_view(muted)
 
 
-async def _unmute(call: Call[OfMute]) -> AlertMute:
+async def _unmute(call: Call[OfMute]) -> MuteView:
     seq = _seq(MUTE, call.given.mute_id)
     by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
-    return await call.services.repositories.alerts.unmute(seq, by=by)
+    return _mute_view(await call.services.repositories.alerts.unmute(seq, by=by))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="alert.list",
-        arguments=ListAlerts,
-        result=AlertPage,
-        wire=_page_wire,
-        handler=_list,
-        roles=OPERATORS,
-    ),
-    Operation(
-        name="alert.acknowledge",
-        arguments=OfAlert,
-        result=ShownAlert,
-        wire=_shown_wire,
-        handler=_acknowledge,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="alert.mute",
-        arguments=MuteAlerts,
-        result=AlertMute,
-        wire=_mute_wire,
-        handler=_mute,
-        roles=OPERATORS,
-        changes=True,
-    ),
-    Operation(
-        name="alert.unmute",
-        arguments=OfMute,
-        result=AlertMute,
-        wire=_mute_wire,
-        handler=_unmute,
-        roles=OPERATORS,
-        changes=True,
-    ),
+    operation(alert_views.LIST, ListAlerts, _list, roles=OPERATORS),
+    operation(alert_views.ACKNOWLEDGE, OfAlert, _acknowledge, roles=OPERATORS, changes=AlertView),
+    operation(alert_views.MUTE, MuteAlerts, _mute, roles=OPERATORS, changes=MuteView),
+    operation(alert_views.UNMUTE, OfMute, _unmute, roles=OPERATORS, changes=MuteView),
 )

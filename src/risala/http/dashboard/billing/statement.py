@@ -3,7 +3,6 @@ receipts, and the low-balance alert."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
@@ -14,6 +13,8 @@ from risala.engine.model.errors import NotFound, Refusal
 from risala.engine.model.money import money
 from risala.engine.model.records.paying import ledger, payments
 from risala.engine.model.records.paying.payments import PaymentState
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.organizations import Organization
 from risala.http.dashboard.billing.entries import page_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -40,7 +41,7 @@ async def set_alert(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
         amount = form.amount("low_balance") or None
-        await visit.perform_here("org.set", low_balance=amount, **as_seen(form))
+        await visit.ask_here(organizations.SET, low_balance=amount, **as_seen(form))
     except Refusal as error:
         return await visit.again(PAGE, error, await values(visit, error), form=form)
     return visit.go(visit.at("billing"), ALERT_SAVED)
@@ -63,16 +64,19 @@ async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, 
     """The values of the page; with those of a refused alert."""
     found, shown = await page_of(visit)
     prices = await visit.ask(ledger.PRICE)
-    organization = visit.organization if error is None else await visit.perform_here("org.show")
+    here = {"organization_id": visit.organization_id}
+    organization, version = await visit.ask_to_edit(organizations.SHOW, **here)
+    own, alert = organization.price_per_segment, _alert(visit, organization)
     typed = None if error is None else visit.form
     return {
         **shown,
         "lasts": _lasts(visit, found.balance, found.spent_a_day),
-        "price": organization["pricePerSegment"] or prices.per_segment,
+        "price": prices.per_segment if own is None else own,
         "general_low": money(prices.low_balance),
         "organization": organization,
+        "low_balance": alert["low_balance"].value,
         **await _ways(visit),
-        **edit(error, typed, organization["version"], _alert(visit, organization)),
+        **edit(error, typed, version, alert),
     }
 
 
@@ -89,12 +93,14 @@ async def _ways(visit: PageRequest) -> dict[str, Any]:
     }
 
 
-def _alert(visit: PageRequest, organization: Mapping[str, Any]) -> dict[str, StoredField]:
+def _alert(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The alert's field, as it is stored."""
-    low = organization["lowBalance"]
+    low = organization.low_balance
     shown = None if low is None else visit.formats.money(low)
     label = visit.words("When the balance falls below")
-    return {"low_balance": StoredField(label, low or "", shown, is_amount=True)}
+    return {
+        "low_balance": StoredField(label, "" if low is None else money(low), shown, is_amount=True)
+    }
 
 
 def _lasts(visit: PageRequest, balance: int, a_day: int) -> Markup | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from decimal import Decimal
 from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.engine.model.money import money
 from risala.engine.model.records import messages, senders
 from risala.engine.model.records.messages import Estimate
 from risala.engine.model.records.paying.ledger import PRICE
@@ -70,8 +68,9 @@ def _moment(visit: PageRequest, typed: str) -> str:
 
 async def _values(visit: PageRequest) -> dict[str, object]:
     names = (await visit.ask_here(senders.LIST)).senders
-    own = visit.organization.get("pricePerSegment")
-    price = own or money((await visit.ask(PRICE)).per_segment)
+    price = visit.organization.price_per_segment
+    if price is None:
+        price = (await visit.ask(PRICE)).per_segment
     is_test = visit.mode is Mode.TEST
     approved = [each.name for each in names if each.status == "approved"]
     # The first approved name is the default of a form that was just opened.
@@ -80,8 +79,8 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "form": visit.form,
         "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
-        "is_too_little": not is_test and Decimal(visit.organization["balance"]) < Decimal(price),
-        "price_minor": None if is_test else int(Decimal(price) * 100),
+        "is_too_little": not is_test and visit.organization.balance < price,
+        "price_minor": None if is_test else price,
         "estimate": await _estimate(visit, visit.form.text("body")),
         "senders": [(name, name) for name in approved],
     }

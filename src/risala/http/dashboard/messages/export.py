@@ -81,7 +81,7 @@ async def _parts(
     visit: PageRequest, asked: Mapping[str, object], first: ExportPart
 ) -> AsyncGenerator[TablePart]:
     """The names of the columns, then part by part, the newest messages first."""
-    oldest_ms = ms_of(str(asked.get("since") or visit.organization["createdAt"]))
+    oldest_ms = ms_of(str(asked["since"])) if asked.get("since") else visit.organization.created_at
     newest_ms = visit.formats.now_ms
     head: Sequence[str] = COLUMNS
     part = first

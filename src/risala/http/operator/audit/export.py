@@ -11,6 +11,10 @@ from typing import Any, Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records.record import fields_of, to_json
+from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.trail import AuditLine, LinesPart
+from risala.engine.model.times import iso
 from risala.http.operator.audit.listing import asked_for, chips_of, query_of
 from risala.http.web.access import PageAccess
 from risala.http.web.files.downloads import TablePart
@@ -18,10 +22,7 @@ from risala.http.web.files.spreadsheet import FORMS, JSON_LINES, Cell, FileForm,
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 
-COLUMNS: Final = (
-    *("seq", "at", "who", "face", "role", "operation", "organizationId", "subject"),
-    *("before", "after"),
-)
+COLUMNS: Final = tuple(each.json_name for each in fields_of(AuditLine))
 """The names of the operation: a file is the same in every language."""
 JSON: Final = "jsonl"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{16,40}")
@@ -59,7 +60,7 @@ async def file(visit: PageRequest) -> TrioResponse:
     download_id = _id_of(visit) or secrets.token_urlsafe(16)
     visit.site.downloads.refuse(visit.user.id)
     asked = asked_for(visit, query_of(visit))
-    first = await visit.perform("audit.export", **asked)
+    first = await visit.ask(trail.EXPORT, **asked)
     wanted = visit.form.text("form")
     form: FileForm = JSON_LINES if wanted == JSON else FORMS.get(wanted, FORMS["comma"])
     ending = JSON if form is JSON_LINES else "csv"
@@ -68,36 +69,33 @@ async def file(visit: PageRequest) -> TrioResponse:
 
 
 async def _parts(
-    visit: PageRequest, asked: Mapping[str, object], first: Mapping[str, Any], form: FileForm
+    visit: PageRequest, asked: Mapping[str, object], first: LinesPart, form: FileForm
 ) -> AsyncGenerator[TablePart]:
     """Part by part, the newest lines first; of a table the names of its columns before them."""
     row = _json if form is JSON_LINES else _row
     head: Sequence[str] = () if form is JSON_LINES else COLUMNS
-    newest = first["lines"][0]["seq"] if first["lines"] else 1
-    part: Mapping[str, Any] | None = first
-    while part is not None:
-        lines: Sequence[Mapping[str, Any]] = part["lines"]
-        share = 1 - lines[-1]["seq"] / newest if lines and part["older"] is not None else 1.0
+    newest = first.lines[0].seq if first.lines else 1
+    part = first
+    while True:
+        lines, older = part.lines, part.older
+        share = 1 - lines[-1].seq / newest if lines and older is not None else 1.0
         yield TablePart([row(each) for each in lines], share, head)
         head = ()
         # A reader as fast as we are must not delay the messages of others.
         await trio.lowlevel.checkpoint()
-        more = {**asked, "before": part["older"], "export": part["export"]}
-        part = None if part["older"] is None else await visit.perform("audit.export", **more)
+        if older is None:
+            return
+        more = {**asked, "before": older, "export": part.export}
+        part = await visit.ask(trail.EXPORT, **more)
 
 
-def _row(line: Mapping[str, Any]) -> list[Cell]:
-    told = {
-        **line,
-        "at": OwnText(line["at"]),
-        "before": _packed(line["before"]),
-        "after": _packed(line["after"]),
-    }
-    return [told[name] for name in COLUMNS]
+def _row(line: AuditLine) -> list[Cell]:
+    packed = {"before": _packed(line.before), "after": _packed(line.after)}
+    return [*{**to_json(line), "at": OwnText(iso(line.at)), **packed}.values()]
 
 
-def _json(line: Mapping[str, Any]) -> list[Cell]:
-    return [json.dumps({name: line[name] for name in COLUMNS}, ensure_ascii=False)]
+def _json(line: AuditLine) -> list[Cell]:
+    return [json.dumps(to_json(line), ensure_ascii=False)]
 
 
 def _packed(values: Mapping[str, Any] | None) -> str | None:

@@ -10,6 +10,8 @@ from markupsafe import Markup, escape
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.upkeep import trail
+from risala.engine.model.records.upkeep.trail import AuditLine
 from risala.http.web.access import PageAccess
 from risala.http.web.formats import ms_of
 from risala.http.web.languages import NC_
@@ -53,19 +55,19 @@ async def show(visit: PageRequest) -> TrioResponse:
     query = query_of(visit)
     places = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
     try:
-        found = await visit.perform("audit.list", limit=ROWS, **asked_for(visit, query), **places)
+        found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **places)
     except Refusal:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("audit"))
     return await visit.page(
         "audit/list.html",
         found=found,
-        lines=[_view(visit, each) for each in found["lines"]],
+        lines=[_view(visit, each) for each in found.lines],
         query=query,
         faces=[(name, visit.words.among("face", word)) for name, word in FACES.items()],
         chips=chips_of(visit, query),
         export_at=visit.at("audit/export", **query),
         shown_max=_CHANGES_SHOWN,
-        pager=pager_of(visit.at("audit"), query, newer=found["newer"], older=found["older"]),
+        pager=pager_of(visit.at("audit"), query, newer=found.newer, older=found.older),
     )
 
 
@@ -104,15 +106,15 @@ def chips_of(visit: PageRequest, query: Mapping[str, str]) -> list[Chip]:
     return chips(labels, query, visit.at, "audit")
 
 
-def _view(visit: PageRequest, line: Mapping[str, Any]) -> dict[str, Any]:
+def _view(visit: PageRequest, line: AuditLine) -> dict[str, Any]:
     """A line as its reader sees it."""
-    face, role = line["face"], line["role"]
+    face, role = line.face, line.role
     return {
-        **line,
-        "face_told": visit.words.among("face", FACES[face]) if face in FACES else face,
-        "role_told": visit.words.among("role", ROLES[role]) if role in ROLES else role,
-        "thing_at": _thing_at(visit, line["subject"]),
-        "changes": _changes(visit, line["before"] or {}, line["after"] or {}),
+        "line": line,
+        "face": visit.words.among("face", FACES[face]) if face in FACES else face,
+        "role": visit.words.among("role", ROLES[role]) if role in ROLES else role,
+        "thing_at": _thing_at(visit, line.subject),
+        "changes": _changes(visit, line.before or {}, line.after or {}),
     }
 
 

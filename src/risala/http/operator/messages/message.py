@@ -11,6 +11,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records import messages, webhooks
 from risala.engine.model.records.messages import MessageStory
+from risala.engine.model.records.people.organizations import SHOW
 from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
 from risala.http.web.messages.one import came_by, pieces, story
@@ -65,7 +66,7 @@ async def _whole(visit: PageRequest) -> dict[str, object]:
     endpoints = (await visit.ask(webhooks.LIST, **whose)).endpoints
     return {
         **await _values(visit, found),
-        "organization": await visit.perform("org.show", **whose),
+        "organization": await visit.ask(SHOW, **whose),
         **await came_by(visit, message),
         "events": told.events,
         # Their paths may hold a customer's secrets.

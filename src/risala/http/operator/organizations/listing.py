@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Invalid, Refusal
+from risala.engine.model.records.people import organizations
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
@@ -32,18 +34,18 @@ async def show(visit: PageRequest) -> TrioResponse:
         if (text := visit.form.text(name))
     }
     try:
-        found = await visit.perform("org.list", limit=PAGE, **query)
+        found = await visit.ask(organizations.LIST, limit=PAGE, **query)
     except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("organizations"))
     filters = {name: text for name, text in query.items() if name in ("search", "status")}
-    newer, older = found["newer"], found["older"]
     return await visit.page(
         _LIST,
         query=filters,
         found=found,
-        organizations=[with_state(visit, each) for each in found["organizations"]],
-        states=[(each, visit.words.among("organization", STATES[each])) for each in STATES],
-        pager=pager_of(visit.at("organizations"), filters, newer=newer, older=older),
+        organizations=found.organizations,
+        states=states_of(visit),
+        badges=BADGES,
+        pager=pager_of(visit.at("organizations"), filters, newer=found.newer, older=found.older),
         form=visit.form,
     )
 
@@ -55,24 +57,19 @@ async def ask_create(visit: PageRequest) -> TrioResponse:
 async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
     try:
-        made = await visit.perform(
-            "org.create",
+        made = await visit.ask(
+            organizations.CREATE,
             name=form.text("name"),
             price_per_segment=form.amount("price_per_segment") or None,
         )
     except Refusal as error:
         return await visit.again("organizations/new.html", error, form=form)
-    return visit.go(visit.at(f"organizations/{made['id']}"), CREATED)
+    return visit.go(visit.at(f"organizations/{made.id}"), CREATED)
 
 
-def with_state(visit: PageRequest, organization: dict[str, Any]) -> dict[str, Any]:
-    """An organization with its state as readers see it."""
-    status = organization["status"]
-    return {
-        **organization,
-        "badge": BADGES[status],
-        "state": visit.words.among("organization", STATES[status]),
-    }
+def states_of(visit: PageRequest) -> dict[str, Markup]:
+    """The states as readers see them."""
+    return {each: visit.words.among("organization", STATES[each]) for each in STATES}
 
 
 _PAGE: Final = "/operator/organizations"

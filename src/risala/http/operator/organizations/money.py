@@ -87,13 +87,13 @@ async def adjust(visit: PageRequest) -> TrioResponse:
 
 
 async def statement(visit: PageRequest) -> TrioResponse:
-    organization = await organization_of(visit)
+    organization, _ = await organization_of(visit)
     asked: dict[str, Any] = {"limit": _ROWS}
     for name in ("before", "after"):
         if is_seq(text := visit.form.text(name)):
             asked[name] = int(text)
-    found = await visit.ask(ledger.LIST, organization_id=organization["id"], **asked)
-    page = f"organizations/{organization['id']}/statement"
+    found = await visit.ask(ledger.LIST, organization_id=organization.id, **asked)
+    page = f"organizations/{organization.id}/statement"
     return await visit.page(
         "organizations/statement.html",
         organization=organization,
@@ -122,14 +122,13 @@ async def _draw(visit: PageRequest, template: str, amount: int | None = None) ->
 
 async def _values(visit: PageRequest, amount: int | None = None) -> Mapping[str, Any]:
     """``checked``: the amount to confirm, with its sign; None: not typed yet."""
-    organization, form = await organization_of(visit), visit.form
+    (organization, _), form = await organization_of(visit), visit.form
     signed = -amount if amount is not None and form.text("way") == "take" else amount
-    balance = minor_units(organization["balance"])
     return {
         "organization": organization,
         "form": form,
         "checked": signed,
-        "after": None if signed is None else balance + signed,
+        "after": None if signed is None else organization.balance + signed,
     }
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
-from risala.engine.model.records import senders
+from risala.engine.model.money import money
+from risala.engine.model.records import keys, senders
+from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.paying import ledger
-from risala.engine.model.records.people import members
+from risala.engine.model.records.people import members, organizations
+from risala.engine.model.records.people.organizations import Organization, OrganizationStory
 from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
-from risala.http.operator.organizations.listing import with_state
+from risala.http.operator.organizations.listing import BADGES, states_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
@@ -28,25 +31,24 @@ ADDED: Final = N_("They are a member now.")
 ROWS: Final = 5
 """Rows of each short list; the newest, or the first."""
 _PAGE: Final = "organizations/show.html"
-Json = Mapping[str, Any]
 
 
-async def organization_of(visit: PageRequest) -> dict[str, Any]:
+async def organization_of(visit: PageRequest) -> Versioned[OrganizationStory]:
     """The organization of the address."""
     organization_id = visit.arguments["organization_id"]
-    return with_state(visit, await visit.perform("org.show", organization_id=organization_id))
+    return await visit.ask_to_edit(organizations.SHOW_ALL, organization_id=organization_id)
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit, await organization_of(visit)))
+    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
     """The organization's own price and limits; an empty field takes one away."""
     form, organization_id = visit.form, visit.arguments["organization_id"]
     try:
-        await visit.perform(
-            "org.set",
+        await visit.ask(
+            organizations.SET,
             organization_id=organization_id,
             price_per_segment=form.amount("price_per_segment") or None,
             sms_per_s=_rate(form.amount("sms_per_s")),
@@ -54,8 +56,7 @@ async def save(visit: PageRequest) -> TrioResponse:
             **as_seen(form),
         )
     except Refusal as error:
-        values = await _values(visit, await organization_of(visit), error)
-        return await visit.again(_PAGE, error, values)
+        return await visit.again(_PAGE, error, await _values(visit, error))
     return visit.go(visit.at(f"organizations/{organization_id}"), SAVED)
 
 
@@ -83,77 +84,73 @@ async def add_member(visit: PageRequest) -> TrioResponse:
             role=visit.form.text("role"),
         )
     except Refusal as error:
-        values = await _values(visit, await organization_of(visit))
+        values = await _values(visit)
         return await visit.again(_PAGE, error, {**values, "member_form": visit.form})
     return visit.go(visit.at(f"organizations/{organization_id}"), ADDED)
 
 
 async def ask_suspend(visit: PageRequest) -> TrioResponse:
-    organization = await organization_of(visit)
-    if organization["status"] != "active":
-        return visit.go(visit.at(f"organizations/{organization['id']}"))
-    ends = await visit.perform("org.deletion", organization_id=organization["id"])
+    organization, _ = await organization_of(visit)
+    if organization.status != "active":
+        return visit.go(visit.at(f"organizations/{organization.id}"))
+    ends = await visit.ask(organizations.DELETION, organization_id=organization.id)
     return await visit.page("organizations/suspend.html", organization=organization, ends=ends)
 
 
 async def suspend(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
-    await visit.perform("org.suspend", organization_id=organization_id)
+    await visit.ask(organizations.SUSPEND, organization_id=organization_id)
     return visit.go(visit.at(f"organizations/{organization_id}"), SUSPENDED)
 
 
 async def resume(visit: PageRequest) -> TrioResponse:
     organization_id = visit.arguments["organization_id"]
-    await visit.perform("org.resume", organization_id=organization_id)
+    await visit.ask(organizations.RESUME, organization_id=organization_id)
     return visit.go(visit.at(f"organizations/{organization_id}"), RESUMED)
 
 
-async def _values(
-    visit: PageRequest, organization: Json, error: Refusal | None = None
-) -> dict[str, Any]:
+async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, Any]:
     """The values of the page; with those of a refused form."""
-    whose = {"organization_id": organization["id"]}
+    organization, version = await organization_of(visit)
+    stored, whose = _stored(visit, organization), {"organization_id": organization.id}
     form = None if error is None else visit.form
     deletions: tuple[ErasureProgress, ...] = ()
-    if organization["status"] == "deleted":
+    if organization.status == "deleted":
         deletions = (await visit.ask(erasure_progress.LIST, **whose)).erasures
     whole = [each for each in deletions if each.number is None]
     return {
         "organization": organization,
-        "rate": _rate_text(organization["smsPerSecond"]),
+        "badges": BADGES,
+        "states": states_of(visit),
+        "stored": stored,
         "form": form,
         "member_form": None,
         "deletion": whole[0] if whole else None,
-        "holds": await visit.perform("org.deletion", **whose),
+        "holds": await visit.ask(organizations.DELETION, **whose),
         "entries": (await visit.ask(ledger.LIST, limit=ROWS, **whose)).entries,
         "members": (await visit.ask(members.LIST, **whose)).members,
-        "keys": (await visit.perform("key.list", **whose))["keys"],
+        "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
         "kinds": ENTRY_KINDS,
         "rows": ROWS,
-        **edit(error, form, organization["version"], _stored(visit, organization)),
+        **edit(error, form, version, stored),
     }
 
 
-def _stored(visit: PageRequest, organization: Json) -> dict[str, StoredField]:
+def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredField]:
     """The fields of the form, as they are stored."""
-    words, formats = visit.words, visit.formats
-    price, rate = organization["pricePerSegment"], organization["smsPerSecond"]
-    cap = organization["operatorSpendCap"]
+    words, rate = visit.words, _rate_text(organization.sms_per_s)
+
+    def sum_of(label: Markup, amount: int | None) -> StoredField:
+        if amount is None:
+            return StoredField(label, "", is_amount=True)
+        shown = visit.formats.money(amount, currency=organization.currency)
+        return StoredField(label, money(amount), shown, is_amount=True)
+
     return {
-        "price_per_segment": StoredField(
-            words("Price of a part"),
-            price or "",
-            None if price is None else formats.money(price, currency=organization["currency"]),
-            is_amount=True,
-        ),
-        "sms_per_s": StoredField(words("Messages a second"), _rate_text(rate), is_amount=True),
-        "spend_cap": StoredField(
-            words("Spend at most a day"),
-            cap or "",
-            None if cap is None else formats.money(cap, currency=organization["currency"]),
-            is_amount=True,
-        ),
+        "price_per_segment": sum_of(words("Price of a part"), organization.price_per_segment),
+        "sms_per_s": StoredField(words("Messages a second"), rate, is_amount=True),
+        "spend_cap": sum_of(words("Spend at most a day"), organization.operator_spend_cap),
     }
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.alert_views import AlertView
 from risala.http.operator.alerts import shown_alerts
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
@@ -51,30 +51,28 @@ async def show(visit: PageRequest) -> TrioResponse:
     if before := visit.form.text("before"):
         asked["before"] = before
     try:
-        found = await visit.perform("alert.list", **asked)
+        found = await visit.ask(alert_views.LIST, **asked)
     except Refusal:  # typed by hand into the address
         return visit.go(_PAGE)
     return await visit.page(
         "system/alerts.html",
-        alerts=[
-            {**each, "lasted_ms": _lasted_ms(each)} for each in shown_alerts(visit, found["alerts"])
-        ],
-        mutes=found["mutes"],
-        open_alerts=found["open"],
+        alerts=shown_alerts(visit, found.alerts),
+        lasted_ms=_lasted_ms,
+        mutes=found.mutes,
+        open_alerts=found.open,
         query=query,
         kinds=KINDS,
-        pager=pager_of(_PAGE, query, newer=None, older=found["next"]),
+        pager=pager_of(_PAGE, query, newer=None, older=found.next),
     )
 
 
-def _lasted_ms(alert: Mapping[str, Any]) -> int | None:
+def _lasted_ms(alert: AlertView) -> int | None:
     """How long the alert lasted; None: it still does."""
-    over = alert["overAt"]
-    return None if over is None else (ms_of(over) - ms_of(alert["raisedAt"])) // 1000 * 1000
+    return None if alert.over_at is None else (alert.over_at - alert.raised_at) // 1000 * 1000
 
 
 async def unmute(visit: PageRequest) -> TrioResponse:
-    await visit.perform("alert.unmute", mute_id=visit.form.text("mute_id"))
+    await visit.ask(alert_views.UNMUTE, mute_id=visit.form.text("mute_id"))
     return visit.go(_PAGE, UNMUTED)
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.retention import RULES as RETENTION_RULES
 from risala.http.operator.alerts import shown_alerts
 from risala.http.operator.system.settings import shown_settings
 from risala.http.web.access import PageAccess
@@ -33,9 +35,9 @@ _MIB: Final = 1 << 20
 async def show(visit: PageRequest) -> TrioResponse:
     found = await visit.perform("system.show")
     overview = await visit.perform("console.overview", count=1)
-    alerts = await visit.perform("alert.list", limit=ALERTS_SHOWN)
+    alerts = await visit.ask(alert_views.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(visit.site.settings)
-    retention = await visit.perform("retention.show")
+    retention = await visit.ask(RETENTION_RULES)
     return await visit.page(
         "system/show.html",
         found=found,
@@ -45,12 +47,12 @@ async def show(visit: PageRequest) -> TrioResponse:
         mails=overview["mails"],
         mailer=visit.site.settings.mail.mailer,
         has_mailer=visit.site.gateway.people.has_mailer,
-        alerts=shown_alerts(visit, alerts["alerts"]),
-        open_alerts=alerts["open"],
+        alerts=shown_alerts(visit, alerts.alerts),
+        open_alerts=alerts.open,
         rules=[
-            {**each, "told": visit.words(sentence)}
-            for each in retention["rules"]
-            if (sentence := RULES.get(each["name"])) is not None
+            (visit.words(sentence), each)
+            for each in retention.rules
+            if (sentence := RULES.get(each.name)) is not None
         ],
         changed=[each for each in settings if not each.is_usual],
         settings=settings,

@@ -7,6 +7,7 @@ from typing import Final
 
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.records.people.account import SET
 from risala.http.web.access import PageAccess
 from risala.http.web.app import LANGUAGE_COOKIE, THEME_COOKIE
 from risala.http.web.cookie_policy import safe_next
@@ -26,7 +27,7 @@ async def set_language(visit: PageRequest) -> TrioResponse:
         visit.door.set_cookie(reply, LANGUAGE_COOKIE, language.value, days=_YEAR_DAYS)
         if visit.session is not None and visit.user.language is not language:
             # Mails are in this language too.
-            await visit.perform_own("account.set", language=language.value)
+            await visit.ask_own(SET, language=language.value)
     return reply
 
 

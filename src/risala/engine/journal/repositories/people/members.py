@@ -12,11 +12,11 @@ from risala.engine.journal.people import mails, members, users, web_sessions
 from risala.engine.journal.repositories.store import Store
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
-from risala.engine.model.commands import Organization
 from risala.engine.model.errors import Conflict, NotFound
 from risala.engine.model.people import Language, Membership, User
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.people.members import Invitation
+from risala.engine.model.records.people.organizations import Organization
 
 OWNED_MAX: Final = 10
 """Organizations that one user may own: enough for an agency, too few to hide in."""

@@ -65,20 +65,6 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True)
-class DeletionFigures:
-    """What is deleted with an organization."""
-
-    keys: int
-    members: int
-    endpoints: int
-    senders: int
-    pending: int
-    """Messages that have not left; counted up to :data:`COUNTED_MAX`."""
-    messages: int
-    """Messages that it has sent, by the hourly counts."""
-
-
-@dataclass(frozen=True, slots=True)
 class Deleted:
     """What has to be notified of the deletion."""
 

@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import UNAUDITED, JsonName, Moment
 
 
 @dataclass(frozen=True, slots=True)
 class HeldMessage:
-    id: str
+    id: Annotated[str, JsonName("messageId")]
     organization_id: str
-    recipient: str
-    send_at: int
+    recipient: Annotated[str, JsonName("to")]
+    send_at: Moment
+
+
+@dataclass(frozen=True, slots=True)
+class HeldMessages:
+    count: int
+    messages: tuple[HeldMessage, ...]
+    """The earliest of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    count: Annotated[int, UNAUDITED]
+    """Messages that were let go, or ended."""
+
+
+LIST: Final = Ask("restored.list", HeldMessages)
+RELEASE: Final = Ask("restored.release", Decided)
+END: Final = Ask("restored.end", Decided)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Annotated, Final
+
+from risala.engine.model.records.asks import Ask
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
 
 DAYS_OFFERED: Final = (1, 7, 30, 90, 180, 365)
 """The days that owners can choose: few, because each number of days is a separate walk over the
@@ -16,14 +18,70 @@ events of all organizations."""
 class RetentionDays:
     """An owner's choice, in days; None: as the operator has set it."""
 
-    texts: int | None = None
-    events: int | None = None
-    inbound: int | None = None
+    texts: Annotated[int | None, AUDITED] = None
+    events: Annotated[int | None, AUDITED] = None
+    inbound: Annotated[int | None, AUDITED] = None
 
 
-def offered(operators_days: int) -> Sequence[int]:
+@dataclass(frozen=True, slots=True)
+class RetentionOfKind:
+    """One kind of thing, and for how long an organization keeps it."""
+
+    name: str
+    days: int | None
+    """That apply; None: for ever."""
+    chosen: int | None
+    operator_days: int | None
+    """None: for ever."""
+    offered: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OrganizationRetention:
+    """All that an organization keeps."""
+
+    organization_id: str
+    kept: tuple[RetentionOfKind, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRule:
+    """The operator's rule for one kind of thing."""
+
+    name: str
+    days: int | None
+    """None: for ever."""
+    oldest: Moment | None
+    """The oldest row that is left."""
+    overdue: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionRules:
+    rules: tuple[RetentionRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NextUnit:
+    """Where the next unit begins."""
+
+    place: int
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """The work of one unit, on request."""
+
+    name: Annotated[str, UNAUDITED]
+    rows: Annotated[int, UNAUDITED]
+    next: Annotated[NextUnit | None, UNAUDITED]
+    """None: all is done."""
+
+
+def offered(operators_days: int) -> tuple[int, ...]:
     """The days that an owner may choose: fewer than the operator's, which 0 makes endless."""
-    return [days for days in DAYS_OFFERED if not operators_days or days < operators_days]
+    return tuple(days for days in DAYS_OFFERED if not operators_days or days < operators_days)
 
 
 def holding(chosen: int | None, operators_days: int) -> int:
@@ -85,3 +143,9 @@ class RetentionWalk:
     """The name under which the file stores its place; empty: the caller keeps it."""
     organizations: tuple[str, ...] = ()
     """The owners of the rows; empty: all."""
+
+
+RULES: Final = Ask("retention.show", RetentionRules)
+RUN: Final = Ask("retention.run", Forgotten)
+SHOW: Final = Ask("kept.show", OrganizationRetention)
+SET: Final = Ask("kept.set", OrganizationRetention)

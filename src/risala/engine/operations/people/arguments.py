@@ -1,4 +1,4 @@
-"""People as JSON, and what their operations take."""
+"""Arguments of operations on people."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import Annotated, Final
 from pydantic import PlainValidator
 
 from risala.engine.model.callers import Role
-from risala.engine.model.people import EmailChange, Language
-from risala.engine.model.times import iso
-from risala.engine.operations.arguments import ArgumentKind, Json, fault, maybe, text
+from risala.engine.model.people import Language
+from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
 MEMBER_ROLES = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 
@@ -36,12 +35,3 @@ MemberRole = Annotated[Role, PlainValidator(_role), _ROLES]
 MaybeLanguage = Annotated[
     Language | None, PlainValidator(maybe(_language)), ArgumentKind("`fr`, `ar` or `en`")
 ]
-
-
-def change_wire(found: EmailChange) -> Json:
-    return {
-        "email": found.email,
-        "expiresAt": iso(found.expires_at),
-        "oldConfirmed": found.old_confirmed,
-        "newConfirmed": found.new_confirmed,
-    }
