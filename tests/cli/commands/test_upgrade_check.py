@@ -16,6 +16,7 @@ import pytest
 from patience import HANG_S
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.model.clock import SystemClock
+from risala.engine.model.records.upkeep.service import BackupNote
 
 FIXTURES = Path(__file__).parents[2] / "engine/journal/fixtures"
 HOUR_MS = 3_600_000
@@ -34,7 +35,7 @@ def put(data: Path, name: str) -> None:
 
 def back_up(data: Path, hours_ago: int) -> None:
     at = SystemClock().now_ms() - hours_ago * HOUR_MS
-    backup_note.write(data, backup_note.BackupNote(at, 1000))
+    backup_note.write(data, BackupNote(at, 1000))
 
 
 def checked(risala) -> tuple[int, dict[str, tuple[str, str]]]:

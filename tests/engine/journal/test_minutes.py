@@ -6,7 +6,7 @@ from risala.engine.journal import minutes
 from risala.engine.journal.minutes import Minutes
 from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.messages import Change
-from risala.engine.model.records.minutes import FailureShare, Flow
+from risala.engine.model.records.minutes import FailureShare, Flow, FlowAt
 from risala.engine.model.states import Status
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
@@ -48,18 +48,17 @@ def test_what_is_written_and_what_is_not_are_one(book, counted, written):
     if written == "half":
         counted.accepted(1, NOW * MS)
     more = 5 if written == "half" else 0
-    first, second = Flow(5 + more), Flow(1, 1, 1, 1, 1)
+    first = Flow(5 + more)
     assert counted.flow(NOW, NOW + 1) == first
     assert counted.flow(NOW, NOW + 2) == Flow(6 + more, 1, 1, 1, 1)
     assert counted.flow(NOW + 2, NOW + 9) == Flow()
     series = counted.series(NOW - 1, NOW + 2, 1)
-    assert [(each.minute, each.flow) for each in series] == [
-        (NOW - 1, Flow()),
-        (NOW, first),
-        (NOW + 1, second),
+    assert series == [
+        FlowAt((NOW - 1) * MS, 0, 0, 0, 0, 0),
+        FlowAt(NOW * MS, first.accepted, 0, 0, 0, 0),
+        FlowAt((NOW + 1) * MS, *[1] * 5),
     ]
-    (hour,) = counted.series(NOW, NOW + 60, 60)
-    assert (hour.minute, hour.flow) == (NOW, Flow(6 + more, 1, 1, 1, 1))
+    assert counted.series(NOW, NOW + 60, 60) == [FlowAt(NOW * MS, 6 + more, 1, 1, 1, 1)]
 
 
 def test_only_the_end_of_a_live_message_counts(book):
@@ -84,7 +83,7 @@ def test_why_messages_failed_is_told_by_cause_carrier_and_word(book):
     assert counts.failures(hour, 9) == [
         FailureShare("ABSENT", "mattel", "err:027", 3),
         FailureShare("ABSENT", "mattel", "err:011", 1),
-        FailureShare("VALIDITY_OVER", "", "", 1),
+        FailureShare("VALIDITY_OVER", None, None, 1),
     ]
     assert counts.failures(hour, 1) == [FailureShare("ABSENT", "mattel", "err:027", 3)]
     assert counts.failures(hour + 1, 9) == []
@@ -95,7 +94,7 @@ def test_a_carrier_that_gives_each_failure_a_word_of_its_own_fills_nothing(book)
     for number in range(minutes.WORDS_MAX + 10):
         counts.ended(change(Kind.FAILED, cause=Cause.REJECTED, raw=f"ticket {number}"))
     found = counts.failures(0, 99)
-    assert found[0] == FailureShare("REJECTED", "mattel", "", 10)
+    assert found[0] == FailureShare("REJECTED", "mattel", None, 10)
     assert len(found) == minutes.WORDS_MAX + 1
 
 

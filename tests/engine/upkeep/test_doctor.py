@@ -16,7 +16,6 @@ from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.upkeep import backup_note, database_facts
-from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.records.carriers.state import (
     Carrier,
@@ -24,6 +23,7 @@ from risala.engine.model.records.carriers.state import (
     FileValues,
     ServedNumbers,
 )
+from risala.engine.model.records.upkeep.service import BackupNote
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.upkeep.doctor import machine
 from risala.engine.upkeep.doctor.examine import examine

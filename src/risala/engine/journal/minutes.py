@@ -22,6 +22,7 @@ from risala.engine.model.records.minutes import (
     Flow,
     FlowAt,
 )
+from risala.engine.model.records.record import shallow
 from risala.engine.rules.router import TEST_CARRIER, TEST_ROUTE
 from risala.sms.cause import Cause
 
@@ -127,7 +128,9 @@ class Minutes:
         for (minute, outcome), count in self._counts.items():
             if minute // step in found:
                 found[minute // step][outcome] += count
-        return [FlowAt(at * step, _flow(counts)) for at, counts in found.items()]
+        return [
+            FlowAt(at * step * MINUTE_MS, **shallow(_flow(counts))) for at, counts in found.items()
+        ]
 
     def failures(self, since_hour: int, most: int) -> list[FailureShare]:
         """Why live messages did not arrive since then, the most frequent first."""
@@ -144,7 +147,10 @@ class Minutes:
                 cause, carrier, word = rest
                 found[cause, carrier, word] += count
         ranked = sorted(found.items(), key=lambda each: (-each[1], each[0]))
-        return [FailureShare(*key, count) for key, count in ranked[:most]]
+        return [
+            FailureShare(cause, carrier or None, word or None, count)
+            for (cause, carrier, word), count in ranked[:most]
+        ]
 
 
 def _flow(found: Counter[int]) -> Flow:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
 from risala.engine.model.records.carriers import state
+from risala.engine.model.records.minutes import Flow
 from risala.engine.model.records.upkeep import alert_views
+from risala.engine.model.records.upkeep.service import OVERVIEW, Machine
 from risala.http.operator.alerts import ATTENTION_MAX, needed_first, shown_alerts
 from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
 from risala.http.web.messages.sentences import cause_markup
@@ -43,9 +43,7 @@ async def live(visit: PageRequest) -> TrioResponse:
 
 
 async def _values(visit: PageRequest) -> dict[str, Any]:
-    found = await visit.perform("console.overview")
-    for each in found["series"]:
-        each["at_s"] = ms_of(each["at"]) // 1000
+    found = await visit.ask(OVERVIEW)
     alerts = await visit.ask(alert_views.LIST, open=True)
     attention = needed_first(alerts.alerts)[:ATTENTION_MAX]
     tiles = [tile(visit.formats, lane) for lane in (await visit.ask(state.LIST)).carriers]
@@ -61,36 +59,36 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
             (each.oldest_ms for each in tiles if each.oldest_ms is not None), default=None
         ),
         "waits_long_ms": WAITS_LONG_MS,
-        "share_now": _share(found["lastHour"]),
-        "share_before": _share(found["lastHourYesterday"]),
-        "behind_ms": _since(visit, found["webhooks"]["oldestAt"]),
+        "share_now": _share(found.last_hour),
+        "share_before": _share(found.last_hour_yesterday),
+        "behind_ms": _since(visit, found.webhooks.oldest),
         "failures": [
-            {**each, "told": cause_markup(visit.formats, each["cause"]) or each["text"]}
-            for each in found["failures"]
+            (cause_markup(visit.formats, each.cause) or each.text, each) for each in found.failures
         ],
-        "machine": _machine(found["machine"]),
+        "machine": _machine(found.machine),
     }
 
 
-def _share(flow: Mapping[str, int]) -> float | None:
+def _share(flow: Flow) -> float | None:
     """The delivered share of all finished messages."""
-    ended = flow["delivered"] + flow["undelivered"] + flow["failed"]
-    return flow["delivered"] / ended if ended else None
+    ended = flow.delivered + flow.undelivered + flow.failed
+    return flow.delivered / ended if ended else None
 
 
-def _since(visit: PageRequest, at: str | None) -> int | None:
-    return None if at is None else max(0, visit.formats.now_ms - ms_of(at))
+def _since(visit: PageRequest, at: int | None) -> int | None:
+    return None if at is None else max(0, visit.formats.now_ms - at)
 
 
-def _machine(machine: Mapping[str, Any]) -> dict[str, Any]:
-    total, free = machine["diskTotalBytes"], machine["diskFreeBytes"]
+def _machine(machine: Machine) -> dict[str, Any]:
+    total, free = machine.disk_total_bytes or 0, machine.disk_free_bytes or 0
+    database = machine.database_bytes or 0
     return {
         "used_gib": (total - free) / _GIB,
         "total_gib": total / _GIB,
         "used": round(1000 * (total - free) / total) if total else 0,
-        "database_gib": machine["databaseBytes"] / _GIB,
-        "database": round(1000 * machine["databaseBytes"] / total) if total else 0,
-        "backup_at": machine["backup"]["at"] if machine.get("backup") else None,
+        "database_gib": database / _GIB,
+        "database": round(1000 * database / total) if total else 0,
+        "backup_at": None if machine.backup is None else machine.backup.at,
     }
 
 

@@ -46,18 +46,19 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     query = {"status": state} if state in STATES else {}
     if search:
         query["q"] = search
-    asked = {"status": query.get("status", "waiting"), "search": search or None}
+    wanted = query.get("status", "waiting")
+    asked = {"status": wanted, "search": search or None}
     for name in ("before", "after"):
         if cursor := visit.form.text(name):
             asked[name] = cursor
     try:
         found = await visit.ask(senders.REQUESTS, **asked)
     except Refusal:  # an invalid cursor in the address
-        found = await visit.ask(senders.REQUESTS, status=asked["status"])
+        found = await visit.ask(senders.REQUESTS, status=wanted)
     return {
         "page": found,
         "senders": [(each, _doubts(visit, each)) for each in found.senders],
-        "state": asked["status"],
+        "state": wanted,
         "states": STATES,
         "query": query,
         "pager": pager_of(visit.at("senders"), query, newer=found.newer, older=found.older),

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.journal.upkeep.backup_note import BackupNote
+from risala.engine.model.records.upkeep.service import BackupNote
 from risala.plugins.contract import HealthState
 
 MINUTE_S = 60

@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.model.people import Browser, Language, SessionKind
+from risala.engine.model.records.upkeep.service import BackupNote
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.plugins.contract import HealthState
 

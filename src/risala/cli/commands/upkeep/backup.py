@@ -69,6 +69,7 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
     from risala.engine.journal.upkeep.backup import back_up
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.errors import StorageUnusable
+    from risala.engine.model.records.upkeep.service import BackupNote
 
     database, file = settings.storage.data_dir / DATABASE, file.absolute()
 
@@ -90,7 +91,7 @@ def _back_up(settings: Settings, file: Path, options: Options) -> BackupReport:
                 except StorageUnusable as error:
                     raise CommandRefused(str(error)) from error
         with suppress(OSError):  # the backup is there all the same
-            note = backup_note.BackupNote(begun_at, report.size_bytes)
+            note = BackupNote(begun_at, report.size_bytes)
             backup_note.write(settings.storage.data_dir, note)
         return report
 

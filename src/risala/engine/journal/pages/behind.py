@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from risala.engine.model.people_records.mails import MailsWaiting
+from risala.engine.model.records.upkeep.service import MailsWaiting
 from risala.engine.model.records.webhooks import BEHIND_COUNTED_MAX, Behind
 
 BEHIND_MS: Final = 60_000
@@ -20,7 +20,7 @@ def webhooks(conn: sqlite3.Connection, now_ms: int) -> Behind:
         " WHERE state = 'pending' AND created_at <= ? LIMIT ?)",
         (now_ms - BEHIND_MS, BEHIND_COUNTED_MAX),
     ).fetchone()
-    return Behind(count, oldest, endpoints)
+    return Behind(count, endpoints, oldest)
 
 
 def mails(conn: sqlite3.Connection) -> MailsWaiting:

@@ -9,19 +9,14 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from risala.engine.model.records.upkeep.service import BackupNote
+
 NAME: Final = "last-backup.json"
 _BYTES_MAX: Final = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class BackupNote:
-    at: int
-    """UTC epoch milliseconds, when the copy was begun: later data is not in it."""
-    size_bytes: int
 
 
 def write(data_dir: Path, note: BackupNote) -> None:

@@ -68,14 +68,3 @@ class MailQueueStatus:
     """Of the last week."""
     no_mailer: int
     """Of the last week, dropped because there is no mailer."""
-
-
-@dataclass(frozen=True, slots=True)
-class MailsWaiting:
-    """What is owed of mails."""
-
-    waiting: int
-    """Owed; counted up to a thousand."""
-    failing: int
-    """Those that the mailer refused at least once."""
-    oldest: int | None

@@ -188,7 +188,7 @@ class Change(NamedTuple):
 class Unserved:
     """Messages that wait because no enabled carrier serves their numbers."""
 
-    count: int
+    count: Annotated[int, JsonName("messages")]
     """Counted up to the requested limit."""
     prefixes: tuple[str, ...]
     """Prefixes of their numbers, long enough to show the network and whether it is mobile."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final
+
+from risala.engine.model.cause_sentences import cause_text
+from risala.engine.model.records.fields import JsonName, Moment
 
 MINUTE_MS: Final = 60_000
 HOUR_MINUTES: Final = 60
@@ -23,10 +26,14 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class FlowAt:
-    """The same for the period that begins with this minute since 1970-01-01."""
+    """The same for the period that begins at a time."""
 
-    minute: int
-    flow: Flow
+    at: Moment
+    accepted: int
+    delivered: int
+    undelivered: int
+    failed: int
+    canceled: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +42,13 @@ class FailureShare:
 
     cause: str
     """A value of :class:`risala.sms.cause.Cause`."""
-    carrier: str
-    """Empty: no carrier was asked."""
-    word: str
-    """The carrier's own code; empty: it gave none, or there are too many."""
+    text: str | None = field(init=False)
+    """The cause's sentence."""
+    carrier: str | None
+    """None: no carrier was asked."""
+    word: Annotated[str | None, JsonName("carrierCode")]
+    """The carrier's own code; None: it gave none, or there are too many."""
     messages: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", cause_text(self.cause))

@@ -296,12 +296,16 @@ BEHIND_COUNTED_MAX: Final = 1000
 class Behind:
     """Overdue deliveries."""
 
-    count: int
+    count: Annotated[int, JsonName("behind")]
     """Counted up to :data:`BEHIND_COUNTED_MAX`."""
-    oldest: int | None
-    """Since when the oldest is owed, UTC epoch milliseconds."""
-    of: int = 0
+    is_cut: bool = field(init=False)
+    endpoints: int
     """The number of endpoints among those counted."""
+    oldest: Annotated[Moment | None, JsonName("oldestAt")]
+    """Since when the oldest is owed."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_cut", self.count >= BEHIND_COUNTED_MAX)
 
 
 CREATE: Final = Ask("webhook.create", EndpointWithSecret)

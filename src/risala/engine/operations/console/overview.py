@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.commands import TIME_ZONE
-from risala.engine.model.people_records.mails import MailsWaiting
-from risala.engine.model.records.figures import Deciding
-from risala.engine.model.records.messages import Unserved
-from risala.engine.model.records.minutes import (
-    DAY_MINUTES,
-    HOUR_MINUTES,
-    MINUTE_MS,
-    FailureShare,
-    Flow,
-    FlowAt,
-)
-from risala.engine.model.records.webhooks import BEHIND_COUNTED_MAX, Behind
-from risala.engine.model.times import iso, maybe_iso
+from risala.engine.model.records.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
+from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
-    Json,
     MaybeWhole,
     fault,
     text,
 )
-from risala.engine.operations.console.system import Machine, machine, machine_wire
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.operations.console.system import machine
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.days import midnight
 from risala.engine.rules.roles import OPERATORS
 
@@ -59,67 +45,6 @@ class ShowService(Arguments):
     by: Annotated[int, PlainValidator(_by), ArgumentKind("`minute` or `hour`")] = 1
     count: MaybeWhole = None
     """How many minutes or hours, up to the present one."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServiceOverview:
-    """Figures of live messages; nothing in it has a number or a text."""
-
-    at: int
-    series: tuple[FlowAt, ...]
-    last_minute: Flow
-    last_hour: Flow
-    last_hour_yesterday: Flow
-    today: Flow
-    yesterday: Flow
-    """Up to the same moment."""
-    failures: tuple[FailureShare, ...]
-    unserved: Unserved
-    webhooks: Behind
-    mails: MailsWaiting
-    decide: Deciding
-    machine: Machine
-
-
-def _wire(found: ServiceOverview) -> Json:
-    return {
-        "at": iso(found.at),
-        "series": [
-            {"at": iso(each.minute * MINUTE_MS), **asdict(each.flow)} for each in found.series
-        ],
-        "lastMinute": asdict(found.last_minute),
-        "lastHour": asdict(found.last_hour),
-        "lastHourYesterday": asdict(found.last_hour_yesterday),
-        "today": asdict(found.today),
-        "yesterdayByNow": asdict(found.yesterday),
-        "failures": [
-            {
-                "cause": each.cause,
-                "text": cause_text(each.cause),
-                "carrier": each.carrier or None,
-                "carrierCode": each.word or None,
-                "messages": each.messages,
-            }
-            for each in found.failures
-        ],
-        "unserved": {
-            "messages": found.unserved.count,
-            "prefixes": list(found.unserved.prefixes),
-        },
-        "webhooks": {
-            "behind": found.webhooks.count,
-            "isCut": found.webhooks.count >= BEHIND_COUNTED_MAX,
-            "endpoints": found.webhooks.of,
-            "oldestAt": maybe_iso(found.webhooks.oldest),
-        },
-        "mails": {
-            "waiting": found.mails.waiting,
-            "failing": found.mails.failing,
-            "oldestAt": maybe_iso(found.mails.oldest),
-        },
-        "decide": asdict(found.decide),
-        "machine": machine_wire(found.machine),
-    }
 
 
 def _count(given: ShowService) -> int:
@@ -154,12 +79,5 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="console.overview",
-        arguments=ShowService,
-        result=ServiceOverview,
-        wire=_wire,
-        handler=_show,
-        roles=OPERATORS,
-    ),
+    operation(OVERVIEW, ShowService, _show, roles=OPERATORS),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,54 +13,23 @@ import trio
 from risala import __version__
 from risala.engine.journal.store.schema.migrations import known
 from risala.engine.journal.upkeep import backup_note
-from risala.engine.journal.upkeep.backup_note import BackupNote
 from risala.engine.journal.upkeep.database_facts import SQLITE_VERSION
-from risala.engine.model.times import iso, maybe_iso
-from risala.engine.operations.arguments import Json, NoArguments
-from risala.engine.operations.operation import Call, Operation
+from risala.engine.model.records.record import shallow
+from risala.engine.model.records.upkeep.service import (
+    SYSTEM,
+    ClockState,
+    FoundPlugin,
+    Machine,
+    SystemFacts,
+)
+from risala.engine.operations.arguments import NoArguments
+from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 from risala.engine.services import Services
 from risala.engine.upkeep.doctor.database import clock_finding
 from risala.engine.upkeep.doctor.findings import Grade
-from risala.plugins.manager import PluginInfo
 
 REQUESTS: Final = "requests.db"
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The disk, and what of ours is on it, in bytes; None: it cannot be told."""
-
-    disk_free: int | None
-    disk_total: int | None
-    database: int | None
-    wal: int | None
-    requests: int | None
-    backup: BackupNote | None
-    """The last that was made here."""
-
-
-@dataclass(frozen=True, slots=True)
-class SystemFacts:
-    version: str
-    python: str
-    sqlite: str
-    schema: str
-    """The newest migration of the tables."""
-    pid: int
-    started_at: int
-    uptime_s: int
-    now: int
-    settings_file: str | None
-    """None: the service runs on defaults, environment and flags."""
-    data_dir: str
-    machine: Machine
-    last_upkeep: int | None
-    """When everything that is too old was last looked through."""
-    clock_is_well: bool
-    clock: str
-    """A sentence on it."""
-    plugins: tuple[PluginInfo, ...]
 
 
 def machine(data_dir: Path) -> Machine:
@@ -85,49 +53,6 @@ def _size(path: Path) -> int | None:
         return None
 
 
-def machine_wire(found: Machine) -> Json:
-    """The disk as JSON; sizes in bytes."""
-    backup = found.backup
-    return {
-        "diskFreeBytes": found.disk_free,
-        "diskTotalBytes": found.disk_total,
-        "databaseBytes": found.database,
-        "walBytes": found.wal,
-        "requestLogBytes": found.requests,
-        "backup": None
-        if backup is None
-        else {"at": iso(backup.at), "sizeBytes": backup.size_bytes},
-    }
-
-
-def _wire(found: SystemFacts) -> Json:
-    return {
-        "version": found.version,
-        "python": found.python,
-        "sqlite": found.sqlite,
-        "schema": found.schema,
-        "pid": found.pid,
-        "startedAt": iso(found.started_at),
-        "uptimeS": found.uptime_s,
-        "now": iso(found.now),
-        "settingsFile": found.settings_file,
-        "dataDir": found.data_dir,
-        **machine_wire(found.machine),
-        "lastUpkeepAt": maybe_iso(found.last_upkeep),
-        "clock": {"ok": found.clock_is_well, "text": found.clock},
-        "plugins": [
-            {
-                "name": each.name,
-                "source": each.source,
-                "brings": list(each.names),
-                "disabled": each.disabled,
-                "fault": each.fault,
-            }
-            for each in found.plugins
-        ],
-    }
-
-
 def _facts(services: Services, now_ms: int) -> SystemFacts:
     birth, data_dir = services.birth, services.settings.storage.data_dir
     clock = clock_finding(services.repositories.alert_facts.newest_ms(), now_ms)
@@ -142,11 +67,13 @@ def _facts(services: Services, now_ms: int) -> SystemFacts:
         now=now_ms,
         settings_file=None if birth.settings_file is None else str(birth.settings_file.absolute()),
         data_dir=str(data_dir.absolute()),
-        machine=machine(data_dir),
-        last_upkeep=services.repositories.retention.passed_at(),
-        clock_is_well=clock.state is Grade.OK,
-        clock=clock.text,
-        plugins=tuple(birth.plugins),
+        **shallow(machine(data_dir)),
+        last_upkeep_at=services.repositories.retention.passed_at(),
+        clock=ClockState(clock.state is Grade.OK, clock.text),
+        plugins=tuple(
+            FoundPlugin(each.name, each.source, tuple(each.names), each.disabled, each.fault)
+            for each in birth.plugins
+        ),
     )
 
 
@@ -155,12 +82,5 @@ async def _show(call: Call[NoArguments]) -> SystemFacts:
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
-    Operation(
-        name="system.show",
-        arguments=NoArguments,
-        result=SystemFacts,
-        wire=_wire,
-        handler=_show,
-        roles=OPERATORS,
-    ),
+    operation(SYSTEM, NoArguments, _show, roles=OPERATORS),
 )

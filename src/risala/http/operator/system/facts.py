@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -10,10 +9,10 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.records.upkeep import alert_views
 from risala.engine.model.records.upkeep.retention import RULES as RETENTION_RULES
+from risala.engine.model.records.upkeep.service import OVERVIEW, SYSTEM, BackupNote, SystemFacts
 from risala.http.operator.alerts import shown_alerts
 from risala.http.operator.system.settings import shown_settings
 from risala.http.web.access import PageAccess
-from risala.http.web.formats import ms_of
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
@@ -33,8 +32,8 @@ _MIB: Final = 1 << 20
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    found = await visit.perform("system.show")
-    overview = await visit.perform("console.overview", count=1)
+    found = await visit.ask(SYSTEM)
+    overview = await visit.ask(OVERVIEW, count=1)
     alerts = await visit.ask(alert_views.LIST, limit=ALERTS_SHOWN)
     settings = shown_settings(visit.site.settings)
     retention = await visit.ask(RETENTION_RULES)
@@ -43,8 +42,8 @@ async def show(visit: PageRequest) -> TrioResponse:
         found=found,
         disk=_disk(found),
         size=lambda bytes_: _size(visit, bytes_),
-        backup_is_old=_is_old(visit, found["backup"]),
-        mails=overview["mails"],
+        backup_is_old=_is_old(visit, found.backup),
+        mails=overview.mails,
         mailer=visit.site.settings.mail.mailer,
         has_mailer=visit.site.gateway.people.has_mailer,
         alerts=shown_alerts(visit, alerts.alerts),
@@ -59,10 +58,10 @@ async def show(visit: PageRequest) -> TrioResponse:
     )
 
 
-def _disk(found: Mapping[str, Any]) -> dict[str, Any] | None:
+def _disk(found: SystemFacts) -> dict[str, Any] | None:
     """The used share of the disk; None: unknown."""
-    total, free = found["diskTotalBytes"], found["diskFreeBytes"]
-    if not total:
+    total, free = found.disk_total_bytes, found.disk_free_bytes
+    if not total or free is None:
         return None
     used = (total - free) / total
     return {"used": round(1000 * used), "free": free, "is_full": used > DISK_FULL}
@@ -76,8 +75,8 @@ def _size(visit: PageRequest, size: int | None) -> Markup:
     return visit.words("{n} MiB", n=visit.formats.num(size / _MIB, 1))
 
 
-def _is_old(visit: PageRequest, backup: Mapping[str, Any] | None) -> bool:
-    return backup is None or visit.formats.now_ms - ms_of(backup["at"]) > BACKUP_OLD_MS
+def _is_old(visit: PageRequest, backup: BackupNote | None) -> bool:
+    return backup is None or visit.formats.now_ms - backup.at > BACKUP_OLD_MS
 
 
 ROUTES: Final = (PageRoute(path="/operator/system", view=show, access=PageAccess.OPERATOR),)

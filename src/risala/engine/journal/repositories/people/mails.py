@@ -11,9 +11,9 @@ from risala.engine.journal.repositories.store import Store
 from risala.engine.model.people_records.mails import (
     MailOutcome,
     MailQueueStatus,
-    MailsWaiting,
     OwedMail,
 )
+from risala.engine.model.records.upkeep.service import MailsWaiting
 
 
 @dataclass(frozen=True, slots=True)
