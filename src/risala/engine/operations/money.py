@@ -14,6 +14,7 @@ from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.accounts import StatementFilter
 from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.paying.ledger import LedgerEntry, LedgerPage, PriceList
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     Amount,
@@ -175,7 +176,7 @@ async def _price(call: Call[NoArguments]) -> PriceList:
 _ENTERED: Final[dict[str, Any]] = {
     "roles": OPERATORS,
     "owner": owners.named,
-    "changes": LedgerEntry,
+    "changes": Organization,
 }
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     operation(ledger.TOP_UP, TakePayment, _topup, tops_up=True, **_ENTERED),

@@ -10,6 +10,8 @@ from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
 from risala.engine.model.records import inbound, message_lists, senders
 from risala.engine.model.records.paying import ledger
+from risala.engine.model.records.people import organizations
+from risala.engine.model.records.record import to_json
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import message_wire, verification_wire
@@ -48,8 +50,7 @@ def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
 
 class _Lists:
     def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
-        performer = KeyPerformer(gateway, "There is no such organization.")
-        self._perform, self._ask = performer.perform, performer.ask
+        self._ask = KeyPerformer(gateway, "There is no such organization.").ask
         self._is_lean = gateway.is_lean
         self._door = door
 
@@ -114,17 +115,17 @@ class _Lists:
 
     async def balance(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._asked(request, EmptyBody)
-        found = await self._perform(principal, "org.show", **_mine(principal))
-        told = {"organizationId": found["id"], "balance": found["balance"]}
-        told |= {"currency": found["currency"]}
+        found = await self._ask(principal, organizations.SHOW, **_mine(principal))
+        names, whole = (
+            ("balance", "currency", "lowBalance", "spentToday", "spendCap"),
+            to_json(found),
+        )
+        told = {"organizationId": found.id, **{name: whole[name] for name in names}}
         if principal.mode is Mode.TEST:  # nothing of the money is a test key's business
             told |= {"balance": money(0), "lowBalance": None}
             told |= {"spentToday": money(0), "spendCap": None}
-            return PlainAnswer(json_bytes(told))
-        prices = await self._ask(principal, ledger.PRICE)
-        own = found["lowBalance"]
-        told |= {"lowBalance": money(prices.low_balance) if own is None else own}
-        told |= {"spentToday": found["spentToday"], "spendCap": found["spendCap"]}
+        elif found.low_balance is None:
+            told["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
         return PlainAnswer(json_bytes(told))
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:

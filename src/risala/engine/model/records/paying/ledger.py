@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Final
+from typing import Final
 
 from risala.engine.model.ids import derived_id
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment, Money
+from risala.engine.model.records.fields import Moment, Money
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
     """One movement of a balance."""
 
-    id: Annotated[str, UNAUDITED] = field(init=False)
-    seq: Annotated[int, UNAUDITED]
-    organization_id: Annotated[str, UNAUDITED]
-    kind: Annotated[str, UNAUDITED]
-    amount: Annotated[Money, AUDITED]
-    balance_after: Annotated[Money, UNAUDITED]
-    reference: Annotated[str, AUDITED]
+    id: str = field(init=False)
+    seq: int
+    organization_id: str
+    kind: str
+    amount: Money
+    balance_after: Money
+    reference: str
     """For a charge the first message's id, for a refund the message's; for a top-up the payment's
     reference."""
-    messages: Annotated[int | None, UNAUDITED]
+    messages: int | None
     """How many messages a charge pays for; ``reference`` is the first of them. None: no charge."""
-    note: Annotated[str | None, AUDITED]
+    note: str | None
     """The purpose of a top-up; the reason for an adjustment."""
-    at: Annotated[Moment, UNAUDITED]
+    at: Moment
 
     def __post_init__(self) -> None:
         made = derived_id("led", self.at, self.organization_id, self.seq, self.reference)
