@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from risala.config.kinds import Name, NationalPrefix, Prefix, Section
 from risala.sms.address import Network
+from risala.sms.limits import VALIDITY_S
 
 
 class OnUncertain(Section):
@@ -35,7 +36,7 @@ class RetrySection(Section):
 class DeliverySection(Section):
     """How long and how stubbornly a message is tried."""
 
-    validity_s: Annotated[int, Field(ge=60, le=259200)] = 172800
+    validity_s: Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1])] = 172800
     """Life of a message whose sender does not say ``validitySeconds``; then it has failed."""
     retry: RetrySection = RetrySection()
     """Waits between attempts."""

@@ -39,17 +39,11 @@ from risala.smpp_server.statuses import (
 )
 from risala.sms.address import normalise_number, sender_fault
 from risala.sms.alphabet import ESCAPE_CHARACTER, decode_ucs2, fits_gsm7
+from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.segment import halves
 
 Submit = SubmitSm | DataSm
-
-TEXT_MAX: Final = 1600
-"""Characters of a message, as for the API (contract §3)."""
-VALIDITY_MAX_S: Final = 259_200
-"""The longest validity of a message; a longer one is shortened to this."""
-KEY_CHARACTERS: Final = (8, 128)
-"""Characters of an idempotency key, as for the API."""
 
 IDEMPOTENCY_KEY: Final = 0x1401
 """Tag of our own optional parameter (§5.3.2 leaves 0x1400 to 0x3FFF to vendors): the API's
@@ -173,7 +167,7 @@ def _times(request: SubmitSm, now_ms: int) -> tuple[int | None, int | None]:
     left_ms = parse_time(request.validity_period, now_ms) - (send_at or now_ms)
     if left_ms <= 0:
         raise StatusRefusal(ESME_RINVEXPIRY, "The validity is over before the message is sent.")
-    return send_at, min(-(-left_ms // 1000), VALIDITY_MAX_S)
+    return send_at, min(-(-left_ms // 1000), VALIDITY_S[1])  # a longer one is shortened
 
 
 def _recipient(address: str) -> str:
@@ -220,8 +214,8 @@ def _text(request: Submit, alphabet: DefaultAlphabet) -> tuple[str, CutPart | No
     if (before or behind) and not is_part:
         sentence = "The UCS-2 text begins or ends with half of a character, and is no part."
         raise StatusRefusal(ESME_RINVDCS, sentence)
-    if not text + before + behind or len(text) > TEXT_MAX or "\0" in text:
-        sentence = f"A message has 1 to {TEXT_MAX} characters, and no NUL."
+    if not text + before + behind or len(text) > TEXT_CHARACTERS_MAX or "\0" in text:
+        sentence = f"A message has 1 to {TEXT_CHARACTERS_MAX} characters, and no NUL."
         raise StatusRefusal(ESME_RINVMSGLEN, sentence)
     if place is None or not is_part:
         return text, None
@@ -258,7 +252,7 @@ def _key(tlvs: tuple[Tlv, ...]) -> str | None:
     given = find(tlvs, IDEMPOTENCY_KEY)
     if given is None:
         return None
-    least, most = KEY_CHARACTERS
+    least, most = IDEMPOTENCY_KEY_CHARACTERS
     if not least <= len(given.text) <= most:
         sentence = f"An idempotency key has {least} to {most} characters."
         raise StatusRefusal(ESME_RINVTLVVAL, sentence)

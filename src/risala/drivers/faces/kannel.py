@@ -35,13 +35,12 @@ from risala.plugins.face import (
 )
 from risala.sms.address import normalise_number
 from risala.sms.cause import Cause
+from risala.sms.limits import VALIDITY_S
 from risala.sms.message import Concatenation
 from risala.sms.segment import parse_user_data_header
 
 RECEIVERS_MAX: Final = 100
 """The most receivers of one request: each is a message, accepted after the one before."""
-VALIDITY_S: Final = (60, 259_200)
-"""The bounds to which another validity is moved: Kannel's is in minutes without bounds."""
 _CODINGS: Final = {"0": "utf-8", "2": "utf-16-be"}
 """The charset of a text without one, by ``coding``."""
 _UTF_16_BE: Final = frozenset({"utf-16-be", "utf_16_be"})
@@ -127,7 +126,7 @@ class KannelCompat:
         _refuse_unsupported(fields)
         sender = None if self._settings.forced_sender else _word(fields, "from") or None
         validity = _number(fields, "validity", "Validity")
-        least, most = VALIDITY_S
+        least, most = VALIDITY_S  # another is moved to them: Kannel's is in minutes without bounds
         return _Wanted(
             receivers=receivers,
             text=_text(fields),

@@ -21,9 +21,8 @@ from risala.plugins.policy import (
     PolicyRewrite,
     PolicyVerdict,
 )
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 
-TEXT_CHARACTERS_MAX: Final = 1600
-"""The contract's limit for a text written by a policy."""
 REASON: Final = "forbidden_words"
 _Word = Annotated[str, Field(min_length=1, max_length=100)]
 

@@ -31,11 +31,10 @@ from risala.plugins.policy import (
     PolicyVerdict,
 )
 from risala.sms.address import sender_fault
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 log = structlog.get_logger(__name__)
 
-TEXT_CHARACTERS_MAX: Final = 1600
-"""The limit for a customer's text."""
 STUCK_MAX: Final = 8
 """Calls of one policy that may hang before it is not asked again."""
 REASON_CHARACTERS_MAX: Final = 64

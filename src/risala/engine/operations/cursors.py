@@ -7,11 +7,9 @@ from typing import Annotated, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.records.paging import Place, Steps
+from risala.engine.model.records.paging import PAGE_MAX, PAGE_USUAL, Place, Steps
 from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)
 _PLAIN: Final = re.compile(r"[~\w]{0,60}", re.ASCII)
 _FAULT: Final = ("invalid_cursor", "`{name}` must be what another page told.")
@@ -45,4 +43,9 @@ def written(place: Place | None) -> str | None:
 
 def steps_of(limit: int | None, before: Place | None, after: Place | None) -> Steps:
     """The page that arguments name."""
-    return Steps(max(1, min(limit or PAGE_USUAL, PAGE_MAX)), before=before, after=after)
+    return Steps(limit_of(limit), before=before, after=after)
+
+
+def limit_of(asked: int | None) -> int:
+    """How many items a page has at most."""
+    return max(1, min(asked or PAGE_USUAL, PAGE_MAX))

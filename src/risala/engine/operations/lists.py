@@ -40,13 +40,12 @@ from risala.engine.operations.arguments import (
     words,
 )
 from risala.engine.operations.begun import line_of
+from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import VIEWERS
 from risala.engine.services import Services
 from risala.sms.address import fold_sender
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 EXPORT_PART: Final = 100
 """Messages of one part of an export: some milliseconds, in which nothing else is done."""
 
@@ -154,7 +153,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
     given = call.given
     call.services.accounts.organization(given.organization_id)
     wanted = _wanted(call)
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     lists = call.services.repositories.message_lists
     found = lists.page(wanted, before=given.before, after=given.after, limit=limit)
     if found.messages:

@@ -54,11 +54,9 @@ from risala.engine.services import Services
 from risala.engine.upkeep import overview
 from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7, plainer, smart_encode
+from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.segment import count
 
-BODY_MAX: Final = 1600
-KEY_LENGTH: Final = (8, 128)
-VALIDITY_S: Final = (60, 259_200)
 UNSERVED: Final = (
     "It waits: no enabled carrier serves this number. Name its network or prefix in a"
     " carrier's table before its validity is over."
@@ -68,9 +66,10 @@ UNSERVED: Final = (
 def _body(value: object) -> str:
     if not isinstance(value, str) or not value:
         raise fault("missing", "`{name}` is required.")
-    if len(value) > BODY_MAX or not is_text(value):
+    if len(value) > TEXT_CHARACTERS_MAX or not is_text(value):
         sentence = (
-            f"A message must have 1 to {BODY_MAX} characters, without NUL and lone surrogates."
+            f"A message must have 1 to {TEXT_CHARACTERS_MAX} characters, without NUL and lone "
+            "surrogates."
         )
         raise fault("too_long", sentence)
     return value
@@ -85,7 +84,7 @@ def _sender(value: object) -> str:
 
 def _idempotency_key(value: object) -> str:
     found = text(value)
-    least, most = KEY_LENGTH
+    least, most = IDEMPOTENCY_KEY_CHARACTERS
     if not least <= len(found) <= most:
         raise fault("invalid_length", f"A key has {least} to {most} characters.")
     return found

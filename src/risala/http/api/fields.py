@@ -15,13 +15,11 @@ from pydantic_core import PydanticCustomError
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.engine.model.times import iso
 from risala.sms.address import SENDER_MAX, is_number, sender_fault
+from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 
-BODY_CHARACTERS_MAX: Final = 1600
-KEY_CHARACTERS: Final = (8, 128)
 METADATA_ENTRIES_MAX: Final = 10
 METADATA_NAME_MAX: Final = 40
 METADATA_VALUE_MAX: Final = 256
-VALIDITY_S: Final = (60, 259_200)
 BATCH_ITEMS_MAX: Final = 1000
 
 NUMBER_PATTERN: Final = r"^\+222[2-4][0-9]{7}$"
@@ -143,7 +141,7 @@ MessageText = Annotated[
     Field(
         repr=False,
         min_length=1,
-        max_length=BODY_CHARACTERS_MAX,
+        max_length=TEXT_CHARACTERS_MAX,
         description=(
             "The text. Its length is counted in Unicode code points; the price depends on the "
             "segments."
@@ -154,7 +152,11 @@ MessageText = Annotated[
 ]
 IdempotencyKey = Annotated[
     str,
-    Field(min_length=KEY_CHARACTERS[0], max_length=KEY_CHARACTERS[1], json_schema_extra=_TEXT),
+    Field(
+        min_length=IDEMPOTENCY_KEY_CHARACTERS[0],
+        max_length=IDEMPOTENCY_KEY_CHARACTERS[1],
+        json_schema_extra=_TEXT,
+    ),
 ]
 Metadata = Annotated[
     dict[

@@ -14,14 +14,12 @@ from typing import Any, Final, TypeGuard
 from risala.engine.model.commands import SendCode, SendMessage
 from risala.engine.rules.template import BUILT_IN
 from risala.http.api.fields import (
-    BODY_CHARACTERS_MAX,
-    KEY_CHARACTERS,
     METADATA_ENTRIES_MAX,
     METADATA_NAME_MAX,
     METADATA_VALUE_MAX,
-    VALIDITY_S,
 )
 from risala.sms.address import is_number, sender_fault
+from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 
 CODE_CHARACTERS: Final = (1, 64)
 """Fewest and most characters of a guess at a code: a user may type anything, and nobody types
@@ -39,9 +37,9 @@ def quick_send(members: Members) -> SendMessage | None:
         type(to) is str
         and is_number(to)
         and type(body) is str
-        and 0 < len(body) <= BODY_CHARACTERS_MAX
+        and 0 < len(body) <= TEXT_CHARACTERS_MAX
         and (sender is None or (type(sender) is str and sender_fault(sender) is None))
-        and (key is None or _is_text(key, *KEY_CHARACTERS))
+        and (key is None or _is_text(key, *IDEMPOTENCY_KEY_CHARACTERS))
         and get("sendAt") is None
         and (validity_s is None or _is_whole(validity_s, *VALIDITY_S))
         and (metadata is None or _is_metadata(metadata))

@@ -20,7 +20,6 @@ from risala.engine.model.commands import (
 from risala.engine.model.money import money
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.operations.messages import BODY_MAX, KEY_LENGTH, VALIDITY_S
 from risala.engine.rules.template import BUILT_IN
 from risala.http.common.client_address import Address
 from risala.http.common.facade import GatewayFacade, Operator
@@ -35,6 +34,7 @@ from risala.plugins.face import (
 )
 from risala.sms.address import is_number, sender_fault
 from risala.sms.alphabet import fits_gsm7
+from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet
 from risala.sms.segment import halves
 
@@ -243,13 +243,14 @@ class RequestService:
         validity_s, send_at = message.validity_s, message.send_at_ms
         _check(is_number(message.to), "to", "The recipient is not a Mauritanian mobile number.")
         _check(
-            (text or part is not None) and len(text) <= BODY_MAX and _is_text(text),
+            (text or part is not None) and len(text) <= TEXT_CHARACTERS_MAX and _is_text(text),
             "text",
-            f"A text must have 1 to {BODY_MAX} characters, without NUL and lone surrogates.",
+            f"A text must have 1 to {TEXT_CHARACTERS_MAX} characters, without NUL and lone "
+            "surrogates.",
         )
         if sender is not None and (wrong := sender_fault(sender)):
             raise errors.Invalid("sender", "invalid_sender", wrong)
-        least, most = KEY_LENGTH
+        least, most = IDEMPOTENCY_KEY_CHARACTERS
         _check(
             key is None or (least <= len(key) <= most and _is_text(key)),
             "idempotency_key",

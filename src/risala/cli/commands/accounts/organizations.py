@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.engine.model.records.paging import PAGE_MAX
 from risala.engine.model.records.people import organizations
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from risala.engine.model.records.people.organizations import ListedOrganization
 
 R = TypeVar("R")
-PAGE_MAX: Final = 200
-"""Organizations in one request: the maximum of one answer."""
 
 org_option = click.option(
     "--org",

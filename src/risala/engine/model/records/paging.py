@@ -11,6 +11,9 @@ Place = tuple[int | str, ...]
 
 TIME_END: Final = 2**63 - 1
 """Later than any moment."""
+PAGE_MAX: Final = 200
+"""Items of one answer."""
+PAGE_USUAL: Final = 50
 LOOKED_MAX: Final = 2000
 """Rows that one page reads: a few milliseconds, in which nothing else runs."""
 

@@ -28,6 +28,7 @@ from risala.engine.operations.arguments import (
     text,
     words,
 )
+from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
@@ -35,8 +36,6 @@ from risala.engine.rules.roles import OPERATORS
 from risala.sms.address import digits_of
 from risala.sms.part_of_number import PART_MIN
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 REASON_MAX: Final = 200
 
 
@@ -88,7 +87,7 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
         advice = "Say one of `to`, `digits`, `message_id` and `carrier_id`."
         raise Invalid("to", "one_of", advice)
     await call.note(call.audit(said=said, always=True))
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     wanted = Sought(given.to, given.digits, given.message_id, given.carrier_id)
     lists = call.services.repositories.message_lists
     try:

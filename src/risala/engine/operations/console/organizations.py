@@ -27,12 +27,10 @@ from risala.engine.operations.arguments import (
     maybe,
     one_of,
 )
-from risala.engine.operations.cursors import MaybeIdPlace, written
+from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, VIEWERS
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 _STATES: Final = ("active", "suspended", DELETED)
 
 
@@ -61,7 +59,7 @@ def _listed(call: Call[Any], organization: Organization) -> ListedOrganization:
 
 async def _list(call: Call[ListOrganizations]) -> OrganizationPage:
     given = call.given
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     found = call.services.repositories.organizations.page(
         OrganizationFilter(given.search, given.status), Steps(limit, given.before, given.after)
     )

@@ -24,14 +24,12 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
-from risala.engine.operations.cursors import MaybeIdPlace, written
+from risala.engine.operations.cursors import MaybeIdPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.paying.payments import shown
 from risala.engine.rules.roles import OPERATORS
 from risala.plugins.payment import normalised_reference
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 _PAYMENT: Final = "pay_"
 """How ids of payments begin."""
 
@@ -57,7 +55,7 @@ class ListClaims(Arguments):
 
 async def _list(call: Call[ListClaims]) -> PaymentQueue:
     given, payments = call.given, call.services.repositories.payments
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     wanted, steps = _wanted(call), Steps(limit, given.before, given.after)
     read = payments.queued if given.status == WAITING else payments.listed
     found = read(wanted, steps)

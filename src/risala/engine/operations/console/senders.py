@@ -33,12 +33,10 @@ from risala.engine.operations.arguments import (
     MaybeWhole,
     one_of,
 )
-from risala.engine.operations.cursors import MaybeTimedPlace, written
+from risala.engine.operations.cursors import MaybeTimedPlace, limit_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 AT_ONCE_MAX: Final = 10
 """Requests whose marks are looked for at once: with ten thousand names that are taken some hundred
 milliseconds at most, and mostly one. More are looked at in a thread, and nobody waits for them."""
@@ -67,7 +65,7 @@ class ListSenderRequests(Arguments):
 
 async def _list(call: Call[ListSenderRequests]) -> SenderRequestPage:
     given, senders = call.given, call.services.repositories.senders
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     wanted = SenderRequestFilter(given.status, given.search)
     if given.sender_id is not None:
         return _page(call, await _marked(call, [senders.sender(given.sender_id)]))

@@ -9,6 +9,7 @@ from risala.engine.model.callers import CallerKind
 from risala.engine.model.errors import Forbidden
 from risala.engine.model.people import Language, SessionKind
 from risala.engine.model.people_records.users import UserFilter
+from risala.engine.model.records.paging import PAGE_MAX
 from risala.engine.model.records.people import users
 from risala.engine.model.records.people.users import (
     Ended,
@@ -38,7 +39,6 @@ from risala.engine.operations.people.arguments import (
 from risala.engine.people.users import UserChange
 from risala.engine.rules.roles import OPERATORS
 
-PAGE_MAX: Final = 200
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
 """By a page nobody becomes an operator, and nobody gets a way into another's account."""
 

@@ -23,11 +23,10 @@ from risala.engine.operations.arguments import (
     maybe,
     text,
 )
+from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import VIEWERS
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
 UNWRITTEN_MS: Final = 3000
 """A request younger than this may not be in the log's file yet, which is written every second."""
 _UNKNOWN: Final = "There is no such request in the log."
@@ -95,7 +94,7 @@ async def _list(call: Call[ListRequests]) -> ListedRequests:
         made=given.made,
         since_id=requests.since_id(),
     )
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     page = await requests.page(wanted, before=given.before, after=given.after, limit=limit)
     return ListedRequests(
         **shallow(page),

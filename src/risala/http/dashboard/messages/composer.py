@@ -18,6 +18,7 @@ from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
 from risala.sms.address import normalise_number
+from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
 
@@ -77,6 +78,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
         "form": visit.form,
+        "text_max": TEXT_CHARACTERS_MAX,
         "leaves": visit.formats.chosen_text(visit.form.text("send_at")),
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
         "is_too_little": not is_test and visit.organization.balance < price,
