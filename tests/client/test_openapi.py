@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import types
+import typing
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -39,6 +44,13 @@ SHAPES = {
     webhooks.SenderEvent: "SenderEventModel",
     webhooks.BalanceEvent: "BalanceEventModel",
     webhooks.TrialEvent: "TrialEventModel",
+}
+KINDS = {
+    **dict.fromkeys((str, datetime, Decimal), "string"),
+    int: "integer",
+    bool: "boolean",
+    Mapping: "object",
+    type(None): "null",
 }
 NOT_READ = {
     # Said twice on the wire, or the same for each.
@@ -79,6 +91,47 @@ def test_a_shape_has_the_members_of_the_document(kind):
     told, known = {*SCHEMAS[SHAPES[kind]]["properties"]}, members(kind)
     assert known <= told
     assert told - known <= NOT_READ, "the service tells more than the client reads"
+
+
+def fits(hint: object, schema: dict) -> bool:
+    """Whether the client reads a member as what it is in the document."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return any(fits(each, schema) for each in typing.get_args(hint))
+    if hint in SHAPES:
+        return schema.get("$ref") == f"#/components/schemas/{SHAPES[hint]}"
+    if "anyOf" in schema:
+        return any(fits(hint, each) for each in schema["anyOf"])
+    if "$ref" in schema:
+        return fits(hint, SCHEMAS[schema["$ref"].rpartition("/")[2]])
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    origin = typing.get_origin(hint)
+    if origin is typing.Literal:
+        return {*typing.get_args(hint)} == {*schema["enum"]} - {None}
+    if origin is tuple:
+        (item, _) = typing.get_args(hint)
+        return "array" in kinds and fits(item, schema["items"])
+    return KINDS[origin or hint] in kinds
+
+
+def may_be_null(schema: dict) -> bool:
+    return {"type": "null"} in schema.get("anyOf", ()) or "null" in schema.get("type", ())
+
+
+@pytest.mark.parametrize("kind", SHAPES, ids=lambda kind: kind.__name__)
+def test_each_member_has_the_type_of_the_document(kind):
+    hints, members = typing.get_type_hints(kind), SCHEMAS[SHAPES[kind]]["properties"]
+    for field in dataclasses.fields(kind):
+        if field.name == "data" or kind is answers.Page:  # of a page the item is a parameter
+            continue
+        name, hint = field.metadata.get(WIRE, camel(field.name)), hints[field.name]
+        assert fits(hint, members[name]), f"{name} is {members[name]}, not {hint}"
+        is_instant = members[name].get("format") == "date-time"
+        assert is_instant == (datetime in (hint, *typing.get_args(hint))) or name == "until", name
+        # A text with a pattern is an amount.
+        assert "pattern" not in members[name] or Decimal in (hint, *typing.get_args(hint)), name
+        if may_be_null(members[name]):
+            has_default = field.default is not dataclasses.MISSING
+            assert has_default or type(None) in typing.get_args(hint), f"{name} may be null"
 
 
 def test_every_event_has_its_class():

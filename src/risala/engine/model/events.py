@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
+from risala.engine.model.records.fields import Moment
 from risala.engine.model.times import iso
 
 
@@ -45,12 +46,10 @@ class Event(ABC):
     """The types of the family."""
 
     type: EventType
-    at: int
-    """UTC epoch milliseconds."""
+    at: Moment
     organization_id: str
     mode: str
-    subject: str
-    """The id of the event's subject."""
+    subject: str  # the id of the event's subject
 
     @abstractmethod
     def members(self) -> dict[str, Any]:
@@ -59,7 +58,7 @@ class Event(ABC):
 
 @dataclass(frozen=True, slots=True)
 class MessageEvent(Event):
-    """A customer's message reached a new status."""
+    """A message came to a new status: one event, however many segments it has."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.SMS_SENT,
@@ -71,10 +70,13 @@ class MessageEvent(Event):
     recipient: str
     sender: str
     status: str
+    """`sent`, `delivered`, `undelivered` or `failed`."""
     provider_message_id: str | None
     error_code: str | None
+    """As of `POST /api/sms/get`, and so are the next two."""
     carrier_code: str | None
     metadata: Mapping[str, str]
+    """Yours, as it was sent."""
 
     def members(self) -> dict[str, Any]:
         return {
@@ -92,11 +94,14 @@ class MessageEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class InboundEvent(Event):
-    """A message was received from a phone: the only event with a text."""
+    """A message was received, and a route gives it to the organization.
+
+    The only event with a text."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SMS_RECEIVED,)
 
     recipient: str | None
+    """Null where the carrier does not tell."""
     sender: str
     provider_message_id: str | None
     text: str = field(repr=False)
@@ -118,7 +123,7 @@ class InboundEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class VerificationEvent(Event):
-    """A code was sent, or its session ended. The code itself is never included."""
+    """A code was sent, or its verification ended. Never the code."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (
         EventType.VERIFY_SENT,
@@ -128,8 +133,11 @@ class VerificationEvent(Event):
 
     recipient: str
     status: str
-    """The session's status at that moment: it may have ended before the carrier took the SMS."""
+    """`pending`, `approved`, `expired` or `canceled`.
+
+    As it was at that moment: the session may have ended before the carrier took the SMS."""
     reason: str | None
+    """Why, for `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
 
     def members(self) -> dict[str, Any]:
         return {
@@ -142,12 +150,13 @@ class VerificationEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class SenderEvent(Event):
-    """A sender was decided."""
+    """A sender that was asked for was decided on."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.SENDER_APPROVED, EventType.SENDER_DENIED)
 
     name: str
     status: str
+    """`approved` or `denied`."""
     reason: str | None
 
     def members(self) -> dict[str, Any]:
@@ -161,11 +170,14 @@ class SenderEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class BalanceEvent(Event):
-    """A charge took the balance below the organization's limit; amounts in minor units."""
+    """A charge took the balance below the organization's limit.
+
+    Amounts are in minor units."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.BALANCE_LOW,)
 
     balance: int
+    """What was left after that charge: a decimal string, as all amounts are."""
     low_balance: int
     currency: str
 
@@ -179,7 +191,7 @@ class BalanceEvent(Event):
 
 @dataclass(frozen=True, slots=True)
 class TrialEvent(Event):
-    """A test of an endpoint, sent by hand: nothing has happened."""
+    """A test event was sent to the endpoint; nothing happened."""
 
     TYPES: ClassVar[tuple[EventType, ...]] = (EventType.WEBHOOK_TEST,)
 

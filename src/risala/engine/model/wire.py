@@ -9,7 +9,6 @@ from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.messages import MessageView
-from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Status
 from risala.engine.model.times import iso, maybe_iso
 
@@ -58,16 +57,3 @@ _LEAN: Final = ("id", "to", "from", "body", "status", "createdAt", "updatedAt")
 def lean(told: Mapping[str, Any]) -> dict[str, Any]:
     """The seven fields of :func:`message_wire` that such clients know, with one of four states."""
     return {name: told[name] for name in _LEAN} | {"status": LEAN_STATUS[told["status"]]}
-
-
-def verification_wire(view: VerificationView) -> dict[str, Any]:
-    """The response of ``POST /api/verify/get`` (specification §2.5)."""
-    return {
-        "id": view.id,
-        "to": view.to,
-        "status": view.status,
-        "attempts": view.attempts,
-        "expiresAt": iso(view.expires_at),
-        "createdAt": iso(view.created_at),
-        "updatedAt": iso(view.updated_at),
-    }

@@ -8,7 +8,7 @@ from typing import Final
 
 from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.records.keys import KeyType
-from risala.engine.model.wire import verification_wire
+from risala.http.api.answers import VERIFICATION
 from risala.http.api.cors import check_origin, open_to_browsers
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import ApiKeyAuth
@@ -48,7 +48,7 @@ def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: ApiKeyAuth) -> No
         principal = key_door.secret(request)
         verification_id = parse_get(await read_body(request))
         view = gateway.get_verification(principal, verification_id)
-        return PlainAnswer(json_bytes(verification_wire(view)))
+        return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
 
     open_to_browsers(app, SEND, send)
     open_to_browsers(app, CHECK, check)

@@ -22,7 +22,6 @@ from risala.engine.model.records.record import (
     NotAsExpected,
     audit_image,
     from_json,
-    json_schema,
     to_json,
     undecided,
 )
@@ -173,29 +172,3 @@ def test_a_field_without_a_choice_is_found():
 )
 def test_each_field_of_what_is_changed_says_whether_the_trail_shows_it(name):
     assert undecided(OPERATIONS[name].record) == []
-
-
-def test_the_schema_says_what_the_json_is():
-    schema = json_schema(Cart)
-    assert schema["required"] == list(JSON)
-    assert schema["properties"] == {
-        "id": {"type": "string"},
-        "ownerName": {"type": ["string", "null"]},
-        "from": {"type": "string"},
-        "price": {"type": "string"},
-        "madeAt": {"type": "string", "format": "date-time"},
-        "soldAt": {"type": ["string", "null"], "format": "date-time"},
-        "colour": {"type": "string", "enum": ["red"]},
-        "wheels": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"sizeMm": {"type": "integer"}},
-                "required": ["sizeMm"],
-            },
-        },
-        "load": {"type": "number"},
-        "number": {"type": "string"},
-        "tags": {"type": ["array", "null"], "items": {"type": "string"}},
-        "spares": {"type": "object"},
-    }

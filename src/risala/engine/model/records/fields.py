@@ -59,6 +59,23 @@ class JsonName:
 
 
 @dataclass(frozen=True, slots=True)
+class OneOf:
+    """The values that a text may have."""
+
+    known: tuple[str, ...] | type[Enum]
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """The least value of a number or amount."""
+
+    value: int
+
+
+Count = Annotated[int, Minimum(0)]
+
+
+@dataclass(frozen=True, slots=True)
 class Label:
     """The name of a field in a form or list. English, marked by :func:`N_`."""
 

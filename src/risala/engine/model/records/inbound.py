@@ -39,8 +39,11 @@ class Received:
     carrier: str
     sender: Annotated[str, JsonName("from")]
     recipient: Annotated[str | None, JsonName("to")]
+    """Null where the carrier does not tell."""
     body: Annotated[str | None, JsonName("text")]
-    """None: it is not shown to the caller."""
+    """Null: no longer kept.
+
+    None too if it is not shown to the caller."""
     received_at: Moment
 
 

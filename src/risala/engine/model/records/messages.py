@@ -13,13 +13,17 @@ from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import (
     AUDITED,
     UNAUDITED,
+    Count,
     JsonName,
+    Minimum,
     Moment,
     Money,
+    OneOf,
     WrittenAs,
 )
 from risala.engine.model.records.webhooks import EventAbout
 from risala.engine.model.states import PRIORITY_MESSAGE, Mode, Status
+from risala.sms.cause import Cause
 
 HELD_DUE_AT: Final = 253_370_764_800_000
 """A message that is due this far ahead (the year 9999, the last that ISO 8601 writes plainly) is
@@ -196,11 +200,16 @@ class Unserved:
 
 # -- what operations answer
 
+ENCODINGS: Final = ("gsm7", "ucs2")
+
 
 @dataclass(frozen=True, slots=True)
 class MessageView:
-    """A message as ``POST /api/sms/get`` and the operator see it (contract §3). Its JSON is
-    :func:`risala.engine.model.wire.message_wire`."""
+    """A message with its status. `null`: not known yet; for the body: no longer kept.
+
+    As ``POST /api/sms/get`` and the operator see it (contract §3); its JSON is
+    :func:`risala.engine.model.wire.message_wire`.
+    """
 
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
@@ -209,19 +218,19 @@ class MessageView:
     to: Annotated[str, AUDITED]
     sender: Annotated[str, JsonName("from"), UNAUDITED]
     body: Annotated[str | None, UNAUDITED] = field(repr=False)
-    """The message's text; None if it is no longer kept."""
-    status: Annotated[str, AUDITED]
-    segments: Annotated[int, AUDITED]
-    encoding: Annotated[str, UNAUDITED]
-    price: Annotated[Money, AUDITED]
+    status: Annotated[str, AUDITED, OneOf(Status)]
+    segments: Annotated[int, AUDITED, Minimum(1)]
+    encoding: Annotated[str, UNAUDITED, OneOf(ENCODINGS)]
+    price: Annotated[Money, AUDITED, Minimum(0)]
+    """A decimal number as a string; 0.00 for a test key."""
     currency: Annotated[str, UNAUDITED]
-    attempts: Annotated[int, UNAUDITED]
+    attempts: Annotated[Count, UNAUDITED]
     carrier: Annotated[str | None, UNAUDITED]
     provider_message_id: Annotated[str | None, UNAUDITED]
-    error_code: Annotated[str | None, UNAUDITED]
-    """A value of :class:`risala.sms.cause.Cause`."""
+    error_code: Annotated[str | None, UNAUDITED, OneOf(Cause)]
+    """Why it failed or was not delivered: a word of a closed list."""
     carrier_code: Annotated[str | None, UNAUDITED]
-    """The carrier's raw code for it."""
+    """The carrier's own word for it."""
     metadata: Annotated[dict[str, str], UNAUDITED]
     send_at: Annotated[Moment | None, UNAUDITED]
     sent_at: Annotated[Moment | None, UNAUDITED]
@@ -327,24 +336,27 @@ class EventsAbout:
 
 @dataclass(frozen=True, slots=True)
 class PlacedCharacter:
-    """A character that is not in GSM 7-bit, and one that is and looks like it."""
+    """A character that makes a text Unicode."""
 
     character: str
-    index: int
+    index: Count
+    """Where it stands: Unicode code points before it, in the text as it would be sent."""
     suggestion: str | None
+    """What would do in its place; null: nothing that says the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A text as it would be sent: counted, priced, and looked through."""
+    """Get the price of a text. Nothing is charged."""
 
-    encoding: str
-    segments: int
-    characters: int
+    encoding: Annotated[str, OneOf(ENCODINGS)]
+    segments: Annotated[int, Minimum(1)]
+    characters: Annotated[int, Minimum(1)]
+    """As the encoding counts them: septets of GSM 7-bit, or UTF-16 code units."""
     price: Money
     currency: str
     unicode_characters: tuple[PlacedCharacter, ...]
-    """Empty where the text fits GSM 7-bit."""
+    """Those that are not in GSM 7-bit; empty where the text fits it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,11 @@ def fields_of(shape: type[Any]) -> tuple[RecordField, ...]:
     return _shape(shape).fields
 
 
+def members_of(shape: type[Any]) -> tuple[RecordField, ...]:
+    """The fields that a record's JSON has, in their order: the derived ones too."""
+    return _shape(shape).members
+
+
 def _shape(shape: type[Any]) -> _Shape:
     found = _SHAPES.get(shape)
     if found is None:
@@ -157,14 +162,14 @@ _WRITE: Final[Mapping[WrittenAs, Convert]] = {
 def _plain_writer(kind: Any) -> Convert:  # noqa: ANN401 -- any type
     """Writes a value that is not None."""
     if is_list(kind):
-        write = _writer(_of_item(kind))
+        write = _writer(of_item(kind))
         return lambda value: [write(each) for each in value]
-    if _is_map(kind):
-        write = _writer(_of_item(kind, -1))
+    if is_map(kind):
+        write = _writer(of_item(kind, -1))
         return lambda value: {name: write(each) for name, each in value.items()}
-    if _is_record(kind):
+    if is_record(kind):
         return lambda value: _written(kind, value)
-    if _is_word(kind):
+    if is_word(kind):
         return lambda value: value.value
     return lambda value: value
 
@@ -174,19 +179,19 @@ def is_list(kind: object) -> bool:
     return get_origin(kind) is tuple and get_args(kind)[1:] == (...,)
 
 
-def _is_map(kind: object) -> bool:
+def is_map(kind: object) -> bool:
     return get_origin(kind) in (dict, Mapping)
 
 
-def _is_record(kind: object) -> bool:
+def is_record(kind: object) -> bool:
     return isinstance(kind, type) and is_dataclass(kind)
 
 
-def _is_word(kind: object) -> bool:
+def is_word(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, Enum)
 
 
-def _of_item(kind: object, place: int = 0) -> RecordField:
+def of_item(kind: object, place: int = 0) -> RecordField:
     """The item of a list, or with place -1 of a map, as a field without a name."""
     bare, notes, may_be_none = _bare(get_args(kind)[place])
     return RecordField("", "", bare, notes, may_be_none, MISSING)
@@ -234,14 +239,14 @@ def _reader(field: RecordField) -> Convert:
     if written is not None:
         return _READ[written]
     if is_list(kind):
-        item = _of_item(kind)
+        item = of_item(kind)
         return lambda value: tuple(_read(tuple, item, each) for each in _list(value))
-    if _is_map(kind):
-        each = _of_item(kind, -1)
+    if is_map(kind):
+        each = of_item(kind, -1)
         return lambda value: {name: _read(dict, each, of) for name, of in dict(value).items()}
-    if _is_record(kind):
+    if is_record(kind):
         return lambda value: from_json(kind, value)
-    if _is_word(kind):
+    if is_word(kind):
         return lambda value: kind(value)
     return lambda value: _checked(kind, value)
 
@@ -291,50 +296,3 @@ def audit_image(record: object) -> Json:
 def undecided(shape: type[Any]) -> list[str]:
     """Fields that do not declare whether the audit trail shows them."""
     return [each.name for each in _shape(shape).members if each.note(Trail) is None]
-
-
-# -- JSON Schema
-
-
-def json_schema(shape: type[Any]) -> Json:
-    """The JSON Schema (2020-12) of a record's JSON, including all nested types."""
-    members = {each.json_name: _schema(each) for each in _shape(shape).members}
-    return {"type": "object", "properties": members, "required": list(members)}
-
-
-def _schema(field: RecordField) -> Json:
-    schema = _schema_of(field)
-    if not field.may_be_none:
-        return schema
-    if isinstance(schema.get("type"), str):
-        nullable = {**schema, "type": [schema["type"], "null"]}
-        return {**nullable, "enum": [*schema["enum"], None]} if "enum" in schema else nullable
-    return {"anyOf": [schema, {"type": "null"}]} if schema else schema
-
-
-def _schema_of(field: RecordField) -> Json:
-    written, kind = field.note(WrittenAs), field.kind
-    if written is not None:
-        return dict(_WRITTEN[written])
-    if is_list(kind):
-        return {"type": "array", "items": _schema(_of_item(kind))}
-    if _is_map(kind):
-        return {"type": "object"}
-    if _is_record(kind):
-        return json_schema(kind)
-    if _is_word(kind):
-        return {"type": "string", "enum": [each.value for each in kind]}
-    return dict(_SCHEMAS.get(kind, {}))
-
-
-_WRITTEN: Final[Mapping[WrittenAs, Json]] = {
-    WrittenAs.MOMENT: {"type": "string", "format": "date-time"},
-    WrittenAs.MONEY: {"type": "string"},
-    WrittenAs.DIGITS: {"type": "string"},
-}
-_SCHEMAS: Final[Mapping[Any, Json]] = {
-    str: {"type": "string"},
-    bool: {"type": "boolean"},
-    int: {"type": "integer"},
-    float: {"type": "number"},
-}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, OneOf
 
 REASONS: Final = {
     "name_in_use": "The name is already used by another organization.",
@@ -19,14 +19,13 @@ REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """An alphanumeric sender on an organization's account."""
+    """A sender ID that was asked for."""
 
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
     name: Annotated[str, AUDITED]
-    """The registered spelling, with which messages are sent."""
-    status: Annotated[str, AUDITED]
-    """``pending``, ``approved`` or ``denied``."""
+    # The registered spelling, with which messages are sent.
+    status: Annotated[str, AUDITED, OneOf(("pending", "approved", "denied"))]
     cleared: Annotated[bool, AUDITED]
     """The operator has no objection; it is then approved once the organization sends 2,000
     messages a week."""
@@ -34,7 +33,9 @@ class Sender:
     """When the operator cleared it; None: it is not cleared, or the time is unknown."""
     description: Annotated[str, UNAUDITED]
     reason: Annotated[str | None, AUDITED]
-    """The sentence of the reason why it was denied; None if it was not."""
+    """Why it was denied.
+
+    A sentence; None if it was not denied."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
 

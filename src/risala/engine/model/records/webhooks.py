@@ -7,39 +7,46 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, JsonName, Moment, OneOf
+from risala.engine.model.states import Mode
 
 if TYPE_CHECKING:
     from risala.engine.model.events import MessageEvent
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """The possible types of an endpoint's field."""
+DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The target of an organization's events. Its secrets stay in the journal."""
+    """A webhook endpoint, without its secret.
+
+    Its secrets stay in the journal.
+    """
 
     id: Annotated[str, UNAUDITED]
     organization_id: Annotated[str, UNAUDITED]
-    mode: Annotated[str, AUDITED]
-    url: Annotated[str, AUDITED]
-    """The trail shows its scheme and host."""
+    mode: Annotated[str, AUDITED, OneOf(Mode)]
+    """Whose events it gets: those of live keys, or of test keys."""
+    url: Annotated[str, AUDITED]  # the trail shows its scheme and host
     description: Annotated[str, UNAUDITED]
     types: Annotated[tuple[str, ...], AUDITED]
     headers: Annotated[Mapping[str, str], AUDITED]
-    """Their values, which may be secrets, are :data:`HIDDEN_VALUE` once they are stored. The trail
-    shows the names."""
+    """Names of the header fields of your own; the values are `***`.
+
+    The values, which may be secrets, are :data:`HIDDEN_VALUE` once they are stored. The trail shows
+    the names."""
     notify: Annotated[str | None, AUDITED]
     enabled: Annotated[bool, AUDITED]
-    disabled_reason: Annotated[str | None, UNAUDITED]
+    disabled_reason: Annotated[str | None, UNAUDITED, OneOf(("owner", "gone", "failing"))]
     failing_since: Annotated[Moment | None, UNAUDITED]
     previous_until: Annotated[Moment | None, UNAUDITED, JsonName("oldSecretUntil")]
+    """Until then the secret before this one signs too."""
     signature_header: Annotated[str | None, AUDITED]
-    """The header of a second signature, ``t=…,v1=…``; None: only the scheme's own is sent."""
-    signature_key: Annotated[str, AUDITED]
-    """The key of that signature: ``text``, the secret as it is shown, or ``decoded``, its base64
-    decoded."""
+    """The header field of a second signature, `t=…,v1=…`; null: there is none."""
+    signature_key: Annotated[str, AUDITED, OneOf(("text", "decoded"))]
+    """The key of that signature: the secret as it is shown, or what its base64 stands for."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
 
@@ -112,19 +119,20 @@ class DisabledNotice:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDelivery:
-    """The delivery of an event to an endpoint."""
+    """The delivery of one event to one endpoint."""
 
     endpoint_id: str
     event_id: str
     type: str | None
-    """None: the event is no longer stored."""
-    state: str
-    attempts: int
-    next_attempt_at: Moment | None
-    """None: it is not pending."""
+    """Null: the event is no longer kept."""
+    state: Annotated[str, OneOf(DELIVERY_STATES)]
+    attempts: Count
+    next_attempt_at: Moment | None  # None: it is not pending
     status: int | None
+    """Of the last answer."""
     error: str | None
     excerpt: str | None
+    """The beginning of the last answer's body."""
     created_at: Moment
     updated_at: Moment
     delivered_at: Moment | None
@@ -197,14 +205,20 @@ class DeliveryStory:
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """What one chunk of a replay did."""
+    """How many deliveries are due again.
 
-    replayed: int
+    One chunk of a replay.
+    """
+
+    replayed: Count
     total: int | None
     """How many there are; None: the first chunk told it."""
     until: int
-    """Of the next chunk: UTC epoch milliseconds."""
+    """For the next request, where there are more.
+
+    UTC epoch milliseconds."""
     done: bool
+    """Whether there are no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from risala.engine.model.errors import NotFound
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.paging import Steps
 from risala.engine.model.records.webhooks import (
+    DELIVERY_STATES,
     DeliveryPage,
     DeliveryStory,
     Replayed,
@@ -28,6 +29,7 @@ from risala.engine.operations.arguments import (
     moment,
     text,
 )
+from risala.engine.operations.cursors import limit_of
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.operations.webhooks.named import (
     CHANGE,
@@ -38,15 +40,11 @@ from risala.engine.operations.webhooks.named import (
 )
 from risala.engine.rules.webhooks.signatures import with_sms_id
 
-PAGE_MAX: Final = 200
-PAGE_USUAL: Final = 50
-STATES: Final = ("pending", "delivered", "failed", "dropped")
-
 
 def _state(value: object) -> str:
     found = text(value)
-    if found not in STATES:
-        raise fault("invalid_state", f"A state is one of: {', '.join(STATES)}.")
+    if found not in DELIVERY_STATES:
+        raise fault("invalid_state", f"A state is one of: {', '.join(DELIVERY_STATES)}.")
     return found
 
 
@@ -59,9 +57,9 @@ def _since(value: object) -> int:
 class ListDeliveries(OfEndpoint):
     """A page of the deliveries to an endpoint."""
 
-    state: Annotated[str | None, PlainValidator(maybe(_state)), ArgumentKind(", ".join(STATES))] = (
-        None
-    )
+    state: Annotated[
+        str | None, PlainValidator(maybe(_state)), ArgumentKind(", ".join(DELIVERY_STATES))
+    ] = None
     limit: MaybeWhole = None
     before: MaybeWhole = None
     """The ``before`` of another page: only older deliveries are listed."""
@@ -95,7 +93,7 @@ async def _test(call: Call[OfEndpoint]) -> TestOwed:
 async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
     given, stored, endpoint_id = call.given, call.services.repositories, meant(call)
     stored.endpoints.endpoint(endpoint_id)
-    limit = max(1, min(given.limit or PAGE_USUAL, PAGE_MAX))
+    limit = limit_of(given.limit)
     before, after = ((None if seq is None else (seq,)) for seq in (given.before, given.after))
     steps = Steps(limit, before=before, after=after)
     found = stored.deliveries.page(endpoint_id, given.state, steps)

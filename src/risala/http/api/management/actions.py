@@ -10,8 +10,9 @@ from pydantic import Field
 from risala.engine.model.money import money
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
-from risala.engine.model.wire import lean, message_wire, verification_wire
+from risala.engine.model.wire import lean, message_wire
 from risala.http.api import fields
+from risala.http.api.answers import VERIFICATION
 from risala.http.api.bodies import parse_get
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
@@ -64,7 +65,7 @@ class _Actions:
         verification_id = parse_get_verification(await read_body(request))
         self.gateway.get_verification(principal, verification_id)
         view = await self.performer.ask(principal, sessions.CANCEL, verification_id=verification_id)
-        return PlainAnswer(json_bytes(verification_wire(view)))
+        return PlainAnswer(json_bytes(VERIFICATION.wire(view)))
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
         principal = self.door.secret(request)

@@ -8,8 +8,8 @@ from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from risala.engine.model.numbers import ENTRY_KINDS
+from risala.engine.model.records.webhooks import DELIVERY_STATES
 from risala.engine.model.states import SessionState, Status
-from risala.engine.operations.webhooks.deliveries import STATES
 from risala.http.api import fields
 from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader
 from risala.http.common.validation import RequestBody
@@ -59,7 +59,7 @@ MessageStatus = Annotated[str, *_one_of(*(each.value for each in Status))]
 VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionState))]
 Received = Annotated[str, *_one_of("received")]
 EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
-DeliveryState = Annotated[str, *_one_of(*STATES)]
+DeliveryState = Annotated[str, *_one_of(*DELIVERY_STATES)]
 
 
 class PageBody(RequestBody):

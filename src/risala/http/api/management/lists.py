@@ -9,12 +9,13 @@ from typing import Any, Final, TypeVar
 from risala.engine.model.commands import Principal
 from risala.engine.model.money import money
 from risala.engine.model.records import inbound, message_lists, senders
+from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.people import organizations
-from risala.engine.model.records.record import to_json
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
-from risala.engine.model.wire import message_wire, verification_wire
+from risala.engine.model.wire import message_wire
+from risala.http.api import answers
 from risala.http.api.management import shapes
 from risala.http.api.management.cursors import ListName
 from risala.http.api.management.list_bodies import (
@@ -34,7 +35,7 @@ from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body
 
 T = TypeVar("T")
-_NOTHING: Final = shapes.page(ListName.INBOUND, [], shapes.inbound, None, None)
+_NOTHING: Final = shapes.page(ListName.INBOUND, [], answers.INBOUND.wire, None, None)
 
 
 def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
@@ -82,7 +83,7 @@ class _Lists:
             status=body.status,
         )
         places = found.older, found.newer
-        return _page(ListName.VERIFICATIONS, found.sessions, verification_wire, places)
+        return _page(ListName.VERIFICATIONS, found.sessions, answers.VERIFICATION.wire, places)
 
     async def inbound(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListInboundBody)
@@ -91,7 +92,7 @@ class _Lists:
         wanted = {**_wanted(principal, body), "from": body.sender}
         found = await self._ask(principal, inbound.LIST, **wanted)
         places = found.older, found.newer
-        return _page(ListName.INBOUND, found.messages, shapes.inbound, places)
+        return _page(ListName.INBOUND, found.messages, _received, places)
 
     async def ledger(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListEntriesBody)
@@ -111,16 +112,14 @@ class _Lists:
             since=body.since,
             until=body.until,
         )
-        return _page(ListName.LEDGER, found.entries, shapes.entry, (found.next, found.previous))
+        return _page(
+            ListName.LEDGER, found.entries, answers.LEDGER_ENTRY.wire, (found.next, found.previous)
+        )
 
     async def balance(self, request: PlainRequest) -> PlainAnswer:
         principal, _ = await self._asked(request, EmptyBody)
         found = await self._ask(principal, organizations.SHOW, **_mine(principal))
-        names, whole = (
-            ("balance", "currency", "lowBalance", "spentToday", "spendCap"),
-            to_json(found),
-        )
-        told = {"organizationId": found.id, **{name: whole[name] for name in names}}
+        told = answers.BALANCE.wire(found)
         if principal.mode is Mode.TEST:  # nothing of the money is a test key's business
             told |= {"balance": money(0), "lowBalance": None}
             told |= {"spentToday": money(0), "spendCap": None}
@@ -132,7 +131,7 @@ class _Lists:
         principal, _ = await self._asked(request, EmptyBody)
         found = await self._ask(principal, senders.LIST, **_mine(principal))
         volume = await self._ask(principal, senders.VOLUME, **_mine(principal))
-        items = [shapes.sender(each, volume.weekly) for each in found.senders]
+        items = [answers.SENDER.wire(each, volume=volume.weekly) for each in found.senders]
         return PlainAnswer(json_bytes({"items": items}))
 
 
@@ -149,6 +148,10 @@ def _wanted(
         "limit": body.count,
         **{name: getattr(body, name) for name in names},
     }
+
+
+def _received(found: Received) -> dict[str, Any]:
+    return answers.INBOUND.wire(found, status="received")
 
 
 def _page(

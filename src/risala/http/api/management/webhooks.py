@@ -131,9 +131,8 @@ class _Webhooks:
             before=None if body.before is None else int(body.before),
             after=None if body.after is None else int(body.after),
         )
-        items = [to_json(each) for each in found.deliveries]
         places = (found.before, found.after)
-        page = shapes.page(ListName.DELIVERIES, items, shapes.delivery, *places)
+        page = shapes.page(ListName.DELIVERIES, found.deliveries, to_json, *places)
         return PlainAnswer(json_bytes(page))
 
     async def replay(self, request: PlainRequest) -> PlainAnswer:

@@ -1,4 +1,5 @@
-"""What the API answers, as models: for the reference, and for the tests that hold answers to it.
+"""Answers that follow from no record, as models: for the reference, and for the tests that hold
+answers to it. The others are in :mod:`risala.http.api.answers`.
 
 Answers are made elsewhere (the engine's bytes, :mod:`risala.http.common.problems`); nothing at
 run time goes through here.
@@ -13,10 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from risala.http.api.fields import schema
 from risala.http.common.problems import CODES
-from risala.sms.cause import Cause
 
-Instant = Annotated[str, schema(type="string", format="date-time")]
-"""``2026-11-21T08:30:00.123Z``."""
 Absent = SkipJsonSchema[None]
 """A member that is not there where it has nothing to say; it is never null."""
 
@@ -119,83 +117,6 @@ class BatchAnswer(AnswerModel):
     """A result for each message, in the order of the messages."""
 
     results: list[SendAnswer | Error]
-
-
-class MessageAnswer(AnswerModel):
-    """A message with its status. `null`: not known yet; for the body: no longer kept."""
-
-    message_id: Annotated[str, Field(alias="messageId")]
-    id: str
-    """The same as `messageId`."""
-    to: str
-    sender: Annotated[str, Field(alias="from")]
-    body: str | None
-    status: Literal[
-        "pending", "processing", "sent", "delivered", "undelivered", "failed", "canceled"
-    ]
-    segments: Annotated[int, Field(ge=1)]
-    encoding: Literal["gsm7", "ucs2"]
-    price: Annotated[str, Field(pattern=r"^[0-9]+\.[0-9]{2}$")]
-    """A decimal number as a string; 0.00 for a test key."""
-    currency: str
-    attempts: Annotated[int, Field(ge=0)]
-    carrier: str | None
-    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
-    error_code: Annotated[Cause | None, Field(alias="errorCode")]
-    """Why it failed or was not delivered: a word of a closed list."""
-    error_text: Annotated[str | None, Field(alias="errorText")]
-    """`errorCode` as an English sentence."""
-    carrier_code: Annotated[str | None, Field(alias="carrierCode")]
-    """The carrier's own word for it."""
-    metadata: dict[str, str]
-    send_at: Annotated[Instant | None, Field(alias="sendAt")]
-    sent_at: Annotated[Instant | None, Field(alias="sentAt")]
-    delivered_at: Annotated[Instant | None, Field(alias="deliveredAt")]
-    created_at: Annotated[Instant, Field(alias="createdAt")]
-    updated_at: Annotated[Instant, Field(alias="updatedAt")]
-
-
-class LeanMessageAnswer(AnswerModel):
-    """A message for an organization with lean answers: only these fields."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    id: str
-    to: str
-    sender: Annotated[str, Field(alias="from")]
-    body: str | None
-    """Null: no longer kept."""
-    status: Literal["pending", "processing", "sent", "failed"]
-    """`sent` of a message that is `sent` or `delivered`; `failed` of one that is `failed`,
-    `undelivered` or `canceled`."""
-    created_at: Annotated[Instant, Field(alias="createdAt")]
-    updated_at: Annotated[Instant, Field(alias="updatedAt")]
-
-
-class SendCodeAnswer(AnswerModel):
-    """The code is on its way."""
-
-    verification_id: Annotated[str, Field(alias="verificationId")]
-    """For `POST /api/verify/check` and `POST /api/verify/get`."""
-
-
-class CheckAnswer(AnswerModel):
-    """Whether the code is right."""
-
-    status: Literal["approved", "denied"]
-
-
-class VerificationAnswer(AnswerModel):
-    """A verification with its status."""
-
-    id: str
-    to: str
-    status: Literal["pending", "approved", "expired", "canceled"]
-    attempts: Annotated[int, Field(ge=0)]
-    """The wrong codes so far."""
-    expires_at: Annotated[Instant, Field(alias="expiresAt")]
-    created_at: Annotated[Instant, Field(alias="createdAt")]
-    updated_at: Annotated[Instant, Field(alias="updatedAt")]
 
 
 class Health(AnswerModel):

@@ -14,8 +14,9 @@ from pydantic_core import core_schema
 
 from risala import __version__
 from risala.engine.model import errors
+from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
-from risala.http.api.openapi.answers import Error, LeanMessageAnswer
+from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
 
@@ -183,11 +184,11 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
 
 def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     models: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {
-        (model, "validation"): None for model in (Error, LeanMessageAnswer, *webhooks.MODELS)
+        (model, "validation"): None for model in (Error,)
     }
     for operation in operations:
         for model in (operation.body, operation.answer):
-            if model is not None:
+            if isinstance(model, type):
                 models[model, "validation"] = None
     _, made = models_json_schema(
         list(models),
@@ -198,6 +199,7 @@ def _schemas(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     schemas: dict[str, Any] = made["$defs"]
     for schema in schemas.values():
         del schema["title"]
+    schemas |= {each.name: each.schema() for each in (*COMPONENTS, *webhooks.MODELS.values())}
     for operation in operations:
         if operation.body is not None:
             # Without examples of the whole body, tools put one together from the members' examples,
@@ -225,7 +227,7 @@ def _operation(operation: ApiOperation) -> dict[str, Any]:
     }
     made["responses"] = {
         "200": {
-            "description": getdoc(operation.answer) if operation.answer else operation.summary,
+            "description": _about(operation),
             "headers": _headers("RequestId"),
             "content": content,
             **({"links": operation.links} if operation.links else {}),
@@ -238,12 +240,22 @@ def _operation(operation: ApiOperation) -> dict[str, Any]:
     return made
 
 
-def _media(model: type[BaseModel] | None, examples: object) -> dict[str, Any]:
+def _about(operation: ApiOperation) -> str | None:
+    answer = operation.answer
+    if isinstance(answer, Component):
+        about: str = answer.schema()["description"]
+        return about
+    return getdoc(answer) if answer else operation.summary
+
+
+def _media(model: type[BaseModel] | Component | None, examples: object) -> dict[str, Any]:
     assert model is not None, "an operation without an answer's model has answer_types"
     return {"schema": _reference(model), "examples": examples}
 
 
-def _reference(model: type[BaseModel]) -> dict[str, str]:
+def _reference(model: type[BaseModel] | Component) -> dict[str, str]:
+    if isinstance(model, Component):
+        return {"$ref": model.reference}
     return {"$ref": f"#/components/schemas/{model.__name__}"}
 
 

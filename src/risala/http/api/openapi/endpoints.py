@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from risala.http.api import answers
 from risala.http.api.bodies import GetBody
 from risala.http.api.management.actions import EstimateBody
 from risala.http.api.management.cursors import ListName, written
@@ -20,17 +21,6 @@ from risala.http.api.management.webhook_bodies import (
     UpdateEndpointBody,
 )
 from risala.http.api.openapi import sms, verify
-from risala.http.api.openapi.answers import MessageAnswer, VerificationAnswer
-from risala.http.api.openapi.lists import (
-    DeliveriesAnswer,
-    DeliveryAnswer,
-    EndpointAnswer,
-    EndpointDeletedAnswer,
-    EndpointsAnswer,
-    EndpointSecretAnswer,
-    EstimateAnswer,
-    ReplayAnswer,
-)
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import GetVerificationBody
 
@@ -83,7 +73,7 @@ def _of(
     words: str,
     *,
     body: type[BaseModel],
-    answer: type[BaseModel],
+    answer: answers.Component,
     asked: Mapping[str, Any],
     told: Mapping[str, Any],
 ) -> ApiOperation:
@@ -111,7 +101,7 @@ _CANCEL: Final = (
         "its price. Any other message gives 400 with `data.code` `NOT_CANCELABLE`."
         f" Needs a secret key.{LEAN}",
         body=GetBody,
-        answer=MessageAnswer,
+        answer=answers.MESSAGE,
         errors=(*WITH_BODY, 404),
         body_examples={"one": {"value": {"messageId": f"sms_{_ID}"}}},
         answer_examples={
@@ -135,7 +125,7 @@ _CANCEL: Final = (
         summary="Get the price of a text",
         description="Charges nothing. Needs a secret key; with a test key the price is zero.",
         body=EstimateBody,
-        answer=EstimateAnswer,
+        answer=answers.ESTIMATE,
         errors=WITH_BODY,
         body_examples={"one": {"value": {"to": "+22236123456", "body": "It’s ready"}}},
         answer_examples={
@@ -161,7 +151,7 @@ _CANCEL: Final = (
             "Needs a secret key."
         ),
         body=GetVerificationBody,
-        answer=VerificationAnswer,
+        answer=answers.VERIFICATION,
         errors=(*WITH_BODY, 404),
         body_examples={"one": {"value": {"verificationId": f"ver_{_ID}"}}},
         answer_examples={"canceled": {"value": {**verify.STORED, "status": "canceled"}}},
@@ -173,7 +163,7 @@ OPERATIONS: Final = (
     _of(
         *("list", "listEndpoints", "Webhook endpoints", "At most twenty."),
         body=EmptyBody,
-        answer=EndpointsAnswer,
+        answer=answers.ENDPOINTS,
         asked={"all": {}},
         told={"one": {"items": [_ENDPOINT]}},
     ),
@@ -181,7 +171,7 @@ OPERATIONS: Final = (
         *("create", "createEndpoint", "Create a webhook endpoint"),
         "Only this answer has the secret that signs the calls.",
         body=CreateEndpointBody,
-        answer=EndpointSecretAnswer,
+        answer=answers.ENDPOINT_SECRET,
         asked={
             "plain": {"url": "https://example.com/events"},
             "chosen": {
@@ -196,7 +186,7 @@ OPERATIONS: Final = (
         *("update", "updateEndpoint", "Change a webhook endpoint"),
         "Fields that are left out stay as they are. `enabled` switches the endpoint on and off.",
         body=UpdateEndpointBody,
-        answer=EndpointAnswer,
+        answer=answers.ENDPOINT,
         asked={"off": {**_THIS, "enabled": False}},
         told={"off": {**_ENDPOINT, "enabled": False, "disabledReason": "owner"}},
     ),
@@ -204,7 +194,7 @@ OPERATIONS: Final = (
         *("delete", "deleteEndpoint", "Delete a webhook endpoint"),
         "Its pending deliveries are dropped.",
         body=EndpointBody,
-        answer=EndpointDeletedAnswer,
+        answer=answers.ENDPOINT_DELETED,
         asked={"one": _THIS},
         told={"one": {**_ENDPOINT, "deleted": True}},
     ),
@@ -213,7 +203,7 @@ OPERATIONS: Final = (
         "Only this answer has the new secret. The old one also signs for 24 hours, unless "
         "`atOnce` is true.",
         body=RotateBody,
-        answer=EndpointSecretAnswer,
+        answer=answers.ENDPOINT_SECRET,
         asked={"soft": _THIS, "hard": {**_THIS, "atOnce": True}},
         told={"made": {**_SECRET, "oldSecretUntil": "2026-11-22T08:30:00.123Z"}},
     ),
@@ -221,7 +211,7 @@ OPERATIONS: Final = (
         *("test", "testEndpoint", "Send a test event"),
         "The event's type is `webhook.test`.",
         body=EndpointBody,
-        answer=DeliveryAnswer,
+        answer=answers.DELIVERY,
         asked={"one": _THIS},
         told={
             "owed": {
@@ -239,7 +229,7 @@ OPERATIONS: Final = (
         *("deliveries", "listDeliveries", "List the deliveries of an endpoint"),
         "Newest first, in pages as in the other lists.",
         body=ListDeliveriesBody,
-        answer=DeliveriesAnswer,
+        answer=answers.DELIVERIES,
         asked={"failed": {**_THIS, "state": "failed", "limit": 1}},
         told={
             "page": {
@@ -255,7 +245,7 @@ OPERATIONS: Final = (
         "One request repeats at most 5,000: ask again with the answer's `until` while `done` is "
         "false.",
         body=ReplayBody,
-        answer=ReplayAnswer,
+        answer=answers.REPLAY,
         asked={
             "one": {**_THIS, "eventId": f"evt_{_ID}"},
             "failed": {**_THIS, "since": "2026-11-21T00:00:00Z"},

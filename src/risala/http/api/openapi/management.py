@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from risala.http.api import answers
 from risala.http.api.management.cursors import ListName, written
 from risala.http.api.management.list_bodies import (
     EmptyBody,
@@ -16,14 +17,6 @@ from risala.http.api.management.list_bodies import (
     ListVerificationsBody,
 )
 from risala.http.api.openapi import sms, verify
-from risala.http.api.openapi.lists import (
-    BalanceAnswer,
-    EntryPage,
-    InboundPage,
-    MessagePage,
-    SenderList,
-    VerificationPage,
-)
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 
 ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
@@ -76,7 +69,7 @@ def _list(
     summary: str,
     *,
     body: type[BaseModel],
-    answer: type[BaseModel],
+    answer: answers.Component,
     item: Mapping[str, Any],
     of: ListName,
     tag: str,
@@ -109,7 +102,7 @@ OPERATIONS: Final = (
         "listSms",
         "Messages",
         body=ListMessagesBody,
-        answer=MessagePage,
+        answer=answers.MESSAGES,
         item=sms.STORED,
         of=ListName.MESSAGES,
         tag="SMS",
@@ -121,7 +114,7 @@ OPERATIONS: Final = (
         "listVerifications",
         "Verifications",
         body=ListVerificationsBody,
-        answer=VerificationPage,
+        answer=answers.VERIFICATIONS,
         item=verify.STORED,
         of=ListName.VERIFICATIONS,
         tag="Verify",
@@ -133,7 +126,7 @@ OPERATIONS: Final = (
         "listInbound",
         "List received messages",
         body=ListInboundBody,
-        answer=InboundPage,
+        answer=answers.INBOUND_MESSAGES,
         item=_RECEIVED,
         of=ListName.INBOUND,
         tag="SMS",
@@ -145,7 +138,7 @@ OPERATIONS: Final = (
         "listLedger",
         "List the changes of the balance",
         body=ListEntriesBody,
-        answer=EntryPage,
+        answer=answers.LEDGER,
         item=_ENTRY,
         of=ListName.LEDGER,
         tag="Account",
@@ -159,7 +152,7 @@ OPERATIONS: Final = (
         summary="The balance",
         description="Needs a secret key. A test key gets zeros, because it costs nothing.",
         body=EmptyBody,
-        answer=BalanceAnswer,
+        answer=answers.BALANCE,
         errors=WITH_BODY,
         body_examples={"now": {"summary": "Now", "value": {}}},
         answer_examples={"balance": {"summary": "Now", "value": _BALANCE}},
@@ -174,7 +167,7 @@ OPERATIONS: Final = (
             "secret key."
         ),
         body=EmptyBody,
-        answer=SenderList,
+        answer=answers.SENDERS,
         errors=WITH_BODY,
         body_examples={"all": {"summary": "All", "value": {}}},
         answer_examples={"one": {"summary": "One", "value": {"items": [_SENDER]}}},

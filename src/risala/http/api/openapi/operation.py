@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from risala.http.api.answers import Component
+
 EVERY = (405, 500)
 """Statuses that any endpoint may answer with."""
 LEAN = " An organization with lean answers gets a `LeanMessageAnswer` for each message."
@@ -28,8 +30,8 @@ class ApiOperation:
     description: str
     body: type[BaseModel] | None = None
     """The model of its body; None: it takes neither a body nor a key."""
-    answer: type[BaseModel] | None = None
-    """The model of the answer 200; None: ``answer_types`` describes it."""
+    answer: type[BaseModel] | Component | None = None
+    """The answer 200; None: ``answer_types`` describes it."""
     answer_types: Mapping[str, Any] = field(default_factory=dict)
     links: Mapping[str, Any] = field(default_factory=dict)
     """OpenAPI links: what can be asked next with values of the answer 200."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.model.errors import SenderNotApproved
+from risala.http.api import answers
 from risala.http.api.bodies import BatchBody, GetBody, SendBody
 from risala.http.api.fields import PAST
-from risala.http.api.openapi.answers import BatchAnswer, MessageAnswer, SendAnswer
+from risala.http.api.openapi.answers import BatchAnswer, SendAnswer
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 from risala.http.common.problems import problem_of
 
@@ -135,7 +136,7 @@ GET: Final = ApiOperation(
         f"unknown, malformed or from another organization gives the same 404.{LEAN}"
     ),
     body=GetBody,
-    answer=MessageAnswer,
+    answer=answers.MESSAGE,
     errors=(*WITH_BODY, 404),
     body_examples={"one": {"value": {"messageId": f"sms_{_ID}"}}},
     answer_examples={"delivered": {"summary": "Delivered", "value": STORED}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from risala.http.api.openapi.answers import CheckAnswer, SendCodeAnswer, VerificationAnswer
+from risala.http.api import answers
 from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
 
@@ -30,7 +30,7 @@ SEND: Final = ApiOperation(
         "answer 429."
     ),
     body=SendCodeBody,
-    answer=SendCodeAnswer,
+    answer=answers.CODE_SENT,
     links={
         "check": {
             "operationId": "checkCode",
@@ -63,7 +63,7 @@ CHECK: Final = ApiOperation(
         "also in a browser."
     ),
     body=CheckCodeBody,
-    answer=CheckAnswer,
+    answer=answers.CHECK,
     errors=(*WITH_BODY, 404, 429),
     body_examples={"typed": {"value": {"verificationId": _ID, "code": "042137"}}},
     answer_examples={
@@ -81,7 +81,7 @@ GET: Final = ApiOperation(
     summary="Get a verification",
     description="Needs a secret key of the organization and the mode that opened it.",
     body=GetVerificationBody,
-    answer=VerificationAnswer,
+    answer=answers.VERIFICATION,
     errors=(*WITH_BODY, 404),
     body_examples={"one": {"value": {"verificationId": _ID}}},
     answer_examples={

@@ -6,10 +6,8 @@ The bodies are made in :mod:`risala.engine.model.events`; nothing at run time go
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, ClassVar, Final
-
-from pydantic import Field
-from pydantic.json_schema import WithJsonSchema
+from collections.abc import Mapping
+from typing import Any, Final
 
 from risala.engine.model.events import (
     FAMILIES,
@@ -23,124 +21,69 @@ from risala.engine.model.events import (
     VerificationEvent,
     event_body,
 )
-from risala.http.api.openapi.answers import AnswerModel, Instant
+from risala.http.api.answers import ApiAnswer, Json
+
+_TEXT: Final = {"type": "string"}
+_NULL: Final = {"type": "null"}
 
 
-def _types(family: type[Event]) -> WithJsonSchema:
-    return WithJsonSchema({"type": "string", "enum": [kind.value for kind in family.TYPES]})
+def _event(
+    name: str, family: type[Event], members: str, more: Mapping[str, Json] | None = None
+) -> ApiAnswer:
+    return ApiAnswer(
+        name,
+        record=family,
+        members=f"id type createdAt=at organizationId test {members}",
+        more={
+            "id": _TEXT
+            | {
+                "description": "The event's id; also in the header `webhook-id`, the same each time"
+                " that it is sent."
+            },
+            "type": _TEXT | {"enum": [kind.value for kind in family.TYPES]},
+            "test": {
+                "type": "boolean",
+                "description": "True for what test keys do; such events go only to endpoints that "
+                "were made for them.",
+            },
+            **(more or {}),
+        },
+    )
 
 
-class _EventModel(AnswerModel):
-    """What every event has. Fields may be added; none is taken away."""
-
-    FAMILY: ClassVar[type[Event]]
-
-    id: str
-    """The event's id; also in the header `webhook-id`, the same each time that it is sent."""
-    type: str
-    created_at: Annotated[Instant, Field(alias="createdAt")]
-    organization_id: Annotated[str, Field(alias="organizationId")]
-    test: bool
-    """True for what test keys do; such events go only to endpoints that were made for them."""
-
-
-class MessageEventModel(_EventModel):
-    """A message came to a new status: one event, however many segments it has."""
-
-    FAMILY: ClassVar[type[Event]] = MessageEvent
-
-    type: Annotated[str, _types(MessageEvent)]
-    message_id: Annotated[str, Field(alias="messageId")]
-    to: str
-    sender: Annotated[str, Field(alias="from")]
-    status: str
-    """`sent`, `delivered`, `undelivered` or `failed`."""
-    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
-    error_code: Annotated[str | None, Field(alias="errorCode")]
-    """As of `POST /api/sms/get`, and so are the next two."""
-    error_text: Annotated[str | None, Field(alias="errorText")]
-    carrier_code: Annotated[str | None, Field(alias="carrierCode")]
-    metadata: dict[str, str]
-    """Yours, as it was sent."""
-
-
-class InboundEventModel(_EventModel):
-    """A message was received, and a route gives it to the organization."""
-
-    FAMILY: ClassVar[type[Event]] = InboundEvent
-
-    type: Annotated[str, _types(InboundEvent)]
-    message_id: Annotated[str, Field(alias="messageId")]
-    to: str | None
-    """Null where the carrier does not tell."""
-    sender: Annotated[str, Field(alias="from")]
-    status: str
-    """Always `received`."""
-    provider_message_id: Annotated[str | None, Field(alias="providerMessageId")]
-    error_code: Annotated[None, Field(alias="errorCode")]
-    error_text: Annotated[None, Field(alias="errorText")]
-    carrier_code: Annotated[None, Field(alias="carrierCode")]
-    metadata: dict[str, str]
-    """Empty."""
-    text: str
-
-
-class VerificationEventModel(_EventModel):
-    """A code was sent, or its verification ended. Never the code."""
-
-    FAMILY: ClassVar[type[Event]] = VerificationEvent
-
-    type: Annotated[str, _types(VerificationEvent)]
-    verification_id: Annotated[str, Field(alias="verificationId")]
-    to: str
-    status: str
-    """`pending`, `approved`, `expired` or `canceled`."""
-    reason: str | None
-    """Why, for `verify.failed`: `expired`, `max_attempts`, `delivery_failed` or `canceled`."""
-
-
-class SenderEventModel(_EventModel):
-    """A sender that was asked for was decided on."""
-
-    FAMILY: ClassVar[type[Event]] = SenderEvent
-
-    type: Annotated[str, _types(SenderEvent)]
-    sender_id: Annotated[str, Field(alias="senderId")]
-    name: str
-    status: str
-    """`approved` or `denied`."""
-    reason: str | None
-
-
-class BalanceEventModel(_EventModel):
-    """A charge took the balance below the organization's limit."""
-
-    FAMILY: ClassVar[type[Event]] = BalanceEvent
-
-    type: Annotated[str, _types(BalanceEvent)]
-    balance: str
-    """What was left after that charge: a decimal string, as all amounts are."""
-    low_balance: Annotated[str, Field(alias="lowBalance")]
-    currency: str
-
-
-class TrialEventModel(_EventModel):
-    """A test event was sent to the endpoint; nothing happened."""
-
-    FAMILY: ClassVar[type[Event]] = TrialEvent
-
-    type: Annotated[str, _types(TrialEvent)]
-    endpoint_id: Annotated[str, Field(alias="endpointId")]
-
-
-MODELS: Final = (
-    MessageEventModel,
-    InboundEventModel,
-    VerificationEventModel,
-    SenderEventModel,
-    BalanceEventModel,
-    TrialEventModel,
-)
+MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
+    MessageEvent: _event(
+        *("MessageEventModel", MessageEvent),
+        "messageId=subject to=recipient from=sender status providerMessageId errorCode errorText"
+        " carrierCode metadata",
+        {"errorText": {"type": ["string", "null"]}},
+    ),
+    InboundEvent: _event(
+        *("InboundEventModel", InboundEvent),
+        "messageId=subject to=recipient from=sender status providerMessageId errorCode errorText"
+        " carrierCode metadata text",
+        {
+            "status": _TEXT | {"description": "Always `received`."},
+            **dict.fromkeys(("errorCode", "errorText", "carrierCode"), _NULL),
+            "metadata": {
+                "type": "object",
+                "additionalProperties": _TEXT,
+                "description": "Empty.",
+            },
+        },
+    ),
+    VerificationEvent: _event(
+        *("VerificationEventModel", VerificationEvent),
+        "verificationId=subject to=recipient status reason",
+    ),
+    SenderEvent: _event("SenderEventModel", SenderEvent, "senderId=subject name status reason"),
+    BalanceEvent: _event(
+        *("BalanceEventModel", BalanceEvent),
+        "balance lowBalance currency",
+        {"balance": _TEXT, "lowBalance": _TEXT},
+    ),
+    TrialEvent: _event("TrialEventModel", TrialEvent, "endpointId=subject"),
+}
 
 _LIVE: Final = (1_795_231_187_670, "org_06GZR7F45ATR38BGRJTCACHCWB8JPGP5", "live")
 _TAIL: Final = "06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
@@ -221,11 +164,10 @@ _SECOND: Final = (
 
 def webhooks() -> dict[str, Any]:
     """By type: the POST that an endpoint gets."""
-    models: dict[type[Event], type[_EventModel]] = {model.FAMILY: model for model in MODELS}
-    return {kind.value: {"post": _post(kind, models[FAMILIES[kind]])} for kind in EventType}
+    return {kind.value: {"post": _post(kind, MODELS[FAMILIES[kind]])} for kind in EventType}
 
 
-def _post(kind: EventType, model: type[_EventModel]) -> dict[str, Any]:
+def _post(kind: EventType, body: ApiAnswer) -> dict[str, Any]:
     example = json.loads(event_body(EXAMPLES[kind], _EVENT_ID))
     return {
         "operationId": f"on{''.join(word.capitalize() for word in kind.value.split('.'))}",
@@ -242,7 +184,7 @@ def _post(kind: EventType, model: type[_EventModel]) -> dict[str, Any]:
             "required": True,
             "content": {
                 "application/json": {
-                    "schema": {"$ref": f"#/components/schemas/{model.__name__}"},
+                    "schema": {"$ref": body.reference},
                     "example": example,
                 }
             },

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Annotated, Final
 
 from risala.engine.model.ids import derived_id
+from risala.engine.model.numbers import ENTRY_KINDS
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import Moment, Money
+from risala.engine.model.records.fields import Moment, Money, OneOf
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One movement of a balance."""
+    """A change of the balance."""
 
     id: str = field(init=False)
     seq: int
     organization_id: str
-    kind: str
+    kind: Annotated[str, OneOf(ENTRY_KINDS.words)]
     amount: Money
+    """Below zero for a charge."""
     balance_after: Money
     reference: str
-    """For a charge the first message's id, for a refund the message's; for a top-up the payment's
-    reference."""
+    """Of a charge or refund the (first) message's id, of a top-up the payment's reference."""
     messages: int | None
     """How many messages a charge pays for; ``reference`` is the first of them. None: no charge."""
     note: str | None

@@ -26,15 +26,21 @@ class Organization:
     sms_per_s: Annotated[float | None, AUDITED, JsonName("smsPerSecond")]
     """The organization's own limit of sends a second; None: the general one."""
     low_balance: Annotated[Money | None, AUDITED]
-    """The balance below which it is notified; None: the general amount."""
+    """Below this there is an event `balance.low`.
+
+    None: the general amount."""
     spend_cap: Annotated[Money | None, UNAUDITED] = field(init=False)
-    """The cap that applies: the lower of the two; None if neither is set."""
+    """The most that a day may cost; null: no cap.
+
+    The lower of the two below; None if neither is set."""
     operator_spend_cap: Annotated[Money | None, AUDITED]
     """The most that may be charged per day, set by the operator; None: no cap."""
     owner_spend_cap: Annotated[Money | None, AUDITED]
     """The most that may be charged per day, set by its owner; None: no cap."""
     spent_today: Annotated[Money | None, UNAUDITED]
-    """What was charged today; None if that was not looked up."""
+    """Charged since midnight, less what was given back.
+
+    None if that was not looked up."""
     time_zone: Annotated[str, AUDITED]
     """The time zone at whose midnight its days end, such as ``Africa/Nouakchott``."""
     created_at: Annotated[Moment, UNAUDITED]

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from risala.engine.model.records.asks import Ask
-from risala.engine.model.records.fields import AUDITED, UNAUDITED, Moment
+from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, Moment, OneOf
 from risala.engine.model.records.figures import Funnel
 from risala.engine.model.states import Mode, SessionState
 
 
 @dataclass(frozen=True, slots=True)
 class VerificationView:
-    """A verification session, as an organization's own members see it."""
+    """A verification with its status."""
 
     id: Annotated[str, UNAUDITED]
     to: Annotated[str, UNAUDITED]
     status: Annotated[SessionState, AUDITED]
-    attempts: Annotated[int, AUDITED]
-    """Wrong codes that were tried."""
+    attempts: Annotated[Count, AUDITED]
+    """The wrong codes so far."""
     expires_at: Annotated[Moment, UNAUDITED]
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]
@@ -46,18 +46,19 @@ class SessionPage:
 
 @dataclass(frozen=True, slots=True)
 class CodeSent:
-    """The session of a sent code."""
+    """The code is on its way."""
 
     verification_id: str
+    """For `POST /api/verify/check` and `POST /api/verify/get`."""
     warning: str | None = None
     """No carrier serves its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedCode:
-    """The judgement of a code: ``approved`` or ``denied``."""
+    """Whether the code is right."""
 
-    status: str
+    status: Annotated[str, OneOf(("approved", "denied"))]
 
 
 LIST: Final = Ask("verify.list", SessionPage)

@@ -1,0 +1,242 @@
+"""What the API tells of the engine's records: which members, under which names (contract §8).
+
+Types and descriptions of members are the record's. An answer that is not the whole record lists its
+members: a new field of such a record is in the API only once it is listed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from risala.engine.model.records.inbound import Received
+from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
+from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.people.organizations import Organization
+from risala.engine.model.records.record import to_json
+from risala.engine.model.records.schema import Places, enum_schema, json_schema
+from risala.engine.model.records.senders import Sender
+from risala.engine.model.records.verify.sessions import CodeSent, JudgedCode, VerificationView
+from risala.engine.model.records.webhooks import Endpoint, Replayed, WebhookDelivery
+from risala.engine.model.wire import LEAN_STATUS
+from risala.sms.cause import Cause
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """A schema with a name of its own in the document."""
+
+    name: str
+    made: Json = field(default_factory=dict)
+
+    @property
+    def reference(self) -> str:
+        return f"#/components/schemas/{self.name}"
+
+    def schema(self) -> Json:
+        return self.made
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer(Component):
+    """An answer that follows from a record."""
+
+    record: type[Any] = object
+    members: str = ""
+    """Names in their order; ``a=b`` is the record's ``b``, called ``a``. Empty: all of the record,
+    and then ``more``."""
+    more: Mapping[str, Json] = field(default_factory=dict)
+    """What is said of members beside what the record says, or of those that it has not."""
+    about: str | None = None
+    """What it is, if the record does not say it."""
+    closed: bool = False
+    """It will have no further member."""
+
+    def wire(self, record: object, **more: object) -> Json:
+        """A record as this answer; ``more`` are the members that the record has not."""
+        whole = {**to_json(record), **more}
+        if not self.members:
+            return whole
+        return {name: whole[name if name in more else own] for name, own in self._names()}
+
+    def schema(self) -> Json:
+        made = json_schema(self.record, PLACES)
+        whole: Json = made["properties"]
+        pairs = self._names() if self.members else [(name, name) for name in {**whole, **self.more}]
+        members = {
+            name: {**whole.get(own, {}), **self.more[name]} if name in self.more else whole[own]
+            for name, own in pairs
+        }
+        return {
+            "description": self.about or made["description"],
+            "type": "object",
+            "properties": members,
+            "required": list(members),
+            **({"additionalProperties": False} if self.closed else {}),
+        }
+
+    def _names(self) -> list[tuple[str, str]]:
+        pairs = (each.partition("=") for each in self.members.split())
+        return [(name, own or name) for name, _, own in pairs]
+
+
+_SAME: Final = {"description": "The same as `messageId`."}
+_TEXT: Final = {"type": "string"}
+
+CAUSE: Final = Component("Cause", enum_schema(Cause))
+CHARACTER: Final = ApiAnswer("OddCharacter", record=PlacedCharacter)
+PLACES: Final[Places] = {Cause: CAUSE.reference, PlacedCharacter: CHARACTER.reference}
+MESSAGE: Final = ApiAnswer(
+    "MessageAnswer",
+    record=MessageView,
+    members="messageId=id id to from body status segments encoding price currency attempts carrier"
+    " providerMessageId errorCode errorText carrierCode metadata sendAt sentAt deliveredAt"
+    " createdAt updatedAt",
+    more={
+        "id": _SAME,
+        "errorText": {
+            "type": ["string", "null"],
+            "description": "`errorCode` as an English sentence.",
+        },
+    },
+)
+"""Written by :func:`risala.engine.model.wire.message_wire`."""
+LEAN_MESSAGE: Final = ApiAnswer(
+    "LeanMessageAnswer",
+    record=MessageView,
+    members="id to from body status createdAt updatedAt",
+    more={
+        "body": {"description": "Null: no longer kept."},
+        "status": {
+            "enum": list(dict.fromkeys(LEAN_STATUS.values())),
+            "description": "`sent` of a message that is `sent` or `delivered`; `failed` of one "
+            "that is `failed`,\n`undelivered` or `canceled`.",
+        },
+    },
+    about="A message for an organization with lean answers: only these fields.",
+    closed=True,
+)
+"""Written by :func:`risala.engine.model.wire.lean`."""
+ESTIMATE: Final = ApiAnswer("EstimateAnswer", record=Estimate)
+CODE_SENT: Final = ApiAnswer("SendCodeAnswer", record=CodeSent, members="verificationId")
+CHECK: Final = ApiAnswer("CheckAnswer", record=JudgedCode)
+VERIFICATION: Final = ApiAnswer(
+    "VerificationAnswer",
+    record=VerificationView,
+    members="id to status attempts expiresAt createdAt updatedAt",
+)
+INBOUND: Final = ApiAnswer(
+    "InboundAnswer",
+    record=Received,
+    members="messageId=id id from to body=text status carrier receivedAt createdAt=receivedAt",
+    more={
+        "id": _SAME,
+        "status": {**_TEXT, "const": "received"},
+        "createdAt": {"description": "The same as `receivedAt`."},
+    },
+)
+LEDGER_ENTRY: Final = ApiAnswer(
+    "LedgerEntryAnswer",
+    record=LedgerEntry,
+    members="id kind amount balanceAfter reference createdAt=at",
+)
+SENDER: Final = ApiAnswer(
+    "SenderAnswer",
+    record=Sender,
+    members="id name status reason volume createdAt",
+    more={
+        "volume": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "Messages that the organization sent in the last seven days: at 2,000 a"
+            " cleared sender is\napproved.",
+        }
+    },
+)
+BALANCE: Final = ApiAnswer(
+    "BalanceAnswer",
+    record=Organization,
+    members="organizationId=id balance currency lowBalance spentToday spendCap",
+    more={"spentToday": _TEXT},
+    about="The balance of now, and what bounds it; amounts are decimal strings.",
+)
+ENDPOINT: Final = ApiAnswer("EndpointAnswer", record=Endpoint)
+ENDPOINT_SECRET: Final = ApiAnswer(
+    "EndpointSecretAnswer",
+    record=Endpoint,
+    more={"secret": {**_TEXT, "description": "`whsec_…`: told here and never again."}},
+    about="A webhook endpoint with its new secret.",
+)
+ENDPOINT_DELETED: Final = ApiAnswer(
+    "EndpointDeletedAnswer",
+    record=Endpoint,
+    more={"deleted": {"type": "boolean", "const": True}},
+    about="A webhook endpoint as it was.",
+)
+DELIVERY: Final = ApiAnswer("DeliveryAnswer", record=WebhookDelivery)
+REPLAYED: Final = ApiAnswer(
+    "ReplayedAnswer",
+    record=Replayed,
+    members="replayed until done",
+    more={"until": {**_TEXT, "format": "date-time"}},
+)
+
+
+def _listed(name: str, about: str, item: Component, *, paged: bool = True) -> Component:
+    members: Json = {"items": {"type": "array", "items": {"$ref": item.reference}}}
+    if paged:
+        members = {**_PLACES_BESIDE, **members}
+    return Component(
+        name,
+        {
+            "description": about,
+            "type": "object",
+            "properties": members,
+            "required": list(members),
+        },
+    )
+
+
+_PLACES_BESIDE: Final = {
+    name: {"type": ["string", "null"], "description": about}
+    for name, about in {
+        "next": "The `before` of the page of older ones; null: there are none.",
+        "previous": "The `after` of the page of newer ones; null: this is the first page.",
+    }.items()
+}
+MESSAGES: Final = _listed("MessagePage", "Messages, newest first.", MESSAGE)
+VERIFICATIONS: Final = _listed("VerificationPage", "Verifications, newest first.", VERIFICATION)
+INBOUND_MESSAGES: Final = _listed("InboundPage", "List received messages, newest first.", INBOUND)
+LEDGER: Final = _listed("EntryPage", "Changes of the balance, newest first.", LEDGER_ENTRY)
+DELIVERIES: Final = _listed("DeliveriesAnswer", "Deliveries, newest first.", DELIVERY)
+SENDERS: Final = _listed("SenderList", "All sender IDs of the organization.", SENDER, paged=False)
+ENDPOINTS: Final = _listed(
+    "EndpointsAnswer",
+    "All webhook endpoints of the key's organization and mode.",
+    ENDPOINT,
+    paged=False,
+)
+REPLAY: Final = Component(
+    "ReplayAnswer",
+    {
+        "description": "The delivery that is due again, or how many are.",
+        "anyOf": [{"$ref": DELIVERY.reference}, {"$ref": REPLAYED.reference}],
+    },
+)
+COMPONENTS: Final = (
+    *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, VERIFICATION, INBOUND),
+    *(
+        LEDGER_ENTRY,
+        BALANCE,
+        SENDER,
+        ENDPOINT,
+        ENDPOINT_SECRET,
+        ENDPOINT_DELETED,
+        DELIVERY,
+        REPLAYED,
+    ),
+    *(MESSAGES, VERIFICATIONS, INBOUND_MESSAGES, LEDGER, DELIVERIES, SENDERS, ENDPOINTS, REPLAY),
+)
