@@ -15,12 +15,16 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Conflict, FieldFault, Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.webhooks import Endpoint, EndpointWithSecret
-from risala.engine.rules.webhooks.signatures import KEY_FORMS, new_secret
+from risala.engine.model.records.webhooks import (
+    ENDPOINT_DESCRIPTION_MAX,
+    SIGNATURE_KEYS,
+    Endpoint,
+    EndpointWithSecret,
+)
+from risala.engine.rules.webhooks.signatures import new_secret
 from risala.engine.rules.webhooks.types import DEFAULT_TYPES, TYPES
 from risala.engine.rules.webhooks.url import AddressRules, UrlRefused, parse_target
 
-DESCRIPTION_MAX: Final = 500
 HEADERS_MAX: Final = 10
 HEADER_VALUE_MAX: Final = 1000
 _TOKEN: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
@@ -56,7 +60,7 @@ class Wish:
     signature_header: str | None = None
     """Empty: remove it."""
     signature_key: str | None = None
-    """One of :data:`risala.engine.rules.webhooks.signatures.KEY_FORMS`."""
+    """One of :data:`SIGNATURE_KEYS`."""
 
     def __repr__(self) -> str:
         return "Wish(…)"
@@ -106,7 +110,7 @@ class Endpoints:
             created_at=now_ms,
             updated_at=now_ms,
             signature_header=wish.signature_header or None,
-            signature_key=wish.signature_key or KEY_FORMS[0],
+            signature_key=wish.signature_key or SIGNATURE_KEYS[0],
         )
         return EndpointWithSecret(await self._endpoints.add(new, secret, by=by), secret)
 
@@ -209,14 +213,14 @@ def _faults(wish: Wish) -> Iterator[FieldFault]:
     if wish.types is not None and not wish.types:
         text = "An endpoint needs at least one event type."
         yield FieldFault("types", "missing", text)
-    if len(wish.description or "") > DESCRIPTION_MAX:
-        text = f"A description can have at most {DESCRIPTION_MAX} characters."
+    if len(wish.description or "") > ENDPOINT_DESCRIPTION_MAX:
+        text = f"A description can have at most {ENDPOINT_DESCRIPTION_MAX} characters."
         yield FieldFault("description", "too_long", text)
     if wish.notify and not _MAIL.fullmatch(wish.notify):
         yield FieldFault("notify", "invalid_address", "`notify` must be one e-mail address.")
     if (found := _headers_fault(wish.headers or {})) is not None:
         yield found
-    if wish.signature_key is not None and wish.signature_key not in KEY_FORMS:
+    if wish.signature_key is not None and wish.signature_key not in SIGNATURE_KEYS:
         text = "`signature_key` must be `text` or `decoded`."
         yield FieldFault("signature_key", "invalid", text)
     if wish.signature_header and not is_free_header(wish.signature_header):

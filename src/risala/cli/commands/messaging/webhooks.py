@@ -68,7 +68,7 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option(
             "--signature-key",
-            type=click.Choice(("text", "decoded")),
+            type=click.Choice(webhooks.SIGNATURE_KEYS),
             help="The key of that signature: the secret as it is shown (the default), or its "
             "decoded base64.",
         ),

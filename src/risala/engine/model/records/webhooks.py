@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """The possible types of an endpoint's field."""
+ENDPOINT_DESCRIPTION_MAX: Final = 500
+"""Characters of an endpoint's description."""
+SIGNATURE_KEYS: Final = ("text", "decoded")
+"""What of a secret is the key of an endpoint's second signature."""
 DELIVERY_STATES: Final = ("pending", "delivered", "failed", "dropped")
 
 
@@ -45,7 +49,7 @@ class Endpoint:
     """Until then the secret before this one signs too."""
     signature_header: Annotated[str | None, AUDITED]
     """The header field of a second signature, `t=…,v1=…`; null: there is none."""
-    signature_key: Annotated[str, AUDITED, OneOf(("text", "decoded"))]
+    signature_key: Annotated[str, AUDITED, OneOf(SIGNATURE_KEYS)]
     """The key of that signature: the secret as it is shown, or what its base64 stands for."""
     created_at: Annotated[Moment, UNAUDITED]
     updated_at: Annotated[Moment, UNAUDITED]

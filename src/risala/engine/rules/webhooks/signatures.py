@@ -19,8 +19,6 @@ SECRET_BYTES: Final = 32
 SECRET_BYTES_MIN: Final = 24
 SECRET_BYTES_MAX: Final = 64
 """The length that the scheme requires."""
-KEY_FORMS: Final = ("text", "decoded")
-"""The part of a secret that is the key of the other signature."""
 
 
 def new_secret() -> str:
@@ -42,7 +40,7 @@ def stamped(body: str, keys: Sequence[str], now_ms: int, *, key: str = "text") -
     HMAC-SHA256 in hex of time, dot and body; one ``v1`` for each key, the newest first.
 
     Args:
-        key: one of :data:`KEY_FORMS`. ``text``: the whole secret as it is shown, as in that
+        key: one of ``SIGNATURE_KEYS``. ``text``: the whole secret as it is shown, as in that
             service's snippets. ``decoded``: its base64 decoded, as in that service's clients.
     """
     octets = _decoded if key == "decoded" else str.encode

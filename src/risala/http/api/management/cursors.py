@@ -9,13 +9,18 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationInfo
 from pydantic_core import PydanticCustomError
 
+from risala.engine.model.records.record import to_json
+from risala.http.common.plain import PlainAnswer
+from risala.http.common.respond import json_bytes
+
+T = TypeVar("T")
 CHARACTERS_MAX: Final = 120
 """The longest place is a time with an id."""
 _PLACE_MAX: Final = 2**62
@@ -44,6 +49,18 @@ def written(of: ListName, place: str | int | None) -> str | None:
     if place is None:
         return None
     return base64.urlsafe_b64encode(f"{of}{place}".encode()).decode().rstrip("=")
+
+
+def page(
+    of: ListName,
+    items: Sequence[T] = (),
+    write: Callable[[T], dict[str, Any]] = to_json,
+    places: tuple[str | int | None, str | int | None] = (None, None),
+) -> PlainAnswer:
+    """One page of a list; ``places`` are where the next and the previous page begin."""
+    next_, previous = (written(of, each) for each in places)
+    told = {"items": [write(each) for each in items], "next": next_, "previous": previous}
+    return PlainAnswer(json_bytes(told))
 
 
 def read(of: ListName, text: str) -> str:

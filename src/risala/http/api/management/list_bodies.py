@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Generic, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
@@ -14,6 +14,7 @@ from risala.http.api import fields
 from risala.http.api.management.cursors import CHARACTERS_MAX, ListName, reader
 from risala.http.common.validation import RequestBody
 
+C = TypeVar("C", bound=str)
 LIMIT_MAX: Final = 100
 LIMIT_USUAL: Final = 20
 ADDRESS_MAX: Final = 20
@@ -38,9 +39,6 @@ def _cursor(of: ListName) -> tuple[Any, ...]:
     return text, AfterValidator(reader(of))
 
 
-_BEFORE: Final = "The `next` of another page: only older items are listed."
-_AFTER: Final = "The `previous` of another page: only newer items are listed."
-
 Limit = Annotated[int, Field(ge=1, le=LIMIT_MAX, json_schema_extra={"default": LIMIT_USUAL})]
 Address = Annotated[
     str,
@@ -60,6 +58,19 @@ VerificationStatus = Annotated[str, *_one_of(*(each.value for each in SessionSta
 Received = Annotated[str, *_one_of("received")]
 EntryKind = Annotated[str, *_one_of(*ENTRY_KINDS.words)]
 DeliveryState = Annotated[str, *_one_of(*DELIVERY_STATES)]
+
+
+class PlacesBody(RequestBody, Generic[C]):
+    """From where on; ``C`` is the list's cursor."""
+
+    before: Annotated[
+        C | None,
+        Field(description="The `next` of another page: only older items are listed."),
+    ] = None
+    after: Annotated[
+        C | None,
+        Field(description="The `previous` of another page: only newer items are listed."),
+    ] = None
 
 
 class PageBody(RequestBody):
@@ -87,11 +98,9 @@ class PeriodBody(PageBody):
     ] = None
 
 
-class ListMessagesBody(PeriodBody):
+class ListMessagesBody(PlacesBody[MessageCursor], PeriodBody):
     """Which messages, newest first; without any member the newest of all."""
 
-    before: Annotated[MessageCursor | None, Field(description=_BEFORE)] = None
-    after: Annotated[MessageCursor | None, Field(description=_AFTER)] = None
     status: MessageStatus | None = None
     to: fields.Number | None = None
     sender: Annotated[
@@ -100,20 +109,16 @@ class ListMessagesBody(PeriodBody):
     ] = None
 
 
-class ListVerificationsBody(PeriodBody):
+class ListVerificationsBody(PlacesBody[VerificationCursor], PeriodBody):
     """Which verifications, newest first; without any member the newest of all."""
 
-    before: Annotated[VerificationCursor | None, Field(description=_BEFORE)] = None
-    after: Annotated[VerificationCursor | None, Field(description=_AFTER)] = None
     status: VerificationStatus | None = None
     to: fields.Number | None = None
 
 
-class ListInboundBody(PeriodBody):
+class ListInboundBody(PlacesBody[InboundCursor], PeriodBody):
     """Which messages that came in, newest first; without any member the newest of all."""
 
-    before: Annotated[InboundCursor | None, Field(description=_BEFORE)] = None
-    after: Annotated[InboundCursor | None, Field(description=_AFTER)] = None
     status: Annotated[
         Received | None, Field(description="All received messages have the same status.")
     ] = None
@@ -123,11 +128,9 @@ class ListInboundBody(PeriodBody):
     ] = None
 
 
-class ListEntriesBody(PeriodBody):
+class ListEntriesBody(PlacesBody[LedgerCursor], PeriodBody):
     """Which entries of the ledger, newest first; without any member the newest of all."""
 
-    before: Annotated[LedgerCursor | None, Field(description=_BEFORE)] = None
-    after: Annotated[LedgerCursor | None, Field(description=_AFTER)] = None
     kind: EntryKind | None = None
 
 

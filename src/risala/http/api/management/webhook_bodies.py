@@ -7,9 +7,15 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import ConfigDict, Field
 from pydantic.config import JsonDict
 
+from risala.engine.model.records.webhooks import ENDPOINT_DESCRIPTION_MAX
 from risala.engine.rules.webhooks.types import TYPES
 from risala.http.api import fields
-from risala.http.api.management.list_bodies import DeliveryCursor, DeliveryState, PageBody
+from risala.http.api.management.list_bodies import (
+    DeliveryCursor,
+    DeliveryState,
+    PageBody,
+    PlacesBody,
+)
 from risala.http.common.validation import RequestBody
 
 _FIT: Final = {"pattern": fields.FIT_PATTERN}
@@ -51,7 +57,7 @@ Types = Annotated[
         },
     ),
 ]
-Description = Annotated[str, Field(max_length=500, json_schema_extra=_FIT)]
+Description = Annotated[str, Field(max_length=ENDPOINT_DESCRIPTION_MAX, json_schema_extra=_FIT)]
 Headers = Annotated[
     dict[str, str],
     Field(
@@ -144,18 +150,9 @@ class RotateBody(EndpointBody):
     ] = None
 
 
-class ListDeliveriesBody(PageBody):
+class ListDeliveriesBody(PlacesBody[DeliveryCursor], EndpointBody, PageBody):
     """Which deliveries of an endpoint, newest first."""
 
-    endpoint_id: EndpointId
-    before: Annotated[
-        DeliveryCursor | None,
-        Field(description="The `next` of another page: only older items are listed."),
-    ] = None
-    after: Annotated[
-        DeliveryCursor | None,
-        Field(description="The `previous` of another page: only newer items are listed."),
-    ] = None
     state: DeliveryState | None = None
 
 

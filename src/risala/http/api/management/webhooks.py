@@ -14,8 +14,7 @@ from risala.engine.model.records.webhooks import (
 )
 from risala.engine.model.times import iso
 from risala.http.api.fields import instant_ms
-from risala.http.api.management import shapes
-from risala.http.api.management.cursors import ListName
+from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import EmptyBody
 from risala.http.api.management.performer import KeyPerformer, argument, issue_of
 from risala.http.api.management.webhook_bodies import (
@@ -132,8 +131,7 @@ class _Webhooks:
             after=None if body.after is None else int(body.after),
         )
         places = (found.before, found.after)
-        page = shapes.page(ListName.DELIVERIES, found.deliveries, to_json, *places)
-        return PlainAnswer(json_bytes(page))
+        return page(ListName.DELIVERIES, found.deliveries, places=places)
 
     async def replay(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
@@ -181,7 +179,7 @@ class _Webhooks:
 
 def _this(
     principal: Principal,
-    body: EndpointBody | UpdateEndpointBody | ListDeliveriesBody | ReplayBody,
+    body: EndpointBody | UpdateEndpointBody | ReplayBody,
 ) -> Json:
     """The endpoint that is meant: of the key's organization, and for events of its mode."""
     return {
