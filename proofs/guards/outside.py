@@ -259,7 +259,7 @@ GUARDS: Final = (
     Guard(
         "Nothing is taken over that this version cannot read.",
         "engine/upkeep/standby/takeover.py",
-        "        self.copy.refuse_newer()",
+        "        self.copy.refuse_wrong()",
         "        ",
         _LEASE,
     ),

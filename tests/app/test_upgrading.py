@@ -16,7 +16,7 @@ import structlog
 import trio
 from click.testing import CliRunner
 
-from old_books import write_old_books
+import stones
 from patience import HANG_S, until_true
 from risala.app.stop import Stop
 from risala.app.upgrading import unshown, upgrade_while_answering
@@ -25,20 +25,21 @@ from risala.cli.reach.client import connect
 from risala.cli.reach.refused import CommandRefused
 from risala.config.model import Settings, StorageSection
 from risala.engine.journal.store.lock import DataLock
-from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
 from risala.http.server.server import BoundAddress
 from risala.http.server.sockets import base_url, listen_tcp
+from stones import StonesMove, write_stones
 
 pytestmark = pytest.mark.slow
-MESSAGES = 60
+STONES = 60
 SENTENCE = "The database is being upgraded to this version: moving rows, 0 %"
 
 
-class HeldMove(SlimMove):
+class HeldMove(StonesMove):
     """Waits before its first step until it is let go."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.holds = threading.Event()
         self.may_go = threading.Event()
 
@@ -58,8 +59,8 @@ def _logs_as_before() -> Iterator[None]:
 @pytest.fixture
 def data(tmp_path: Path) -> Iterator[Path]:
     """A data directory of before, held as a service holds it."""
-    write_old_books(tmp_path / "risala.db", MESSAGES)
-    with DataLock(tmp_path):
+    with stones.migrations(), DataLock(tmp_path):
+        write_stones(tmp_path / "risala.db", STONES)
         yield tmp_path
 
 
@@ -96,13 +97,13 @@ async def test_it_lives_tells_how_far_it_is_and_hands_its_address_over(data, sto
             ready = await client.get("/readyz")
             assert ready.status_code == 503
             assert ready.json()["data"]["upgrading"]["step"] == "moving rows"
-            assert ready.json()["data"]["upgrading"]["total"] > MESSAGES
+            assert ready.json()["data"]["upgrading"]["total"] == STONES
             refused = await client.post("/api/sms", json={"to": "+22236000000", "body": "Salam"})
             assert refused.status_code == 503
             assert int(refused.headers["retry-after"]) > 0
             assert refused.json()["message"].startswith(SENTENCE)
         move.may_go.set()
-    assert not is_due(data / "risala.db")
+    assert not is_due(data / "risala.db", [StonesMove()])
     assert not (data / "control.sock").exists()
     # What connects now waits in the same queue, and is the real service's.
     stream = await trio.open_tcp_stream(*sock.getsockname())
@@ -133,16 +134,16 @@ async def test_a_stop_ends_it_and_the_next_start_goes_on(data, stop, sock, move)
         await held(nursery, stop, sock, move)
         stop.asked.set()
         move.may_go.set()
-    assert is_due(data / "risala.db")
+    assert is_due(data / "risala.db", [StonesMove()])
     assert not (data / "control.sock").exists()
     again = Stop(stop.settings)
-    await upgrade_while_answering(again, [BoundAddress(sock)])
-    assert not is_due(data / "risala.db")
+    await upgrade_while_answering(again, [BoundAddress(sock)], moves=[StonesMove()])
+    assert not is_due(data / "risala.db", [StonesMove()])
     assert len([*data.glob("risala-before-*.db")]) == 1
 
 
 async def test_a_database_of_today_is_none_of_its_business(data, stop, sock, capsys):
-    await upgrade_while_answering(stop, [BoundAddress(sock)])
+    await upgrade_while_answering(stop, [BoundAddress(sock)], moves=[StonesMove()])
     capsys.readouterr()
-    await upgrade_while_answering(stop, [BoundAddress(sock)])
+    await upgrade_while_answering(stop, [BoundAddress(sock)], moves=[StonesMove()])
     assert capsys.readouterr().out == ""

@@ -91,7 +91,6 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/console.py": MIGRATION,
     f"{JOURNAL}/store/schema/faces.py": MIGRATION,
-    f"{JOURNAL}/store/schema/first.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,
     f"{JOURNAL}/store/schema/account_data.py": MIGRATION,
@@ -119,14 +118,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/upkeep/set_aside.py": READER,  # of a file that was there before
     f"{JOURNAL}/upkeep/retention.py": BULK,
     f"{JOURNAL}/upkeep/account_export.py": READER,
-    f"{JOURNAL}/upkeep/audit_before.py": READER,
     f"{JOURNAL}/upkeep/upgrade/room.py": FILE,
-    f"{JOURNAL}/upkeep/upgrade/slim/events.py": MIGRATION,
-    f"{JOURNAL}/upkeep/upgrade/slim/keys.py": MIGRATION,
-    f"{JOURNAL}/upkeep/upgrade/slim/messages.py": MIGRATION,
-    f"{JOURNAL}/upkeep/upgrade/slim/numbering.py": MIGRATION,
-    f"{JOURNAL}/upkeep/upgrade/slim/rest.py": MIGRATION,
-    f"{JOURNAL}/upkeep/upgrade/slim/slim.py": MIGRATION,
     f"{JOURNAL}/upkeep/upgrade/upgrade.py": FILE,
     f"{JOURNAL}/webhooks/deliveries.py": HOT,
     f"{JOURNAL}/webhooks/endpoints.py": HOT,  # the fan-out of an event, an endpoint that fails

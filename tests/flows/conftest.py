@@ -95,6 +95,7 @@ class Service:
     url: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     """What its processes have beside ours."""
+    program: tuple[str, ...] = (sys.executable, "-m", "risala")
     _clients: list[httpx2.Client] = field(default_factory=list)
 
     # -- its life
@@ -108,8 +109,7 @@ class Service:
 
     def launch(self) -> None:
         command = ("serve", "--data", str(self.data), "--port", "0", *self.options)
-        python = (sys.executable, "-m", "risala")
-        self.process = Process((*python, *command), self.data.parent, **self.environment)
+        self.process = Process((*self.program, *command), self.data.parent, **self.environment)
         self.processes.append(self.process)
 
     def wait_ready(self) -> None:
@@ -219,7 +219,7 @@ class Service:
     ) -> subprocess.CompletedProcess[str]:
         """A command of the command line on this data directory; ``more``: of its environment."""
         return subprocess.run(
-            (sys.executable, "-m", "risala", *arguments, "--data", str(self.data)),
+            (*self.program, *arguments, "--data", str(self.data)),
             cwd=self.data.parent,
             env=environment() | dict(more or {}),
             stdin=subprocess.DEVNULL,

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 import sqlite3
+import sys
 from contextlib import closing
 from functools import partial
 
 import pytest
 
-from old_books import write_old_books
+import stones
 from patience import until
+from stones import write_stones
 
 pytestmark = pytest.mark.slow
 BEGUN = "The database is being upgraded"
@@ -20,6 +22,17 @@ TOLD = {
     "ledger": "seq, organization_id, kind, amount, balance_after, reference, at",
     "events": "id, type, subject, body, created_at",
 }
+PROGRAM = (sys.executable, stones.__file__)
+"""``risala`` of a version in which stones move."""
+
+
+@pytest.fixture
+def service(premises):
+    """With a data directory, and no database in it yet."""
+    service = premises.service("--config", str(premises.config(port=1)))
+    service.program = PROGRAM
+    service.data.mkdir(mode=0o700)
+    return service
 
 
 def contents(path) -> dict[str, list[tuple]]:
@@ -30,27 +43,35 @@ def contents(path) -> dict[str, list[tuple]]:
         }
 
 
-def test_it_is_brought_over_and_then_served_at_the_same_address(premises):
-    service = premises.service("--config", str(premises.config(port=1)))
-    service.data.mkdir(mode=0o700)
-    write_old_books(service.data / "risala.db", 500)
+def polished(path) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as conn:
+        return conn.execute("SELECT n, stone FROM polished ORDER BY n").fetchall()
+
+
+def all_polished(count: int) -> list[tuple]:
+    return [(n, f"polished stone {n}") for n in range(1, count + 1)]
+
+
+def test_it_is_brought_over_and_then_served_at_the_same_address(service):
+    path = service.data / "risala.db"
+    write_stones(path, 500)
+    (messages,) = service.rows("SELECT count(*) FROM messages")
     service.start()
     begun, ready = service.process.lines[:2]
     assert begun.startswith(BEGUN)
     assert f"{service.url}/readyz" in begun
     assert ready.startswith("Risala is running at")
     service.assert_books_agree()
-    assert service.rows("SELECT count(*) FROM messages") == [(500,)]
+    assert service.rows("SELECT count(*) FROM messages") == [messages]
+    assert polished(path) == all_polished(500)
     assert service.stop() == 0
     assert len([*service.data.glob("risala-before-*.db")]) == 1
     service.start()
     assert service.process.lines[0].startswith("Risala is running at")
 
 
-def test_an_order_to_stop_is_obeyed_in_the_middle(premises):
-    service = premises.service("--config", str(premises.config(port=1)))
-    service.data.mkdir(mode=0o700)
-    write_old_books(service.data / "risala.db", 2000)
+def test_an_order_to_stop_is_obeyed_in_the_middle(service):
+    write_stones(service.data / "risala.db", 2000)
     before = contents(service.data / "risala.db")
     service.launch()
     service.process.wait_line(lambda line: line.startswith(BEGUN))
@@ -58,23 +79,23 @@ def test_an_order_to_stop_is_obeyed_in_the_middle(premises):
     service.assert_no_bug_logged()
     service.assert_books_agree()  # by a command, which goes on from where that was
     assert contents(service.data / "risala.db") == before
+    assert polished(service.data / "risala.db") == all_polished(2000)
 
 
-def test_a_command_brings_it_over_as_well(premises):
-    service = premises.service()
-    service.data.mkdir(mode=0o700)
-    write_old_books(service.data / "risala.db", 100)
+def test_a_command_brings_it_over_as_well(service):
+    write_stones(service.data / "risala.db", 100)
     done = service.command("org", "list", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    assert '"Shop 0"' in done.stdout
+    assert '"balance"' in done.stdout
+    assert polished(service.data / "risala.db") == all_polished(100)
     assert len([*service.data.glob("risala-before-*.db")]) == 1
     assert service.command("audit").returncode == 0
 
 
 def left(path) -> int:
-    """Messages that are still in the old tables."""
+    """Stones that are still on the old heap."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as conn:
-        for table in ("messages", "old_messages"):  # a view once the tables are made
+        for table in ("heap", "old_heap"):
             found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
             if conn.execute(found, (table,)).fetchone():
                 return conn.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -87,13 +108,11 @@ def copies(path) -> bool:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(2))
-def test_killed_again_and_again_nothing_is_lost(premises, seed):
+def test_killed_again_and_again_nothing_is_lost(service, seed):
     """``kill -9`` at moments that a seed chooses, by how much there is left to be moved then."""
     draw = random.Random(seed)
-    service = premises.service("--config", str(premises.config(port=1)))
-    service.data.mkdir(mode=0o700)
     path = service.data / "risala.db"
-    write_old_books(path, 12_000, seed)
+    write_stones(path, 12_000)
     before = contents(path)
     kills = 0
     while before_kill := left(path):
@@ -109,5 +128,6 @@ def test_killed_again_and_again_nothing_is_lost(premises, seed):
     service.assert_books_agree()
     assert kills >= 8
     assert contents(path) == before
+    assert polished(path) == all_polished(12_000)
     assert len([*service.data.glob("risala-before-*.db")]) == 1
     assert [*service.data.glob("*.partial")] == []

@@ -111,7 +111,7 @@ class _Follower:
         """
         found = self._copy.follow(_unheard)
         if found is not None and (found != self._position or self._fault is not None):
-            self._copy.refuse_newer()
+            self._copy.refuse_wrong()
         return found
 
     async def run(self, stop: trio.Event) -> None:

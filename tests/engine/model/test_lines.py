@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
 from cases import sweep
-from risala.engine.journal.messages import reads as messages
-from risala.engine.journal.messages import timeline
-from risala.engine.journal.store.schema import migrations as schema
-from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.cause_sentences import CAUSE_SENTENCES, cause_text
 from risala.engine.model.lines import Kind, Line, Wait, line_of
 from risala.engine.model.sentences import sentence
@@ -142,42 +137,3 @@ def test_most_lines_need_nothing_but_their_kind(book):
 
 def test_a_kind_of_a_newer_version_is_no_fault():
     assert line_of(9999, '{"cause":"ABSENT"}', "").kind is Kind.WRITTEN
-
-
-OLD = {
-    "sms_1": ("failed", "ESME_RINVDSTADR", "REJECTED", "ESME_RINVDSTADR"),
-    "sms_2": ("failed", "EXPIRED", "VALIDITY_OVER", None),
-    "sms_3": ("failed", "UNCERTAIN", "UNCERTAIN", None),
-    "sms_4": ("undelivered", "034", "UNDELIVERABLE", "034"),
-    "sms_5": ("undelivered", "stat:EXPIRED", "EXPIRED", "stat:EXPIRED"),
-    "sms_6": ("delivered", None, None, None),
-}
-
-
-def test_what_earlier_versions_wrote_stays_readable(tmp_path):
-    path = tmp_path / "old.db"
-    db = Database(path)
-    schema.migrations.apply(db, stop_before="m013_outcome")
-    db["organizations"].insert({
-        "id": "org_1", "name": "Old", "currency": "MRU", "created_at": 1,
-    })  # fmt: skip
-    for message_id, (status, code, _, _) in OLD.items():
-        db["messages"].insert({
-            "id": message_id, "organization_id": "org_1", "mode": "live", "kind": "sms",
-            "recipient": "+22236123456", "sender": "RISALA", "body": "x", "encoding": "gsm7",
-            "segments": 1, "price": 50, "currency": "MRU", "status": status, "priority": 1,
-            "route": "", "due_at": 1, "valid_until": 2, "error_code": code, "created_at": 1,
-            "error_text": code and "An old sentence.", "updated_at": 1,
-        })  # fmt: skip
-        db["timeline"].insert({
-            "message_id": message_id, "n": 1, "at": 1, "status": status, "text": "It was so.",
-            "raw": "ESME_ROK",
-        })  # fmt: skip
-    db.close()
-    bring_over(path, lambda *_: None, lambda: 0)
-    db = Database(path)
-    for message_id, (_, _, code, carrier_code) in OLD.items():
-        view = messages.view(db.conn, message_id)
-        assert (view.error_code, view.carrier_code) == (code, carrier_code)
-        (entry,) = timeline.read(db.conn, message_id)
-        assert (sentence(entry), entry.raw) == ("It was so.", "ESME_ROK")

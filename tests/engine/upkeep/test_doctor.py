@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from old_books import write_old_books
+import stones
 from risala.config.alerts import AlertsSection
 from risala.config.smpp_server import SmppServerSection
 from risala.engine.journal.alerts import alerts
@@ -28,6 +29,7 @@ from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.upkeep.doctor import machine
 from risala.engine.upkeep.doctor.examine import examine
 from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
+from stones import StonesMove, write_stones
 
 NOW_MS = 1_767_225_600_000
 
@@ -320,10 +322,13 @@ def test_a_database_that_was_there(tmp_path):
 
 class TestVersion:
     @pytest.fixture
-    def old(self, tmp_path) -> Patient:
+    def old(self, tmp_path, monkeypatch) -> Iterator[Patient]:
         tmp_path.chmod(0o700)
-        write_old_books(tmp_path / "risala.db", 3)
-        return Patient(tmp_path, NOW_MS, running=False)
+        ahead = partial(forecast, moves=[StonesMove()])
+        monkeypatch.setattr(database_facts, "forecast", ahead)
+        with stones.migrations():
+            write_stones(tmp_path / "risala.db", 3)
+            yield Patient(tmp_path, NOW_MS, running=False)
 
     def test_a_database_of_before_is_told_with_what_it_takes(self, old):
         check = found(old, "version")
@@ -334,7 +339,7 @@ class TestVersion:
         assert "queue" not in names, "its rows are not where today's are"
 
     def test_too_little_room_for_it_is_a_failure(self, old, monkeypatch):
-        full = partial(forecast, free_bytes=lambda _: 1_000_000)
+        full = partial(database_facts.forecast, free_bytes=lambda _: 1_000_000)
         monkeypatch.setattr(database_facts, "forecast", full)
         check = found(old, "version")
         assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)

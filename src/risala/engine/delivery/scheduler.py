@@ -28,7 +28,7 @@ from risala.engine.model.records.messages import DueRow
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE
 from risala.engine.rules.router import Router
 from risala.sms.message import WHOLE, Alphabet
-from risala.sms.segment import Parts, cut, split, whole
+from risala.sms.segment import cut, whole
 
 _ALPHABETS: Final = {alphabet.value: alphabet for alphabet in Alphabet}
 IDLE_S: Final = 60.0
@@ -87,7 +87,6 @@ class Board:
         self.rows = rows
         self.text_of = text_of
         """The text to send for a row: a code's text exists only from here to the carrier."""
-        self.begun_narrow = rows.begun_narrow()
         self._leasing = True
         self.pumped_at_s = 0.0
         """When the scheduler looked last, on Trio's clock."""
@@ -204,12 +203,9 @@ class Scheduler(Decider[SchedulerMessage]):
 
     def _job(self, row: DueRow, *, goes_whole: bool) -> Job:
         text, alphabet = self._board.text_of(row), _ALPHABETS[row.encoding]
-        if row.segments == 1 and row.kind != "code":
-            parts = whole(text)  # as counted at acceptance; a code is written in now
-        elif row.id in self._board.begun_narrow:
-            parts = Parts(split(text, alphabet), 8)
-        else:
-            parts = cut(text, alphabet)
+        # A text goes whole as it was counted at acceptance; a code is written in now.
+        goes_uncut = row.segments == 1 and row.kind != "code"
+        parts = whole(text) if goes_uncut else cut(text, alphabet)
         done = self._board.rows.acknowledged_parts(row.id) if row.attempts else ()
         count = len(parts.texts)
         numbers = (WHOLE,) if goes_whole and count > 1 and not done else range(1, count + 1)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import sqlite3
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +10,6 @@ from risala.engine.journal.accounts import ledger
 from risala.engine.journal.messages.acceptance import accept, accept_one
 from risala.engine.journal.pages import statement
 from risala.engine.journal.upkeep.audit import audit
-from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.errors import Conflict, Forbidden, InsufficientBalance, NotFound
 from risala.engine.model.ids import key_of
 from risala.engine.model.records.accounts import StatementFilter
@@ -185,38 +180,3 @@ def test_test_messages_touch_no_money(book):
     assert book.status(message_id) == "pending"
     assert entries(book, organization_id) == []
     assert audit(book.conn).clean
-
-
-def test_notes_that_were_written_twice_are_notes_of_the_old_file(tmp_path):
-    """A file of before references were credited once."""
-    path = tmp_path / "risala.db"
-    packed = Path(__file__).parents[1] / "fixtures" / "m012.db.gz"
-    path.write_bytes(gzip.decompress(packed.read_bytes()))
-    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
-        (organization_id,) = conn.execute("SELECT id FROM organizations").fetchone()
-        balance = conn.execute("SELECT balance FROM organizations").fetchone()[0]
-        for n, reference in enumerate(("cash", "Cash", "BK-1"), start=1):
-            conn.execute(
-                "INSERT INTO ledger (organization_id, kind, amount, balance_after, reference, at)"
-                " VALUES (?, 'topup', 1, ?, ?, 0)",
-                (organization_id, balance + n, reference),
-            )
-        conn.execute("UPDATE organizations SET balance = balance + 3")
-        conn.execute("DELETE FROM verify_settings")
-        conn.execute(
-            "INSERT INTO verify_settings VALUES (?, ?)",
-            (organization_id, '{"expiry_s":90,"code_length":4}'),
-        )
-    bring_over(path, lambda *_: None, lambda: 0)
-    with closing(sqlite3.connect(path, isolation_level=None)) as conn:
-        kept = conn.execute(
-            "SELECT reference, note FROM ledger WHERE kind = 'topup' ORDER BY seq DESC LIMIT 3"
-        ).fetchall()
-        assert kept[0] == ("BK-1", None)
-        assert [note for _, note in kept[1:]] == ["Cash", "cash"]
-        assert all(reference.startswith("pay_ledger_") for reference, _ in kept[1:])
-        with pytest.raises(Conflict):
-            ledger.top_up(conn, organization_id, 1, "bk-1", 0)
-        assert audit(conn).clean
-        (settings,) = conn.execute("SELECT settings FROM verify_settings").fetchone()
-        assert json.loads(settings) == {"code_length": 4, "expiry_minutes": 2}

@@ -18,15 +18,12 @@ from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep.audit import audit_file
-from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
-from risala.engine.journal.upkeep.upgrade.upgrade import bring_over
 from risala.engine.model.errors import StorageUnusable
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 NAMES = sorted(path.name.removesuffix(".db.gz") for path in FIXTURES.glob("*.db.gz"))
-NOW_MS = 1_767_225_600_000
-FIRST, BEFORE_MOVE, AFTER_MOVE = "m002-first", "m023-with-m022", "m025-with-m024"
-"""The oldest file; the last one before rows had to move, and the first one after that."""
+NEW, OLDEST = "new", "m025-with-m024"
+"""A file whose first start has just begun, and the oldest one."""
 
 UNIQUE = {
     "alerts_open",
@@ -51,13 +48,15 @@ UNIQUE = {
 def unpack(name: str, directory: Path) -> Path:
     directory.mkdir(exist_ok=True)
     path = directory / "risala.db"
-    path.write_bytes(gzip.decompress((FIXTURES / f"{name}.db.gz").read_bytes()))
+    if name == NEW:
+        open_writer(path, partial(migrate, before=migrations.known()[1])).close()
+    else:
+        path.write_bytes(gzip.decompress((FIXTURES / f"{name}.db.gz").read_bytes()))
     return path
 
 
 def bring(path: Path) -> None:
     """As ``risala serve`` does."""
-    bring_over(path, lambda *_: None, lambda: NOW_MS, backs_up=False)
     open_writer(path, migrate).close()
 
 
@@ -121,14 +120,12 @@ def test_conditions_views_and_indexes_are_those_of_a_new_file(name, tmp_path, to
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [FIRST, "m010", BEFORE_MOVE, AFTER_MOVE, "m033-with-m030"])
+@pytest.mark.parametrize("name", [NEW, OLDEST, "m033-with-m030"])
 def test_version_by_version_comes_to_the_same_as_at_once(name, tmp_path):
     at_once, by_steps = unpack(name, tmp_path / "once"), unpack(name, tmp_path / "steps")
     bring(at_once)
     done = {row[0] for row in read(by_steps, "SELECT name FROM _sqlite_migrations")}
     for each in (name for name in migrations.known() if name not in done):
-        if each == SlimMove.migration:
-            bring_over(by_steps, lambda *_: None, lambda: NOW_MS, backs_up=False)
         before = migrations.following(each)
         open_writer(by_steps, partial(migrate, before=before)).close()
         assert each in {row[0] for row in read(by_steps, "SELECT name FROM _sqlite_migrations")}
@@ -136,13 +133,13 @@ def test_version_by_version_comes_to_the_same_as_at_once(name, tmp_path):
     assert audit_file(by_steps).faults == ()
 
 
-def traced(look: Callable[[], None], before: str | None) -> Callable[[Database], None]:
+def traced(look: Callable[[], None]) -> Callable[[Database], None]:
     """The migrations, with a look at each statement."""
 
     def work(database: Database) -> None:
         database.conn.set_trace_callback(lambda _: look())
         try:
-            migrate(database, before=before)
+            migrate(database)
         finally:
             database.conn.set_trace_callback(None)
 
@@ -150,10 +147,8 @@ def traced(look: Callable[[], None], before: str | None) -> Callable[[Database],
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "before"), [(FIRST, SlimMove.migration), (AFTER_MOVE, None)], ids=["first", "later"]
-)
-def test_killed_at_any_statement_it_is_the_old_or_the_new_and_goes_on(name, before, tmp_path):
+@pytest.mark.parametrize(("name", "every"), [(NEW, 40), (OLDEST, 11)])
+def test_killed_at_any_statement_it_is_the_old_or_the_new_and_goes_on(name, every, tmp_path):
     """What a kill leaves is the files as they are then: so each copy of them is one."""
     path = unpack(name, tmp_path / "lived")
     known, cuts, statements = migrations.known(), [], 0
@@ -161,14 +156,14 @@ def test_killed_at_any_statement_it_is_the_old_or_the_new_and_goes_on(name, befo
     def cut() -> None:
         nonlocal statements
         statements += 1
-        if statements % 11 == 0:
+        if statements % every == 0:
             cuts.append(tmp_path / f"cut{statements}")
             cuts[-1].mkdir()
             for each in path.parent.glob("risala.db*"):
                 if not each.name.endswith("-shm"):
                     shutil.copy(each, cuts[-1] / each.name)
 
-    open_writer(path, traced(cut, before)).close()
+    open_writer(path, traced(cut)).close()
     bring(path)
     expected, seen = contents(path), set()
     assert len(cuts) > 15
@@ -184,27 +179,25 @@ def test_killed_at_any_statement_it_is_the_old_or_the_new_and_goes_on(name, befo
     assert len(seen) > 5
 
 
-def cramped(pages: int, before: str | None) -> Callable[[Database], None]:
+def cramped(pages: int) -> Callable[[Database], None]:
     """The migrations, in a file that may grow by so many pages."""
 
     def work(database: Database) -> None:
         (used,) = database.conn.execute("PRAGMA page_count").fetchone()
         database.conn.execute(f"PRAGMA max_page_count = {used + pages}")
-        migrate(database, before=before)
+        migrate(database)
 
     return work
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pages", [1, 8, 20, 32])
-@pytest.mark.parametrize(
-    ("name", "before"), [(FIRST, SlimMove.migration), (AFTER_MOVE, None)], ids=["first", "later"]
-)
-def test_a_disk_that_fills_up_on_the_way_is_told_and_gone_on_from(name, before, pages, tmp_path):
+@pytest.mark.parametrize("name", [NEW, OLDEST])
+def test_a_disk_that_fills_up_on_the_way_is_told_and_gone_on_from(name, pages, tmp_path):
     roomy, path = unpack(name, tmp_path / "roomy"), unpack(name, tmp_path / "full")
     bring(roomy)
     with pytest.raises(StorageUnusable) as told:
-        open_writer(path, cramped(pages, before))
+        open_writer(path, cramped(pages))
     assert str(told.value) == f"The disk that holds {path} is full."
     assert read(path, "PRAGMA integrity_check") == [("ok",)]
     bring(path)

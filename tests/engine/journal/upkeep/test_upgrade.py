@@ -2,67 +2,40 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
 
+import stones
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
-from risala.engine.journal.upkeep import backup
+from risala.engine.journal.upkeep import backup, restore
+from risala.engine.journal.upkeep.audit import audit_file
 from risala.engine.journal.upkeep.upgrade import note, room, upgrade
 from risala.engine.journal.upkeep.upgrade.upgrade import bring_over, is_due
 from risala.engine.model.errors import StorageUnusable
+from risala.engine.model.records.messages import Stamp
+from stones import LATER, MIGRATION, StonesMove, write_stones
 
-FIXTURES = Path(__file__).parents[1] / "fixtures"
 STONES = 1700
 """Four steps, the last of them short."""
-MIGRATION = "m023_audit_log"
 NOW_MS = 1_767_225_600_000
 MiB = 1024 * 1024
 
 
 class KilledError(Exception):
     """In the tests' own hands: what a power cut is to a process."""
-
-
-@dataclass
-class StonesMove:
-    """Stones move from one heap to another, each polished on its way."""
-
-    migration: str = MIGRATION
-    statements: Callable[[], None] = field(default=lambda: None)
-    """Called before each statement."""
-
-    def concerns(self, conn: sqlite3.Connection) -> bool:
-        return bool(conn.execute("SELECT 1 FROM sqlite_schema WHERE name = 'heap'").fetchone())
-
-    is_unfinished = concerns
-
-    def remaining(self, conn: sqlite3.Connection) -> int:
-        return conn.execute("SELECT count(*) FROM heap").fetchone()[0]
-
-    def step(self, conn: sqlite3.Connection, rows_max: int) -> int:
-        rows = conn.execute("SELECT n, stone FROM heap ORDER BY n LIMIT ?", (rows_max,)).fetchall()
-        for n, stone in rows:
-            self.statements()
-            conn.execute("INSERT INTO polished VALUES (?, ?)", (n, f"polished {stone}"))
-            self.statements()
-            conn.execute("DELETE FROM heap WHERE n = ?", (n,))
-        return len(rows)
-
-    def finish(self, conn: sqlite3.Connection) -> None:
-        self.statements()
-        conn.execute("DROP TABLE heap")
 
 
 def silent(*_: object) -> None:
@@ -79,17 +52,17 @@ def _looks_often(monkeypatch) -> None:
     monkeypatch.setattr(backup, "STEPS_BETWEEN_LOOKS", 500)
 
 
+@pytest.fixture(autouse=True)
+def _migrations() -> Iterator[None]:
+    with stones.migrations():
+        yield
+
+
 @pytest.fixture
 def old(tmp_path) -> Path:
     """A database of a version before, with stones in it."""
     path = tmp_path / "risala.db"
-    path.write_bytes(gzip.decompress((FIXTURES / "m017-with-m015.db.gz").read_bytes()))
-    with closing(sqlite3.connect(path)) as conn, conn:
-        conn.execute("PRAGMA journal_mode = delete")
-        conn.execute("CREATE TABLE heap (n INTEGER PRIMARY KEY, stone TEXT)")
-        conn.execute("CREATE TABLE polished (n INTEGER PRIMARY KEY, stone TEXT)")
-        stones = [(n, f"stone {n}") for n in range(1, STONES + 1)]
-        conn.executemany("INSERT INTO heap VALUES (?, ?)", stones)
+    write_stones(path, STONES)
     return path
 
 
@@ -108,6 +81,11 @@ def contents(path: Path) -> dict[str, list[tuple]]:
     return found
 
 
+def read(path: Path, query: str) -> list[tuple]:
+    with closing(sqlite3.connect(path)) as conn:
+        return conn.execute(query).fetchall()
+
+
 def backups(path: Path) -> list[Path]:
     return sorted(path.parent.glob("risala-before-*.db"))
 
@@ -121,9 +99,10 @@ def test_what_is_due_is_brought_over_once(old):
     assert found["polished"] == sorted(
         ((n, f"polished stone {n}") for n in range(1, STONES + 1)), key=str
     )
-    assert "heap" not in found
+    assert not found.keys() & {"heap", "old_heap"}
     known = migrations.known()
     assert found["_sqlite_migrations"] == sorted(known[: known.index(MIGRATION) + 1])
+    assert known[-1] == LATER, "a short one like the others: it is left to who opens the file"
     steps = [*dict.fromkeys(what for what, _, _ in told)]
     assert steps == [
         "copying",
@@ -144,7 +123,7 @@ def test_the_copy_is_the_database_as_it_was_and_its_owners_alone(old):
     before = contents(old)
     bring(old)
     [copy] = backups(old)
-    assert copy.name == "risala-before-m023-20260101T000000.db"
+    assert copy.name == "risala-before-m901-20260101T000000.db"
     assert contents(copy) == before
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     digest, name = copy.with_name(f"{copy.name}.sha256").read_text().split()
@@ -180,6 +159,19 @@ def snapshot(path: Path, into: Path) -> None:
     for each in path.parent.iterdir():
         if each.is_file() and not each.name.endswith("-shm"):
             shutil.copy(each, into / each.name)
+
+
+@pytest.mark.slow
+def test_what_comes_of_it_does_not_depend_on_how_long_the_steps_are(old, tmp_path, monkeypatch):
+    found = []
+    for rows_at_once in (500, 7):
+        monkeypatch.setattr(upgrade, "ROWS_AT_ONCE", rows_at_once)
+        path = tmp_path / str(rows_at_once) / "risala.db"
+        path.parent.mkdir()
+        shutil.copy(old, path)
+        bring(path)
+        found.append(contents(path))
+    assert found[0] == found[1]
 
 
 @pytest.mark.slow
@@ -231,16 +223,24 @@ def test_an_order_to_stop_ends_it_cleanly_wherever_it_is(old, what):
     assert len(backups(old)) == 1
 
 
-def test_books_that_did_not_agree_are_brought_over_and_told(old, monkeypatch):
+def test_books_that_did_not_agree_are_brought_over_and_told(old):
+    """An operator's file may be wrong: its faults are told again, nothing is made up for them."""
     with closing(sqlite3.connect(old)) as conn, conn:
         conn.execute("UPDATE organizations SET balance = balance + 7")
+        conn.execute("INSERT INTO remapped VALUES ('sms_0', 7)")
+        conn.execute("INSERT INTO line (message, n, at, kind) VALUES (7, 1, 0, 1)")
+        conn.execute("DELETE FROM entry WHERE seq = (SELECT max(charge) FROM message)")
+        conn.execute("UPDATE message SET sender = 9999 WHERE key = (SELECT max(key) FROM message)")
+    faults = audit_file(old).faults
+    assert len(faults) >= 5
     bring(old)
     with closing(sqlite3.connect(old)) as conn:
         done = note.read(conn, note.DONE)
     assert done is not None
     assert done.books is not None
-    assert len(done.books.faults) == 1
-    assert "its balance is" in done.books.faults[0]
+    assert done.books.faults == faults
+    assert any("its balance is" in fault for fault in faults)
+    assert audit_file(old).faults == faults
 
 
 @dataclass
@@ -253,10 +253,10 @@ class CarelessMove(StonesMove):
 def test_books_that_agreed_and_do_not_any_more_are_refused_at_each_start(old):
     """The rows that were moved stay as they are, and so does the copy: somebody must look."""
     for _ in range(2):
-        with pytest.raises(StorageUnusable, match=r"before this one and with risala-before-m023"):
+        with pytest.raises(StorageUnusable, match=r"before this one and with risala-before-m901"):
             bring(old, moves=[CarelessMove()])
     assert len(backups(old)) == 1
-    assert "heap" in contents(old)
+    assert "old_heap" in contents(old)
 
 
 @dataclass
@@ -287,18 +287,61 @@ def test_one_that_was_migrated_by_another_way_is_brought_over_too(old):
     assert backups(old) == []
 
 
+@pytest.mark.slow
+def test_the_books_of_a_file_that_is_halfway_cannot_be_audited(old, tmp_path):
+    assert backup.back_up(old, tmp_path / "before.db", silent).audit.clean
+
+    def stop(what: str, done: int, _: int) -> None:
+        if what == "moving rows" and done > 0:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        bring(old, stop)
+    with pytest.raises(StorageUnusable, match="halfway to this version"):
+        backup.back_up(old, tmp_path / "copy.db", silent)
+    assert not (tmp_path / "copy.db").exists()
+    ahead = upgrade.forecast(old, [StonesMove()])
+    assert ahead is not None
+    assert (ahead.begun, ahead.messages) == (True, STONES - 500)
+    bring(old)
+    assert backup.back_up(old, tmp_path / "copy.db", silent).audit.clean
+
+
+@pytest.mark.slow
+def test_a_backup_of_the_version_before_is_restored_into_todays_tables(old, tmp_path, monkeypatch):
+    over = partial(bring_over, moves=[StonesMove()])
+    monkeypatch.setattr(restore, "bring_over", over)
+    database = tmp_path / "data" / "risala.db"
+    database.parent.mkdir()
+    ids = sorted(read(old, "SELECT id FROM messages"))
+    numbers = count(1)
+    report = restore.restore(
+        old,
+        database,
+        resend_pending=False,
+        even_unclean=False,
+        stamp=lambda: Stamp(NOW_MS + next(numbers)),
+        progress=silent,
+    )
+    assert report.audit.clean
+    assert report.ended > 0
+    assert sorted(read(database, "SELECT id FROM messages")) == ids
+    assert read(database, "SELECT count(*) FROM polished") == [(STONES,)]
+    assert not is_due(database, [StonesMove()])
+    assert is_due(old, [StonesMove()])
+    assert backups(database) == [], "the backup itself is the copy"
+
+
 def test_a_damaged_file_is_not_begun_with(old):
     with closing(sqlite3.connect(old)) as conn:
-        (page,) = conn.execute(
-            "SELECT rootpage FROM sqlite_schema WHERE name = 'timeline'"
-        ).fetchone()
+        (page,) = conn.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'line'").fetchone()
     with open(old, "r+b") as file:
         file.seek(4096 * (page - 1) + 100)
         file.write(b"\xff" * 3996)
     with pytest.raises(StorageUnusable, match="is damaged"):
         bring(old)
     assert backups(old) == []
-    assert "m023_audit_log" not in contents_of_migrations(old)
+    assert MIGRATION not in contents_of_migrations(old)
 
 
 def contents_of_migrations(path: Path) -> set[str]:

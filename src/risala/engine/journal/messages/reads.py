@@ -11,7 +11,7 @@ from typing import Final
 from risala.engine.journal.keys import find_key, remapped_key
 from risala.engine.journal.messages import parts, timeline
 from risala.engine.journal.state import CREATED, load
-from risala.engine.journal.store import meta, names
+from risala.engine.journal.store import names
 from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.names import NUMBER, name_sql
 from risala.engine.journal.store.sql import value_of
@@ -177,14 +177,6 @@ def row(conn: sqlite3.Connection, message_id: str) -> DueRow | None:
     if key is None:
         return None
     return _DUE_ROWS.of(conn.execute(f"{_ROW} WHERE key = ?", (key,)).fetchone())
-
-
-def begun_narrow(conn: sqlite3.Connection) -> frozenset[str]:
-    """Messages begun by a version which cut all texts for an 8-bit reference.
-
-    Their other parts must be cut at the same places as the first ones.
-    """
-    return frozenset((meta.get(conn, "begun_narrow") or "").split())
 
 
 def next_due(

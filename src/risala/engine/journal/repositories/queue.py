@@ -63,10 +63,6 @@ class QueueRepository:
         """Numbers of the segments that a carrier has accepted already."""
         return reads.acknowledged_parts(self._store.reader, message_id)
 
-    def begun_narrow(self) -> frozenset[str]:
-        """Messages begun by a version which cut all texts for an 8-bit reference."""
-        return reads.begun_narrow(self._store.reader)
-
     def may_send(self, organization_id: str) -> bool:
         """Whether an organization's messages may leave."""
         return accounts.is_active(self._store.reader, organization_id)

@@ -16,7 +16,7 @@ from sqlite_utils import Database
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.pieces import BadPiece, Current, PagePiece
 from risala.engine.journal.store.opening import connect, sqlite_sentence
-from risala.engine.journal.store.schema.migrations import NewerSchema, refuse_newer
+from risala.engine.journal.store.schema.migrations import WrongSchema, refuse_wrong
 from risala.engine.journal.upkeep import backup, checksum
 from risala.engine.model.errors import StorageUnusable
 
@@ -98,17 +98,17 @@ class StandbyCopy:
             self._directory, position.generation, position.number + 1, position.sha256
         )
 
-    def refuse_newer(self) -> None:
+    def refuse_wrong(self) -> None:
         """Refuse a copy that this version could not serve from.
 
         Raises:
-            StorageUnusable: a newer version has written it, or it is no database.
+            StorageUnusable: another version has written it, or it is no database.
         """
         try:
             # Immutable: its header says WAL, and SQLite would create WAL files beside it.
             with closing(connect(self.file, "ro&immutable=1")) as conn:
-                refuse_newer(Database(conn, execute_plugins=False))
-        except NewerSchema as error:
+                refuse_wrong(Database(conn, execute_plugins=False))
+        except WrongSchema as error:
             raise StorageUnusable(f"The copy {self.file} cannot be used: {error}.") from error
         except sqlite3.Error as error:
             raise StorageUnusable(sqlite_sentence(self.file, error)) from error

@@ -11,12 +11,12 @@ from typing import Final, TypeAlias
 from sqlite_utils import Database
 
 from risala.engine.journal.store.lock import claim_file
-from risala.engine.journal.store.schema.migrations import NewerSchema
+from risala.engine.journal.store.schema.migrations import WrongSchema, refuse_wrong
 from risala.engine.journal.store.watched import Meet, WatchedConnection
 from risala.engine.model.errors import StorageFailed, StorageUnusable
 
 Migrate: TypeAlias = Callable[[Database], None]
-"""Brings the schema up to date; may raise :class:`StorageUnusable` (a newer schema)."""
+"""Brings the schema up to date."""
 
 # There is no other writer, so only a stray tool can lock the file: wait for it, but briefly.
 _BUSY_TIMEOUT_MS: Final = 1000
@@ -73,6 +73,7 @@ def open_writer(
         claim_file(path)
         conn = connect(path, "rw", make)
         try:
+            refuse_unusable(conn, path)  # first: the mode of the journal is in the file
             _prepare(conn, path)
             migrate(Database(conn, execute_plugins=False))
             if conn.in_transaction:
@@ -82,9 +83,18 @@ def open_writer(
             raise
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(path, error)) from error
-    except NewerSchema as error:
-        raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
     return conn
+
+
+def refuse_unusable(conn: sqlite3.Connection, path: Path) -> None:
+    """
+    Raises:
+        StorageUnusable: the file was written by a version whose files this one cannot use.
+    """
+    try:
+        refuse_wrong(Database(conn, execute_plugins=False))
+    except WrongSchema as error:
+        raise StorageUnusable(f"The database {path} cannot be opened: {error}.") from error
 
 
 def _prepare(conn: sqlite3.Connection, path: Path) -> None:

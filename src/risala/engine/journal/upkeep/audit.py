@@ -6,8 +6,10 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
+from sqlite_utils import Database
+
+from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.store.sql import value_of
-from risala.engine.journal.upkeep import audit_before
 from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.records.upkeep.books import AuditReport
 
@@ -103,6 +105,8 @@ _OF_BANKS: Final[tuple[str, ...]] = (
        WHERE t.state = 'credited' AND t.payment_id IS NOT NULL
          AND p.state IS NOT 'confirmed'""",
 )
+_PUT_ASIDE: Final = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'old_*'"
+"""Tables whose rows are being moved."""
 _HAS_BANKS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'bank_texts'"
 _HAS_PAYMENTS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'payments'"
 
@@ -111,27 +115,34 @@ def audit(conn: sqlite3.Connection) -> AuditReport:
     """Check all books against each other. Reads all rows: time grows with the file.
 
     Raises:
-        StorageUnusable: the database is halfway to this version.
+        StorageUnusable: the database is halfway to this version, or of a development version.
     """
     conn.execute("BEGIN")
     try:
-        if audit_before.is_halfway(conn):
+        schema.refuse_early(Database(conn, execute_plugins=False))
+        if _is_halfway(conn):
             raise StorageUnusable(_HALFWAY)
-        checks, tables = _CHECKS, _COUNTED
-        if audit_before.is_of_before(conn):
-            checks, tables = audit_before.checks(conn), audit_before.COUNTED
-        elif value_of(conn, _HAS_PAYMENTS):
+        checks = _CHECKS
+        if value_of(conn, _HAS_PAYMENTS):
             checks += _OF_PAYMENTS
             checks += _OF_BANKS if value_of(conn, _HAS_BANKS) else ()
-        counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in tables]  # noqa: S608 -- constants
+        counts = [value_of(conn, f"SELECT count(*) FROM {table}") for table in _COUNTED]  # noqa: S608 -- constants
         faults = [
             sentence
             for check in checks
             for (sentence,) in conn.execute(f"{check} LIMIT {_FAULTS_MAX}")
         ]
+    except schema.EarlySchema as error:
+        raise StorageUnusable(f"The books cannot be audited: {error}.") from error
     finally:
         conn.execute("COMMIT")
     return AuditReport(counts[0], counts[1], counts[2], not faults, tuple(faults))
+
+
+def _is_halfway(conn: sqlite3.Connection) -> bool:
+    """Whether some rows are in the former tables, and some in the present ones."""
+    names = [name for (name,) in conn.execute(_PUT_ASIDE)]
+    return any(conn.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)  # noqa: S608 -- names of ours
 
 
 def audit_file(path: Path) -> AuditReport:

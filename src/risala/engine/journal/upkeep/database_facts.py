@@ -11,10 +11,11 @@ from typing import Final
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
-from risala.engine.journal.store.opening import open_reader, sqlite_sentence
+from risala.engine.journal.store.opening import open_reader, refuse_unusable, sqlite_sentence
 from risala.engine.journal.upkeep import restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
 from risala.engine.journal.upkeep.upgrade.upgrade import Forecast, forecast
+from risala.engine.model.errors import StorageUnusable
 from risala.engine.model.people_records.mails import MailQueueStatus
 from risala.engine.model.records.messages import Unserved
 
@@ -25,7 +26,7 @@ UNSERVED_COUNTED_MAX: Final = 10_000
 
 
 class DatabaseUnreadable(Exception):
-    """SQLite refused to read it; the sentence says why."""
+    """SQLite refused to read it, or this version cannot use it; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,11 @@ def read(path: Path, now_ms: int, progress: Progress) -> DatabaseFacts | Forecas
 
     Raises:
         StorageUnusable: it is damaged.
-        DatabaseUnreadable: SQLite refused.
+        DatabaseUnreadable: SQLite refused, or another version has written it.
     """
     try:
         with closing(open_reader(path)) as conn:
+            _refuse_unusable(conn, path)
             check(conn, path, progress)
             ahead = forecast(path)
             if ahead is not None:
@@ -72,3 +74,10 @@ def read(path: Path, now_ms: int, progress: Progress) -> DatabaseFacts | Forecas
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error
+
+
+def _refuse_unusable(conn: sqlite3.Connection, path: Path) -> None:
+    try:
+        refuse_unusable(conn, path)
+    except StorageUnusable as error:  # it is not damaged: there is nothing to restore
+        raise DatabaseUnreadable(str(error)) from error

@@ -21,7 +21,13 @@ from risala.engine.journal.messages import timeline
 from risala.engine.journal.messages.endings import cancel, fail
 from risala.engine.journal.state import MessageState, load_key
 from risala.engine.journal.store.lock import claim_file
-from risala.engine.journal.store.opening import connect, open_reader, open_writer, sqlite_sentence
+from risala.engine.journal.store.opening import (
+    connect,
+    open_reader,
+    open_writer,
+    refuse_unusable,
+    sqlite_sentence,
+)
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.upkeep import backup, checksum, restore_hold
 from risala.engine.journal.upkeep import set_aside as aside
@@ -174,6 +180,7 @@ def _fetch(source: Path, copy: Path, progress: backup.Progress) -> None:
         names = {name for (name,) in conn.execute("select name from sqlite_schema")}
         if not names >= _TABLES:
             raise StorageUnusable(f"{source} is not a backup of Risala.")
+        refuse_unusable(conn, source)
         backup.copy(conn, copy, progress)
     with closing(open_reader(copy)) as conn:
         backup.check(conn, source, progress)

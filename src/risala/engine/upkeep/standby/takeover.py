@@ -97,7 +97,7 @@ class Takeover:
         follow = partial(self.copy.follow, self.progress, leaves_out_damaged=leaves_out_damaged)
         if follow() is None:
             raise StorageUnusable(f"There is no copy in {self.shipped} yet.")
-        self.copy.refuse_newer()  # before the primary ends for it: otherwise neither would serve
+        self.copy.refuse_wrong()  # before the primary ends for it: otherwise neither would serve
         before, mine = self._fence(primary_is_dead=primary_is_dead)
         position = follow()  # its last pieces
         assert position is not None

@@ -6,6 +6,8 @@ partial index ``messages_queue`` over the messages that are pending.
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlite_utils import Database, Migrations
 
 from risala.engine.journal.store.schema.account_data import KEPT
@@ -15,7 +17,6 @@ from risala.engine.journal.store.schema.bank import fold_references, make_bank
 from risala.engine.journal.store.schema.carriers import CARRIER_GATES, CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
 from risala.engine.journal.store.schema.faces import FACES, SMPP
-from risala.engine.journal.store.schema.first import complete_first_tables
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
 from risala.engine.journal.store.schema.money import CREDITED_ONCE, SPEND_CAPS, WHOLE_MINUTES
@@ -35,25 +36,36 @@ from risala.engine.journal.store.schema.webhooks import (
 
 migrations = Migrations("risala")
 
+_SLIM: Final = "m024_slim"
+"""The migration that made the tables of today; those before it only make a new file."""
+_OLD_TABLE: Final = "old_messages"
+"""A development version moved rows out of it, and was stopped on the way."""
 
-class NewerSchema(Exception):
-    """The file was written by a newer Risala."""
+
+class WrongSchema(Exception):
+    """The file was written by a version whose files this one cannot use; the sentence says why."""
+
+
+class NewerSchema(WrongSchema):
+    """It was a newer Risala."""
+
+
+class EarlySchema(WrongSchema):
+    """It was a development version from before the first release."""
 
 
 def migrate(db: Database, *, before: str | None = None) -> None:
     """Bring the file up to this version's schema, or to where it was ``before`` a migration.
 
     Raises:
-        NewerSchema: the file holds a migration that this version does not know.
+        WrongSchema: this version cannot use the file.
     """
-    refuse_newer(db)
+    refuse_wrong(db)
     done = applied(db)
-    if "m002_messages" in done and "m003_verifications" not in done:
-        complete_first_tables(db)
     names = known()
     later = names[names.index(before) :] if before is not None else []
     migrations.apply(db, stop_before=[name for name in later if name not in done])
-    if "m024_slim" in applied(db):
+    if _SLIM in applied(db):
         _renew_views(db)
 
 
@@ -67,17 +79,39 @@ def _renew_views(db: Database) -> None:
     db.execute("COMMIT")
 
 
-def refuse_newer(db: Database) -> None:
+def refuse_wrong(db: Database) -> None:
     """
     Raises:
         NewerSchema: the file holds a migration that this version does not know.
+        EarlySchema: its rows are in tables that no released version had.
     """
+    refuse_early(db)
     newer = sorted(applied(db).difference(known()))
     if newer:
         raise NewerSchema(
             f"the database was written by a newer Risala (it has {newer[-1]!r}). Install that "
             f"version, or restore an older backup"
         )
+
+
+def refuse_early(db: Database) -> None:
+    """
+    Raises:
+        EarlySchema: its rows are in tables that no released version had.
+    """
+    done = applied(db)
+    if _OLD_TABLE in db.table_names() or (done and _SLIM not in done and _has_rows(db)):
+        raise EarlySchema(
+            "the database was written by a development version from before the first release. "
+            "Start with a new data directory, or install the version that wrote it and export "
+            "what you need"
+        )
+
+
+def _has_rows(db: Database) -> bool:
+    """Whether anything was written. If not, the file is new, and its first start was cut short."""
+    names = [name for name in db.table_names() if name != migrations.migrations_table]
+    return any(db.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)  # noqa: S608 -- names of ours
 
 
 def known() -> list[str]:

@@ -1,7 +1,12 @@
 """A change of the tables that is too long for one transaction: rows that move in steps.
 
-Its migration renames the old tables and makes the new ones, and is as short as any other. The rows
-of the old tables are moved afterwards (:mod:`risala.engine.journal.upkeep.upgrade.upgrade`).
+Its migration renames the old tables, each to ``old_NAME``, and makes the new ones; it is as short
+as any other. The rows of the old tables are moved afterwards
+(:mod:`risala.engine.journal.upkeep.upgrade.upgrade`). The audit sees by the names that some are
+left.
+
+The books are audited before and after it, both times by the checks of this version. A migration
+that changes the tables of those checks has to bring along the checks for the former tables.
 """
 
 from __future__ import annotations

@@ -5,6 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from risala.engine.journal.upkeep.upgrade.move import RowMove
-from risala.engine.journal.upkeep.upgrade.slim.slim import SlimMove
 
-MOVES: Final[tuple[RowMove, ...]] = (SlimMove(),)
+MOVES: Final[tuple[RowMove, ...]] = ()
+"""None: no released version has rows that this one keeps elsewhere."""

@@ -5,10 +5,10 @@
     look at the space       too little: refused, nothing is changed
     make a backup           beside the database, whole or not there; checked by SQLite
     short migrations        each in its transaction
-    audit                   by the checks of the version before; faults are noted and logged
+    audit                   faults are noted and logged
     the move's migration    renames the old tables, makes the new ones
     move rows, in steps     each in its transaction, which also takes them out of the old tables
-    audit                   by today's checks: as many rows, and no fault that was not there before
+    audit                   as many rows, and no fault that was not there before
     remove the old tables   which are empty
 
 Killed at any instant, the next start goes on from there. Nobody else may open the database before
@@ -34,7 +34,12 @@ from typing import Final
 import structlog
 from sqlite_utils import Database
 
-from risala.engine.journal.store.opening import open_reader, open_writer, sqlite_sentence
+from risala.engine.journal.store.opening import (
+    open_reader,
+    open_writer,
+    refuse_unusable,
+    sqlite_sentence,
+)
 from risala.engine.journal.store.schema import migrations as schema
 from risala.engine.journal.upkeep import backup
 from risala.engine.journal.upkeep.upgrade import note as notes
@@ -115,15 +120,12 @@ def pending(path: Path) -> list[str]:
     """The migrations that the next start makes, in their order.
 
     Raises:
-        StorageUnusable: it cannot be read, or a newer version has written it.
+        StorageUnusable: it cannot be read, or this version cannot use it.
     """
     try:
         with closing(open_reader(path)) as conn:
-            database = Database(conn, execute_plugins=False)
-            schema.refuse_newer(database)
-            done = schema.applied(database)
-    except schema.NewerSchema as error:
-        raise StorageUnusable(f"{path}: {error}.") from error
+            refuse_unusable(conn, path)
+            done = schema.applied(Database(conn, execute_plugins=False))
     except sqlite3.Error as error:
         raise StorageUnusable(sqlite_sentence(path, error)) from error
     return [name for name in schema.known() if name not in done]
@@ -148,7 +150,7 @@ def bring_over(
     if not is_due(path, moves):
         return
     try:
-        with closing(open_writer(path, schema.refuse_newer)) as conn:
+        with closing(open_writer(path, schema.refuse_wrong)) as conn:
             for move in moves:
                 if _is_due(conn, move):
                     _Upgrade(path, conn, move, progress).run(now_ms, backs_up, free_bytes)
