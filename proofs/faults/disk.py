@@ -109,7 +109,7 @@ DISK: Final = (
                 "sink.recovered",
             ),
             "doctor": (
-                "The event sink archive takes nothing, and … events wait: …/archive.jsonl cannot "
+                "The event sink archive accepts nothing, and … events wait: …/archive.jsonl cannot "
                 "be written: Input/output error.",
             ),
             "`risala backup`": ("exit 1: FILE cannot be written: Input/output error.",),
@@ -145,7 +145,7 @@ DISK: Final = (
                 "Nothing is accepted: the database is damaged (database disk image is malformed). "
                 "See to the disk (`dmesg`): if it can be read again, start again. If not, stop "
                 "the service, keep a copy of …risala.db, and restore a backup.",
-                "The service runs, and could not tell how it is: …",
+                "The service runs, but could not report its state: …",
             ),
         },
         "by a restart, once the disk can be read; damage is SQLite's word for what cannot be read",

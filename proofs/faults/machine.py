@@ -24,8 +24,9 @@ MACHINE: Final = (
             "API": (ACCEPTED,),
             "log": ("clock.set_back: …",),
             "doctor": (
-                "The newest row is of …, the clock says …: it was set back, and what waited before "
-                "the last start waits until it has caught up. Let NTP keep it.",
+                "The newest row is from …, but the clock says …: the clock was set back. "
+                "Messages from before the last start wait until it has caught up. Use NTP to "
+                "keep the clock right.",
             ),
         },
         "by itself: what waits for a stretch of time is brought forward by as much",
@@ -46,7 +47,7 @@ MACHINE: Final = (
                 "requests.not_logged: The machine has run out of threads.",
             ),
             "doctor": (
-                "Requests are not logged, and all else goes on: The machine has run out of "
+                "Requests are not logged, but everything else works: The machine has run out of "
                 "threads.",
             ),
         },

@@ -55,7 +55,7 @@ OUTSIDE: Final = (
                 f"{_NOT_SENT}451 later",
                 f"{_NOT_SENT}554 5.1.1 <the recipient>: never",
             ),
-            "doctor": ("5 mails wait that the mailer did not take: see the log.",),
+            "doctor": ("5 mails wait because the mailer did not accept them. See the log.",),
         },
         "by itself: each mail is tried again, after 15 seconds first",
         "See to the mail server; meanwhile people are let in by `risala user sign-in EMAIL`.",

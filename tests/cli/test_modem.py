@@ -158,7 +158,7 @@ def test_a_modem_that_hangs_ends_in_time(simulated):
     modem.type("hang")
     done = run("doctor", modem.port, "--timeout-s", "2")
     assert done.exit_code == 1
-    assert "No end within 2 s" in done.stdout
+    assert "did not end within 2 s" in done.stdout
 
 
 def test_who_has_the_port_is_named(simulated):
@@ -297,7 +297,7 @@ def test_a_text_entry_that_somebody_left_is_ended_by_the_list_too(simulated, mon
 def test_a_port_that_is_not_there(tmp_path):
     done = run("doctor", str(tmp_path / "ttyUSB9"))
     assert done.exit_code == 1
-    assert "is not there" in done.stdout
+    assert "does not exist" in done.stdout
 
 
 @contextmanager

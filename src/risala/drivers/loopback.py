@@ -80,7 +80,7 @@ class LoopbackDriver:
         task_status.started()
         # A real driver connects here, in a loop with backoff, and tells each change.
         self._is_up = True
-        context.health(Health(HealthState.UP, "Loopback is always there."))
+        context.health(Health(HealthState.UP, "The loopback carrier is always up."))
         try:
             # Runs for life; ends only by cancellation, which comes as an exception from an await.
             while True:
@@ -128,7 +128,7 @@ FACTORY = DriverFactory(
     name="loopback",
     settings=LoopbackSettings,
     build=LoopbackDriver,
-    summary="accepts everything and delivers it to nobody; for trying out",
+    summary="accepts everything and delivers nothing; for testing",
 )
 
 

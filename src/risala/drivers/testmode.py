@@ -78,7 +78,7 @@ class TestModeDriver:
         try:
             async with trio.open_nursery() as nursery:
                 self._nursery = nursery
-                context.health(Health(HealthState.UP, "Test keys are served."))
+                context.health(Health(HealthState.UP, "Test keys work."))
                 await trio.sleep_forever()
         finally:
             self._nursery = None

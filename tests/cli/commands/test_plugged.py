@@ -111,7 +111,7 @@ def test_all_are_listed_and_the_broken_plugin_is_named(risala):
 def test_without_plugins_of_others_none_is_imported_to_list_commands(risala, folder):
     for path in folder.iterdir():
         path.unlink()
-    assert "How event sinks do" in risala("--help").stdout
+    assert "State of the event sinks" in risala("--help").stdout
     manager = PluginManager()
     manager.load(BRINGING, installed=())
     found = {name: each.summary for name, each in manager.of(COMMANDS).items()}

@@ -44,7 +44,7 @@ async def test_a_modem_that_is_silent_after_the_text(autojump_clock, modem, new_
     async with new_line(modem).run() as line:
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
-    assert outcome.text == "The message left; then the modem gave no answer within 60 s."
+    assert outcome.text == "The message was submitted; then the modem gave no answer within 60 s."
     assert (outcome.raw, outcome.cause) == ("", Cause.NO_ANSWER)
 
 
@@ -72,7 +72,7 @@ async def test_a_modem_that_starts_anew_in_the_middle_of_a_send(autojump_clock, 
     async with new_line(modem).run() as line:
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
-    assert outcome.text == "The message left; then the modem started anew."
+    assert outcome.text == "The message was submitted; then the modem restarted."
 
 
 async def test_a_modem_that_is_unplugged_in_the_middle_of_a_send(autojump_clock, modem, new_line):
@@ -80,7 +80,7 @@ async def test_a_modem_that_is_unplugged_in_the_middle_of_a_send(autojump_clock,
         modem.cmgs = lambda _: nursery.start_soon(modem.hang_up)
         outcome = await line.driver.submit(segment())
     assert isinstance(outcome, Uncertain)
-    assert "left the line (unplugged, or starting anew)" in outcome.text
+    assert "connection to the modem was lost (unplugged or restarting)" in outcome.text
     assert outcome.cause is Cause.LINK_LOST
 
 

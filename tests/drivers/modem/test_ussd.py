@@ -98,9 +98,9 @@ async def test_a_balance_that_is_not_told_is_said_once(autojump_clock, modem, ne
     async with new_line(modem, ussd_balance=BALANCE).run() as line:
         await trio.sleep(3000)
         assert len(network.dialled) > 4
-        told = [text for text in line.context.traces if "balance is not told" in text]
+        told = [text for text in line.context.traces if "balance is not known" in text]
         assert told == [
-            "The SIM's balance is not told: The modem does not take the code. "
+            "The SIM's balance is not known: The modem does not take the code. "
             "The modem does not support it."
         ]
         assert line.context.healths[-1].state is HealthState.UP
@@ -174,7 +174,7 @@ async def test_no_answer_is_a_sentence(autojump_clock, modem, new_line, play, an
 async def test_what_is_no_code_is_not_dialled(autojump_clock, modem, new_line, play, words):
     network = Network(modem, {}, play)
     async with new_line(modem).run() as line:
-        with pytest.raises(CommandRefusedError, match="A code has digits"):
+        with pytest.raises(CommandRefusedError, match="Codes and choices have only digits"):
             await line.driver.command("ussd", words)
         with pytest.raises(CommandRefusedError, match="no command"):
             await line.driver.command("dance", ())

@@ -224,7 +224,7 @@ async def test_what_an_answer_says_of_congestion_reaches_the_lane_and_the_trace(
         news = [text for text in it.context.traces if "congestion_state" in text]
         assert len(news) == 3
         assert "is congested (congestion_state 93)" in news[0]
-        assert "is relieved (congestion_state 70)" in news[1]
+        assert "is no longer congested (congestion_state 70)" in news[1]
 
 
 async def test_a_carrier_that_gives_no_ids_is_told_of():

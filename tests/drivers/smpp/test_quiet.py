@@ -22,7 +22,7 @@ def test_each_time_in_vain_takes_twice_as_long_and_the_second_is_told():
     assert not watch.is_due(299)
     assert watch.is_due(300)
     watch.bound_again(300)
-    assert "no receipt and no message" in watch.attention
+    assert "no receipts or messages" in watch.attention
     assert not watch.is_due(699)
     assert watch.came()
     assert not watch.attention

@@ -93,7 +93,7 @@ async def test_a_certificate_of_another_name_is_taken_where_the_settings_name_it
         ("server.pem", {"host": "127.0.0.1"}, "another name than 127.0.0.1", HealthState.SICK),
         ("server.pem", {"tls_ca_file": None}, "nobody that this machine trusts", HealthState.SICK),
         ("stranger.pem", {}, "signed by nobody in tls_ca_file", HealthState.SICK),
-        ("self.pem", {}, "signed by nobody but itself", HealthState.SICK),
+        ("self.pem", {}, "is self-signed", HealthState.SICK),
         ("expired.pem", {}, "has expired. The carrier must renew it", HealthState.DOWN),
         ("early.pem", {}, "is not valid yet", HealthState.DOWN),
         ("client.pem", {}, "not made for a server", HealthState.DOWN),
@@ -139,10 +139,13 @@ async def test_a_carrier_that_does_not_know_us_is_told_of(changes, said):
     ("changes", "said"),
     [
         ({"tls_ca_file": "nowhere.pem"}, "tls_ca_file nowhere.pem is not there"),
-        ({"tls_ca_file": FILES / "make.sh"}, "make.sh holds no certificates"),
+        ({"tls_ca_file": FILES / "make.sh"}, "make.sh has no certificates"),
         ({"tls_cert_file": "nowhere.pem"}, "tls_cert_file nowhere.pem is not there"),
         ({"tls_cert_file": CA}, "does not hold what it should"),
-        ({"tls_cert_file": CLIENT, "tls_key_file": FILES / "server.pem"}, "another certificate's"),
+        (
+            {"tls_cert_file": CLIENT, "tls_key_file": FILES / "server.pem"},
+            "belongs to another certificate",
+        ),
     ],
 )
 async def test_files_that_cannot_be_used_are_our_own_fault_and_cost_the_carrier_nothing(
@@ -196,7 +199,7 @@ async def closing(stream: trio.SocketStream) -> None:
     ("serve", "timeout_s", "said"),
     [
         (silent, 0.05, "took the connection, but did not speak TLS within 0.05 s"),
-        (refusing, HANG_S, "does not speak TLS: the port is a plain one"),
+        (refusing, HANG_S, "does not use TLS on this port"),
         (closing, HANG_S, "closed the connection instead of speaking TLS"),
     ],
 )
@@ -287,7 +290,7 @@ async def unused_port():
 def test_files_that_the_simulator_cannot_use_have_a_sentence(tmp_path):
     with pytest.raises(TlsFilesError, match=r"nowhere.pem cannot be read"):
         server_context(Path("nowhere.pem"))
-    with pytest.raises(TlsFilesError, match=r"make.sh cannot be read, or holds no certificates"):
+    with pytest.raises(TlsFilesError, match=r"make.sh cannot be read, or has no certificates"):
         server_context(FILES / "server.pem", client_ca_file=FILES / "make.sh")
     shutil.copy(FILES / "server.pem", tmp_path / "key.pem")
     server_context(FILES / "server.pem", tmp_path / "key.pem")

@@ -157,7 +157,10 @@ def test_a_backup_that_is_old_or_was_never_made(patient, book):
     book.organization()
     assert found(patient, "backup").state is Grade.OK
     later = replace(patient, now_ms=NOW_MS + 40 * 3_600_000)
-    assert "There is none, and there have been data for 40 hours" in found(later, "backup").text
+    assert (
+        "There is no backup, although there has been data for 40 hours"
+        in found(later, "backup").text
+    )
     backup_note.write(patient.data_dir, BackupNote(NOW_MS + 3_600_000, 1))
     assert "39 hours ago" in found(later, "backup").text
     backup_note.write(patient.data_dir, BackupNote(later.now_ms, 1))
@@ -202,8 +205,8 @@ def test_a_clock_that_was_set_back(patient, book):
 
 
 def test_the_queue(patient, book):
-    assert found(patient, "queue").text == "No message that is due waits."
-    assert found(patient, "mail").text == "No mail waits in vain."
+    assert found(patient, "queue").text == "No due message is waiting."
+    assert found(patient, "mail").text == "No mail is stuck."
     organization = book.organization()
     book.accept(organization)
     book.accept(organization, due_at=NOW_MS + 10**9)
@@ -342,7 +345,10 @@ class TestVersion:
         full = partial(database_facts.forecast, free_bytes=lambda _: 1_000_000)
         monkeypatch.setattr(database_facts, "forecast", full)
         check = found(old, "version")
-        assert (check.state, "and 1 are free: make room" in check.text) == (Grade.FAIL, True)
+        assert (check.state, "only 1 MB are free. Free some space" in check.text) == (
+            Grade.FAIL,
+            True,
+        )
 
     def test_a_service_that_is_at_it_says_how_far_it_is(self, old):
         sentence = "The database is being upgraded to this version: moving rows, 43 %."
@@ -377,10 +383,10 @@ SINK = {"name": "log", "state": "running", "text": "", "behind": 0, "missed": 0,
     ("sinks", "told"),
     [
         ([], []),
-        ([SINK], [(Grade.OK, "All take what they are given.")]),
+        ([SINK], [(Grade.OK, "All accept their events.")]),
         (
             [{**SINK, "state": "failing", "text": "It is down.", "behind": 7}, SINK],
-            [(Grade.WARN, "The event sink log takes nothing, and 7 events wait: It is down.")],
+            [(Grade.WARN, "The event sink log accepts nothing, and 7 events wait: It is down.")],
         ),
         (
             [{**SINK, "missed": 3, "missedAt": "2026-01-01T00:00:00.000Z"}],
@@ -404,8 +410,8 @@ def test_a_policy_that_failed_is_told(patient):
     well = {"name": "words", "failed": 0, "last_error": None}
     ill = {**well, "failed": 3, "last_error": "It took longer than 1 s."}
     for policies, state, text in (
-        ([well], Grade.OK, "All say what may be sent."),
-        ([well, ill], Grade.WARN, "The policy words failed 3 times since the start, and what it"),
+        ([well], Grade.OK, "All policies answer."),
+        ([well, ill], Grade.WARN, "The policy words failed 3 times since the start, and those"),
     ):
         seen = replace(patient, running=True, statistics={"policies": policies})
         (said,) = [each for each in examine(seen, silent) if each.name == "policies"]

@@ -243,7 +243,7 @@ def test_what_others_drivers_say_and_call_their_facts_is_quoted():
 
 
 def test_several_sentences_are_told_one_after_the_other():
-    said = "No connection to a:1: no way leads there. Trying again in 2.5 s."
+    said = "No connection to a:1: there is no route to it. Trying again in 2.5 s."
     told = driver_line(words_of(Language.FRENCH), said)
     assert told == (
         "Pas de connexion à <bdi>a:1</bdi>\u00a0: aucun chemin n’y mène."

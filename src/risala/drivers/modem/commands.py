@@ -20,7 +20,7 @@ USSD: Final = DriverCommand(
 )
 BALANCE: Final = DriverCommand("balance", "Ask now for the SIM's balance.")
 RETRY_PIN: Final = DriverCommand(
-    "retry-pin", "The PIN in the settings is right now: type it once more."
+    "retry-pin", "Use this after correcting the PIN in the settings: it types the PIN once more."
 )
 
 _is_code: Final = re.compile(r"[*#0-9+]{1,60}").fullmatch
@@ -40,7 +40,7 @@ async def dial(session: ModemSession | None, arguments: Sequence[str]) -> Answer
             answer.
     """
     if not arguments or not all(map(_is_code, arguments)):
-        raise CommandRefusedError("A code has digits, * and #, and so have choices: ussd '*124#'")
+        raise CommandRefusedError("Codes and choices have only digits, * and #: ussd '*124#'")
     session = _ready(session)
     try:
         text = await session.dialogues.dial(arguments[0], arguments[1:])
@@ -77,7 +77,7 @@ async def balance(
 
 def _none(arguments: Sequence[str]) -> None:
     if arguments:
-        raise CommandRefusedError("It takes no arguments.")
+        raise CommandRefusedError("This command takes no arguments.")
 
 
 def _ready(session: ModemSession | None) -> ModemSession:

@@ -106,7 +106,7 @@ class ModemDriver:
             return Refused(
                 Scope.CARRIER,
                 "",
-                "An SMS cannot carry the message in this alphabet.",
+                "The message does not fit into an SMS in this alphabet.",
                 Cause.NOT_ENCODABLE,
             )
         self._balance.learn(outcome)

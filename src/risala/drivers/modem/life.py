@@ -125,7 +125,7 @@ class Life:
         port = self._settings.port
         if self._port.is_there(port):
             return
-        text = f"{port} is not there: unplugged, or starting. Waiting for it."
+        text = f"{port} does not exist: the modem is unplugged or starting. Waiting for it."
         self._context.health(Health(HealthState.DOWN, text))
         while not self._port.is_there(port):  # noqa: ASYNC110 - no event tells of a device
             await trio.sleep(_LOOK_S)
@@ -166,7 +166,7 @@ class Life:
                     if not await climb(link, ladder, self._context.trace, self._port.reset_usb):
                         return "The modem does not answer"
                 except PortLostError:
-                    return "The modem left the line"
+                    return "The connection to the modem was lost"
 
     async def _serve(self, asker: Asker) -> None:
         context, records = self._context, self._records
@@ -225,7 +225,7 @@ class Life:
         try:
             self._put.send_nowait((segment, outcome))
         except trio.WouldBlock:
-            self._context.trace("A late answer was dropped: too many at once.")
+            self._context.trace("A late answer was dropped because there were too many at once.")
 
     async def _tell_late_outcomes(self) -> None:
         async for segment, outcome in self._take:

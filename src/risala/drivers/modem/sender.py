@@ -151,7 +151,7 @@ class ModemSender:
         try:
             job.counted = await self._records.tally.count(job.segment)
         except NotStoredError:
-            text = "That it leaves could not be written down; nothing was sent."
+            text = "The attempt could not be recorded; nothing was sent."
             self._settle(job, Unsent("", text, Cause.BUSY))
             return False
         return True
@@ -210,7 +210,7 @@ class ModemSender:
         self._settle(job, Accepted(carrier_id, _word(rows, reference)))
 
     def _uncertain(self, job: _Job, fault: LinkError | Unready) -> None:
-        text = f"The message left; then {_clause(fault)}."
+        text = f"The message was submitted; then {_clause(fault)}."
         outcome = Uncertain("", text, cause=_cause(fault, has_left=True))
         self._settle(job, self._remembered(job, outcome))
 

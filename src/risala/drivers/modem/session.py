@@ -141,7 +141,7 @@ class ModemSession:
     def on_urc(self, urc: Urc) -> None:
         if urc.name in RESTARTED:
             self._asker.link.engine.forget()
-            self._end(NoAnswerError("the modem started anew"))
+            self._end(NoAnswerError("the modem restarted"))
         elif urc.name == "+CUSD":
             self.dialogues.on_urc(urc)
         else:
@@ -182,7 +182,7 @@ class ModemSession:
             return ""
         if not self._settings.reports:
             return "It gives no delivery reports (reports = false)."
-        return "It gives no delivery reports: the modem hands none on."
+        return "It gives no delivery reports, because the modem does not pass them on."
 
     @property
     def _attention(self) -> str | None:

@@ -40,7 +40,7 @@ SIGNED_FOR_MS: Final = 300_000
 _TIME: Final = "x-sandbox-time"
 _SIGNATURE: Final = "x-sandbox-signature"
 _WHY: Final = {
-    "en": "The bank declined the card. Begin again with another one.",
+    "en": "The bank declined the card. Start again with another card.",
     "fr": "La banque a refusé la carte. Recommencez avec une autre.",
     "ar": "رفض المصرف البطاقة. ابدأ من جديد ببطاقة أخرى.",
 }
@@ -118,5 +118,5 @@ SANDBOX: Final = PaymentMethodFactory(
     name=NAME,
     settings=SandboxSettings,
     build=SandboxCard,
-    summary="A card that is only played, for demos: no money moves",
+    summary="A simulated card for demos: no money moves",
 )

@@ -54,12 +54,12 @@ _OVER: Final = {
 }
 _WHY: Final = {
     "expired": {
-        "en": "Nobody paid in time. Begin again.",
+        "en": "The payment was not made in time. Start again.",
         "fr": "Personne n’a payé à temps. Recommencez.",
         "ar": "لم يدفع أحد في الوقت المحدد. ابدأ من جديد.",
     },
     "declined": {
-        "en": "The payment was declined. Begin again with another card.",
+        "en": "The payment was declined. Start again with another card.",
         "fr": "Le paiement a été refusé. Recommencez avec une autre carte.",
         "ar": "رُفض الدفع. ابدأ من جديد ببطاقة أخرى.",
     },
@@ -149,7 +149,7 @@ class StripeCheckout:
 
     async def poll(self, payment: Payment) -> Progress:
         if payment.reference is None:
-            raise PaymentMethodError("the session at Stripe is not known")
+            raise PaymentMethodError("Stripe does not know the session")
         path = f"{_SESSIONS}/{quote(payment.reference, safe='')}"
         session = await self._call("GET", path)
         return self._progress(session, payment.payment_id)
@@ -185,7 +185,7 @@ class StripeCheckout:
                 expires_at_ms=int(session["expires_at"]) * 1000,
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise PaymentMethodError("Stripe answered what cannot be read") from error
+            raise PaymentMethodError("Stripe's answer cannot be read") from error
 
     def _settled(self, session: Mapping[str, Any]) -> PaymentSettled | None:
         """The paid amount; None: nothing yet.
@@ -201,7 +201,7 @@ class StripeCheckout:
         amount, currency = int(asked["amount"]), str(asked["currency"])
         paid = (int(session["amount_total"]), str(session["currency"]).upper())
         if paid != (self._charged(amount), self._settings.currency or currency):
-            raise ValueError("another sum was paid than was asked for")
+            raise ValueError("another amount was paid than requested")
         return PaymentSettled(NAME, str(session["id"]), amount, currency)
 
     async def _call(
@@ -240,7 +240,7 @@ class StripeCheckout:
             httpcore2.NetworkError,
             httpcore2.ProtocolError,
         ) as error:
-            raise PaymentMethodError(f"Stripe is not reached ({type(error).__name__})") from None
+            raise PaymentMethodError(f"Stripe cannot be reached ({type(error).__name__})") from None
         try:
             answer = json.loads(octets)
         except ValueError:
@@ -286,16 +286,16 @@ class StripeCheckout:
         pairs = [each.strip().partition("=") for each in given.split(",")]
         at = next((value for name, _, value in pairs if name == "t"), "")
         if not (at.isascii() and at.isdigit() and len(at) <= 12):
-            raise ForgedCallbackError("a callback of Stripe's has no signature")
+            raise ForgedCallbackError("a callback from Stripe has no signature")
         secret = self._settings.webhook_secret.get_secret_value().encode()
         signed = hmac.new(secret, f"{at}.".encode() + callback.body, hashlib.sha256).hexdigest()
         if not any(
             name == "v1" and hmac.compare_digest(value.encode(), signed.encode())
             for name, _, value in pairs
         ):
-            raise ForgedCallbackError("a callback of Stripe's has a wrong signature")
+            raise ForgedCallbackError("a callback from Stripe has a wrong signature")
         if abs(callback.received_at_ms - int(at) * 1000) > SIGNED_FOR_MS:
-            raise ForgedCallbackError("a callback of Stripe's was signed long ago")
+            raise ForgedCallbackError("a callback from Stripe was signed too long ago")
 
 
 async def _bounded(response: httpcore2.Response) -> bytes:
@@ -304,7 +304,7 @@ async def _bounded(response: httpcore2.Response) -> bytes:
         async for chunk in chunks:
             octets += chunk
             if len(octets) > ANSWER_BYTES_MAX:
-                raise PaymentMethodError("Stripe answered more than can be a session")
+                raise PaymentMethodError("Stripe's answer is too long for a session")
     return bytes(octets)
 
 
@@ -319,5 +319,5 @@ STRIPE: Final = PaymentMethodFactory(
     name=NAME,
     settings=StripeSettings,
     build=StripeCheckout,
-    summary="Cards by Stripe Checkout: paid on a page of Stripe's",
+    summary="Cards through Stripe Checkout, paid on a Stripe page",
 )

@@ -12,7 +12,7 @@ WORDS = MessagePolicyFactory(
     name="words",
     settings=WordsSettings,
     build=WordsPolicy,
-    summary="Refuses texts with some words, and writes others anew",
+    summary="Refuses texts with some words, and rewrites others",
 )
 
 

@@ -39,7 +39,7 @@ class WordsSettings(BaseModel):
     )
     """What is written in place of some words, however those are written."""
     sentence: Annotated[str, Field(min_length=1, max_length=300)] = (
-        "The text has a word that is not sent here. Write it otherwise."
+        "The text has a word that is not allowed here. Change the text."
     )
     """What the sender of a message that is refused is told."""
 

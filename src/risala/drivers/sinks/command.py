@@ -13,7 +13,7 @@ COLUMNS: Final = ("name", "sink", "state", "taken", "behind", "missed", "text")
 
 @click.command()
 def sinks(door: CommandDoor) -> None:
-    """How event sinks do: what they took since the start, and what waits for them.
+    """State of the event sinks: what they took since the start, and what waits for them.
 
     \b
     Examples:
@@ -26,5 +26,5 @@ def sinks(door: CommandDoor) -> None:
     door.table(
         ("Sink", "Is", "State", "Taken", "Behind", "Lost", "What is wrong"),
         ([each[name] for name in COLUMNS] for each in found),
-        "No event sink runs: configure one by a table [sinks.NAME], and start the service.",
+        "No event sink runs. Configure one in a table [sinks.NAME], and start the service.",
     )

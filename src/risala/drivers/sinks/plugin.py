@@ -27,7 +27,7 @@ PAGE = ConsolePageFactory(
     name="sinks",
     title=TITLE,
     build=SinksPage,
-    summary="How event sinks do",
+    summary="State of the event sinks",
 )
 
 
@@ -40,7 +40,7 @@ def _sinks() -> click.Command:
 SINKS = CommandFactory(
     name="sinks",
     build=_sinks,
-    summary="How event sinks do",
+    summary="State of the event sinks",
 )
 
 

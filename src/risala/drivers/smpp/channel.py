@@ -184,7 +184,7 @@ class Channel:
                     await self._let_go(link)
                 elif link.reason is None:
                     self.link = None
-                    self.set_health(Health(HealthState.DOWN, f"{self.peer} takes its leave."))
+                    self.set_health(Health(HealthState.DOWN, f"{self.peer} ended the session."))
                 await link.wait_ended()
             except (BindRefusedError, LinkError) as caught:
                 fault = caught  # raised below: out of the nursery it would come wrapped in a group

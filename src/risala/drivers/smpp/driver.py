@@ -239,7 +239,7 @@ class SmppDriver:
 
     # -- commands of the operator ------------------------------------------------------------
 
-    commands = (DriverCommand("bind", "Connect and bind now, where it waits for its time."),)
+    commands = (DriverCommand("bind", "Connect and bind now, without waiting."),)
 
     async def command(self, name: str, arguments: Sequence[str]) -> Mapping[str, str]:
         """See :class:`risala.plugins.contract.Commandable`."""
@@ -298,7 +298,7 @@ class SmppDriver:
                 continue
             self._quiet.bound_again(trio.current_time())
             again = [one for one in self._channels if one.kind.receives and one.link is not None]
-            self._learnt("No receipt and no message came for long: binding again.")
+            self._learnt("No receipt and no message has come for a long time: binding again.")
             for channel in again:
                 channel.bind_again()
 
@@ -366,7 +366,7 @@ class SmppDriver:
     def on_request(self, link: Link, request: Pdu) -> None:
         assert self._inbox is not None
         if request.command_id in _BROUGHT and self._quiet.came():
-            self._learnt("Receipts or messages come again.")
+            self._learnt("Receipts or messages are coming again.")
         self._inbox.deliver(link, request)
 
     def on_late(self, link: Link, token: object, response: Pdu) -> None:

@@ -109,10 +109,13 @@ class Habits:
         # Two bounds, so that a carrier at the edge does not fill the trace.
         if load_percent >= _CONGESTED_PERCENT and not self._is_congested:
             self._is_congested = True
-            self._on_news(f"The carrier is congested (congestion_state {load_percent}): we slow.")
+            self._on_news(
+                f"The carrier is congested (congestion_state {load_percent}). The service slows "
+                "down."
+            )
         elif load_percent < _RELIEVED_PERCENT and self._is_congested:
             self._is_congested = False
-            self._on_news(f"The carrier is relieved (congestion_state {load_percent}).")
+            self._on_news(f"The carrier is no longer congested (congestion_state {load_percent}).")
         return load_percent
 
     def receipt(self, receipt: Receipt) -> Receipt:

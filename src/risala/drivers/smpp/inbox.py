@@ -113,7 +113,7 @@ class SmppInbox:
         try:
             self._put.send_nowait(_LateOutcome(segment, outcome))
         except trio.WouldBlock:
-            self._context.trace("A late answer was dropped: too many at once.")
+            self._context.trace("A late answer was dropped because there were too many at once.")
 
     def _trace(self, line: str | None) -> None:
         if line is not None:

@@ -200,7 +200,7 @@ class SmppParts:
         if not whole.repeats:
             came = len(whole.parts)
             self._context.trace(
-                f"A message of {whole.segments} parts is incomplete: {came} came, the others never."
+                f"A message of {whole.segments} parts is incomplete: only {came} came."
             )
         await self._store(whole)
 

@@ -54,6 +54,6 @@ class QuietWatch:
         if self._in_vain < _TOLD_FROM:
             return ""
         return (
-            "Messages are accepted, but no receipt and no message comes over this carrier's links,"
-            " also after they were bound again. Ask the carrier where it sends them."
+            "Messages are accepted, but no receipts or messages come over this carrier's links, "
+            "even after binding again. Ask the carrier where it sends them."
         )

@@ -16,9 +16,9 @@ from risala.drivers.smpp.tls import TlsError
 
 _TEXTS: Final = {
     errno.ECONNREFUSED: "nothing listens there, or a firewall refuses us",
-    errno.EHOSTUNREACH: "no way leads there",
-    errno.ENETUNREACH: "no way leads there; is this machine online?",
-    errno.ETIMEDOUT: "nobody answers there",
+    errno.EHOSTUNREACH: "there is no route to it",
+    errno.ENETUNREACH: "there is no route to it; is this machine online?",
+    errno.ETIMEDOUT: "there is no answer",
     errno.ECONNRESET: "it was closed at once",
 }
 
@@ -76,7 +76,7 @@ async def _connect(peer: str, settings: SmppSettings) -> trio.SocketStream:
             )
     except trio.TooSlowError:
         waited = f"within {settings.connect_timeout_s:g} s"
-        raise UnreachableError(f"No connection to {peer}: nobody answered {waited}.") from None
+        raise UnreachableError(f"No connection to {peer}: no answer {waited}.") from None
     except OSError as fault:
         raise UnreachableError(_why(peer, fault, settings)) from None
 

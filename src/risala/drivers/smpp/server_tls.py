@@ -42,7 +42,7 @@ def server_context(
             context.load_verify_locations(client_ca_file)
         except OSError:
             raise TlsFilesError(
-                f"{client_ca_file} cannot be read, or holds no certificates."
+                f"{client_ca_file} cannot be read, or has no certificates."
             ) from None
         context.verify_mode = ssl.CERT_REQUIRED
     return context

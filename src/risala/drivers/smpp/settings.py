@@ -157,7 +157,7 @@ class SmppSettings(BaseModel):
     @model_validator(mode="after")
     def _has_tls_where_it_speaks_of_it(self) -> Self:
         if self.tls_key_file is not None and self.tls_cert_file is None:
-            raise ValueError("tls_key_file needs tls_cert_file: the key of which certificate?")
+            raise ValueError("tls_key_file needs tls_cert_file")
         if not self.tls and (self.tls_cert_file or self.tls_server_name):
             raise ValueError("tls_cert_file and tls_server_name mean nothing without tls = true")
         return self

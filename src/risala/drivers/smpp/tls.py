@@ -62,7 +62,7 @@ def why(peer: str, fault: ssl.SSLError, settings: SmppSettings) -> TlsError:
         return _distrust(peer, fault, settings)
     reason = fault.reason or "no reason was given"
     if reason in _NOT_TLS:
-        return TlsError(f"{peer} does not speak TLS: the port is a plain one. {PLAIN_PORT}")
+        return TlsError(f"{peer} does not use TLS on this port. {PLAIN_PORT}")
     _, is_alert, alert = reason.partition("ALERT_")
     if reason in _OLD or (is_alert and alert == "PROTOCOL_VERSION"):
         return TlsError(
@@ -153,15 +153,15 @@ def _distrust(peer: str, fault: ssl.SSLCertVerificationError, settings: SmppSett
         )
     if code == _SELF_SIGNED:
         return TlsError(
-            f"{theirs} is signed by nobody but itself. If the carrier confirms that it is its own,"
-            " name its file in tls_ca_file.",
+            f"{theirs} is self-signed. If the carrier confirms that it is its own, name its "
+            f"file in tls_ca_file.",
             is_ours=True,
         )
     if code in _UNKNOWN_ISSUER:
         trusted = "in tls_ca_file" if settings.tls_ca_file else "that this machine trusts"
         return TlsError(
-            f"{theirs} is signed by nobody {trusted}. Ask the carrier for the certificate of its"
-            " CA, and name that file in tls_ca_file.",
+            f"{theirs} is not signed by a CA {trusted}. Ask the carrier for the certificate of "
+            f"its CA, and name that file in tls_ca_file.",
             is_ours=True,
         )
     if code == _EXPIRED:
@@ -171,8 +171,8 @@ def _distrust(peer: str, fault: ssl.SSLCertVerificationError, settings: SmppSett
         )
     if code == _NOT_YET:
         return TlsError(
-            f"{theirs} is not valid yet. Look at this machine's clock first; else the carrier must"
-            " mend it."
+            f"{theirs} is not valid yet. Check this machine's clock first. If it is right, the "
+            f"carrier must fix the certificate."
         )
     if code == _REVOKED:
         return TlsError(f"{theirs} was revoked. The carrier must replace it.")
@@ -198,7 +198,7 @@ def _is_locked(path: Path | None) -> bool:
 
 def _file(fault: OSError) -> str:
     if isinstance(fault, ssl.SSLError):
-        return "holds no certificates"
+        return "has no certificates"
     return "is not there" if isinstance(fault, FileNotFoundError) else "cannot be read"
 
 
@@ -208,7 +208,7 @@ def _pair(fault: OSError, settings: SmppSettings) -> str:
     if not isinstance(fault, ssl.SSLError):
         return f"{files} {_file(fault)}"
     if fault.reason == "KEY_VALUES_MISMATCH":
-        return "its key is another certificate's"
+        return "its key belongs to another certificate"
     if _is_locked(key_file or cert_file):
         return "its key needs another tls_key_password"
     return f"{files} does not hold what it should, a certificate and its key"

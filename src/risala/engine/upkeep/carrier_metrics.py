@@ -22,9 +22,9 @@ def of_answers(carriers: list[Carrier]) -> Iterator[Metric]:
     text = "How long it took to answer a submit."
     rows = [(each.name, each.answer_buckets, each.answer_sum_s) for each in carriers]
     yield histogram("carrier_answer_seconds", text, "carrier", BUCKETS_S, rows)
-    text = "Receipts that it gave since the start, whatever they matched."
+    text = "Receipts that it gave since the start, matched or not."
     yield counter("carrier_receipts", text, _rows(carriers, "receipts_taken"))
-    text = "1 where it gives receipts as it is now."
+    text = "1 while it gives receipts."
     yield gauge("carrier_gives_receipts", text, _rows(carriers, "receipts"))
 
 
@@ -36,7 +36,7 @@ def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:
     """Signal, quota and balance of modems."""
     text = "Strength of its network's signal, in dBm."
     yield gauge("carrier_signal_dbm", text, _rows_of(carriers, "signal_dbm"), labels=("carrier",))
-    text = "What is left on its SIM, as the network told it."
+    text = "The balance of its SIM, as the network reported it."
     yield gauge("carrier_sim_balance", text, _rows_of(carriers, "sim_balance"), labels=("carrier",))
     used, most = [], []
     for each in carriers:
@@ -49,7 +49,7 @@ def of_sims(carriers: list[Carrier]) -> Iterator[Metric]:
     names = ("carrier", "period")
     text = "Of its SIM's quota: segments of the day, or recipients of the month, that are used."
     yield gauge("carrier_quota_used", text, used, labels=names)
-    yield gauge("carrier_quota_max", "How many there may be.", most, labels=names)
+    yield gauge("carrier_quota_max", "The quota itself.", most, labels=names)
 
 
 def _rows_of(carriers: list[Carrier], key: str) -> Rows:

@@ -56,7 +56,7 @@ _ROW_BYTES: Final = 200
 """The approximate size of a row in a file."""
 _FOLDER: Final = "exports"
 _ABOUT: Final = """\
-Everything that Risala keeps of your organization, as of the moment of writing.
+All data that Risala keeps about your organization, as of the time of writing.
 
 settings.json   the organization, members, keys (without their secrets), senders, webhooks, settings
 *.jsonl         one object a line, in the shapes that the API tells
@@ -240,7 +240,7 @@ def _tidy(place: Path, wanted: set[str]) -> str | None:
         place.mkdir(mode=0o700, exist_ok=True)
         files = [each for each in place.iterdir() if each.name not in wanted]
     except OSError as error:
-        return f"{place} cannot be looked through: {error.strerror}."
+        return f"{place} cannot be listed: {error.strerror}."
     for file in files:
         try:
             file.unlink(missing_ok=True)

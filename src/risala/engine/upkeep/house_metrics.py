@@ -38,12 +38,12 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
     yield gauge("alerts_open", text, [({"kind": kind.value}, raised[kind]) for kind in AlertKind])
     yield from _payments(repositories.payments, now_ms)
     owed = repositories.deliveries.behind(now_ms)
-    text = "Deliveries of webhooks that have been owed for a minute; not counted beyond 1000."
+    text = "Webhook deliveries that have waited for a minute; not counted beyond 1000."
     yield gauge("webhook_deliveries_behind", text, [({}, owed.count)])
     mails = repositories.mails.waiting()
-    text = "Mails that are owed; not counted beyond 1000."
+    text = "Mails that wait to be sent; not counted beyond 1000."
     yield gauge("mails_waiting", text, [({}, mails.waiting)])
-    text = "Those of them that the mailer refused at least once."
+    text = "Waiting mails that the mailer refused at least once."
     yield gauge("mails_failing", text, [({}, mails.failing)])
     failed = repositories.sign_in.count_failed(now_ms - HOUR_MS)
     text = "Sign-ins that failed in the last hour; not counted beyond 10000."
@@ -60,7 +60,7 @@ def of_journal(repositories: Repositories, now_ms: int) -> Iterator[Metric]:
 
 def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:
     known = payments.count_open()
-    text = "Payments that nobody has decided yet, by their state; not counted beyond 10000."
+    text = "Payments that are not decided yet, by their state; not counted beyond 10000."
     yield gauge(
         "payments_open", text, [({"state": state.value}, known.get(state, 0)) for state in _OPEN]
     )
@@ -73,7 +73,7 @@ def _payments(payments: PaymentRepository, now_ms: int) -> Iterator[Metric]:
 
 def held_receipts(receipts: ReceiptRepository, carriers: list[str]) -> Metric:
     rows = [({"carrier": name}, float(receipts.waiting(name))) for name in carriers]
-    text = "Receipts that wait for the message they are of."
+    text = "Receipts that wait for their message."
     return gauge("carrier_held_receipts", text, rows, labels=("carrier",))
 
 
@@ -84,12 +84,12 @@ def of_machine(data_dir: Path, now_ms: int) -> Iterator[Metric]:
         size_bytes = sum(each.stat().st_size for each in data_dir.glob(f"{_DATABASE}*"))
     except OSError:
         return
-    text = "Free disk where the data lies."
+    text = "Free space on the disk that holds the data."
     yield gauge("disk_free_bytes", text, [({}, disk.free)])
-    yield gauge("disk_bytes", "All of that disk.", [({}, disk.total)])
-    text = "The database with what SQLite keeps beside it."
+    yield gauge("disk_bytes", "Total size of that disk.", [({}, disk.total)])
+    text = "Size of the database and SQLite's files beside it."
     yield gauge("database_bytes", text, [({}, size_bytes)])
     note = backup_note.read(data_dir)
     if note is not None:
-        text = "How long ago the last backup was made; not there before the first one."
+        text = "How long ago the last backup was made; absent before the first one."
         yield gauge("backup_age_seconds", text, [({}, max(0, now_ms - note.at) / 1000)])

@@ -31,16 +31,20 @@ _GATES: Final = ("open", "paused", "draining", "leaving")
 _LANE_GAUGES: Final = (
     ("in_flight", "in_flight", "Segments handed to the carrier and not yet answered."),
     ("window", "window_max", "Most segments that may be in flight."),
-    ("silent_submits", "silent", "Segments that its driver has not answered in its own time."),
-    ("rate_per_second", "rate_per_s", "The pace of this moment, in segments a second."),
+    (
+        "silent_submits",
+        "silent",
+        "Segments that its driver has not answered within its time limit.",
+    ),
+    ("rate_per_second", "rate_per_s", "The current pace, in segments per second."),
     ("rate_max_per_second", "rate_max_per_s", "The configured pace."),
-    ("breaker_open", "breaker_open", "1 while failures keep messages from it."),
+    ("breaker_open", "breaker_open", "1 while it gets no messages because of failures."),
     ("queue", "queue", "Messages waiting on its routes; not counted beyond 10000."),
 )
 _ACTOR_GAUGES: Final = (
     ("mailbox_messages", "mailbox_used", "Messages in an actor's mailbox."),
-    ("mailbox_messages_peak", "mailbox_peak", "Most that it held since the start."),
-    ("mailbox_messages_max", "mailbox_max", "Most that it may hold."),
+    ("mailbox_messages_peak", "mailbox_peak", "The most messages in it since the start."),
+    ("mailbox_messages_max", "mailbox_max", "The most messages that it can hold."),
 )
 
 
@@ -74,7 +78,7 @@ class _Engine(Collector):
             yield from carrier_metrics.of_sims(carriers)
             yield from self._on_disk([each.name for each in carriers])
             if (age_s := self._parts.shipping.age_s) is not None:
-                text = "How long ago what the standby's copy holds was all there was."
+                text = "How far the standby's copy is behind."
                 yield gauge("standby_age_seconds", text, [({}, age_s)])
             yield from _actors(numbers["actors"])
             yield from _requests(numbers["requests"])
@@ -82,7 +86,7 @@ class _Engine(Collector):
             yield from _policies(numbers["policies"])
             if self._parts.esmes.is_open:
                 yield from _esmes(self._parts.esmes)
-            text = "How often the whole service stood still for seconds; the log has the stacks."
+            text = "How often the whole service was blocked for seconds; the log has the stacks."
             yield counter("loop_blockages", text, [({}, numbers["loop"]["blockages"])])
 
     def _on_disk(self, carriers: list[str]) -> list[Metric]:
@@ -131,9 +135,9 @@ def _journal(journal: dict[str, Any]) -> Iterator[Metric]:
         yield gauge(f"journal_queue_units{name}", text, [({}, journal[key])])
     text = "1 once the disk has refused since the start."
     yield gauge("journal_has_failed", text, [({}, journal["last_error"] is not None)])
-    text = "1 while nothing is known to be wrong with the storage."
+    text = "1 while the storage has no known fault."
     yield gauge("storage_well", text, [({}, journal["ailment"] is None)])
-    text = "Commits that failed so that nobody knows whether they hold."
+    text = "Failed commits of which it is unknown whether they are stored."
     yield counter("journal_doubts", text, [({}, journal["doubts"])])
 
 
@@ -141,7 +145,7 @@ def _sinks(sinks: list[dict[str, Any]]) -> Iterator[Metric]:
     if not sinks:
         return
     told = [({"sink": each["name"]}, each) for each in sinks]
-    text = "1 while an event sink takes what it is given."
+    text = "1 while an event sink accepts its events."
     yield gauge("sink_well", text, [(who, each["state"] == "running") for who, each in told])
     text = "Events that a sink has taken since the start."
     yield counter("sink_events", text, [(who, each["taken"]) for who, each in told])
@@ -190,14 +194,14 @@ def _esmes(esmes: Esmes) -> Iterator[Metric]:
         yield counter(f"smpp_{name}", text, rows)
     text = "Receipts and texts that customers' software took."
     yield counter("smpp_delivered", text, [({}, totals.delivered)])
-    text = "Those that it refused for good."
+    text = "Receipts and texts that it refused for good."
     yield counter("smpp_not_taken", text, [({}, totals.refused)])
 
 
 def _requests(numbers: dict[str, Any]) -> Iterator[Metric]:
     text = "Requests of the API that were written into their log."
     yield counter("request_log_kept", text, [({}, numbers["kept"])])
-    text = "Requests that are missing from it: too many at once, or it could not be written."
+    text = "Requests missing from the log: too many at once, or it could not be written."
     yield counter("request_log_dropped", text, [({}, numbers["dropped"])])
     text = "1 while the log of requests can be written."
     yield gauge("request_log_well", text, [({}, numbers["ailment"] is None)])
@@ -213,7 +217,7 @@ def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:
     yield gauge("carrier_up", text, up)
     yield gauge(
         "carrier_gate",
-        "1 for what the operator has set it to.",
+        "1 for the state that the operator has set.",
         [
             ({"carrier": each.name, "gate": gate}, each.gate == gate)
             for each in carriers
@@ -224,7 +228,7 @@ def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:
         yield gauge(f"carrier_{name}", text, rows(key))
     yield gauge(
         "carrier_detail",
-        "The numbers among what its driver tells of it.",
+        "The numbers that its driver reports about it.",
         [
             ({"carrier": each.name, "detail": name}, value)
             for each in carriers
@@ -237,7 +241,7 @@ def _lanes(carriers: list[Carrier]) -> Iterator[Metric]:
     yield counter("carrier_submits", "Segments handed to it.", rows("submitted"))
     yield counter(
         "carrier_outcomes",
-        "What it said to them.",
+        "Its answers to the segments.",
         [
             ({"carrier": each.name, "outcome": outcome}, getattr(each, outcome))
             for each in carriers
@@ -252,5 +256,5 @@ def _actors(actors: list[dict[str, Any]]) -> Iterator[Metric]:
 
     for name, key, text in _ACTOR_GAUGES:
         yield gauge(f"actor_{name}", text, rows(key))
-    yield counter("actor_handled", "Messages that it took.", rows("handled"))
-    yield counter("actor_restarts", "How often it crashed and was started anew.", rows("restarts"))
+    yield counter("actor_handled", "Messages that it handled.", rows("handled"))
+    yield counter("actor_restarts", "How often it crashed and was restarted.", rows("restarts"))

@@ -37,7 +37,7 @@ class AnswerTally:
             ("failed_keys", "Requests whose API key was not valid.", self.failed_keys),
             (
                 "failed_keys_delayed",
-                "Of them, whose 401 was held back: many came from one address.",
+                "Those of them whose 401 was delayed, because many came from one address.",
                 self.failed_keys_delayed,
             ),
         ):

@@ -20,8 +20,13 @@ async def test_a_line_without_reports(autojump_clock, modem, new_line):
         told = line.context.healths[-1]
         assert told.state is HealthState.UP
         assert not told.receipts
-        assert told.text.endswith("It gives no delivery reports: the modem hands none on.")
-        assert told.details["attention"] == "It gives no delivery reports: the modem hands none on."
+        assert told.text.endswith(
+            "It gives no delivery reports, because the modem does not pass them on."
+        )
+        assert (
+            told.details["attention"]
+            == "It gives no delivery reports, because the modem does not pass them on."
+        )
 
 
 async def test_a_line_that_is_not_to_ask_for_reports(autojump_clock, modem, new_line):

@@ -264,7 +264,7 @@ async def test_somebody_has_the_port(autojump_clock, practice, holding, running,
     if running == [SERVICE]:
         assert found.failed == []
         assert found.can_send is None  # the service knows
-        assert "as it should be: `risala carriers` tells" in found.verdict
+        assert "as it should be. `risala carriers` shows" in found.verdict
         assert "the Risala service (process 71) has the port" in text_of(found, "answers")
     else:
         assert state_of(found, "port is free") is CheckState.FAIL
@@ -363,7 +363,7 @@ async def test_a_modem_that_falls_silent(autojump_clock, practice):
     practice.modem.replies[r"AT\+CSQ"] = hang
     found = await practice.examine()
     assert state_of(found, "signal") is CheckState.FAIL
-    assert "fell silent" in text_of(found, "signal")
+    assert "stopped answering" in text_of(found, "signal")
     assert skipped(found) == after("signal")
 
 
@@ -374,7 +374,7 @@ async def test_a_modem_that_is_unplugged(autojump_clock, practice):
 
     practice.modem.replies[r"AT\+CSQ"] = leave
     found = await practice.examine()
-    assert "left the line" in text_of(found, "signal")
+    assert "connection to the modem was lost" in text_of(found, "signal")
     assert skipped(found) == after("signal")
 
 
@@ -471,7 +471,7 @@ async def test_the_right_pin(autojump_clock, practice, modem):
     LockedSim(modem)
     found = await practice.examine(pin="1234")
     assert found.can_send
-    assert text_of(found, "PIN") == "It was right."
+    assert text_of(found, "PIN") == "The PIN was right."
     assert found.facts()["sim"] == "ready"
 
 
@@ -538,7 +538,7 @@ async def test_a_wrong_pin_where_the_tries_are_not_told(autojump_clock, practice
     sim.open = True
     await look("1234")
     sim.open = False
-    assert await look("1234") == "It was right."
+    assert await look("1234") == "The PIN was right."
     kept = (tmp_path / "state" / "pins.json").read_text()
     assert "1234" not in kept
     assert "9999" not in kept

@@ -126,7 +126,7 @@ async def test_a_reset_that_hangs_is_left_to_itself(tree, mock_clock):
     finally:
         hangs.set()
     assert found == [False]
-    assert "does not come back" in told[0]
+    assert "did not come back" in told[0]
 
 
 async def test_the_rung_between_restart_and_opening_anew(autojump_clock, modem, new_line):

@@ -68,8 +68,8 @@ _FINAL, _CARRIER, _NOW, _SLOW = (
 _SICK = ErrorVerdict.SICK
 
 CMS: Final[Mapping[int, ErrorMeaning]] = {
-    1: ErrorMeaning(_FINAL, "The number is not assigned to anybody."),
-    8: ErrorMeaning(_CARRIER, "The operator has barred this SIM from sending."),
+    1: ErrorMeaning(_FINAL, "The number is not in use."),
+    8: ErrorMeaning(_CARRIER, "The network operator has barred this SIM from sending."),
     10: ErrorMeaning(_CARRIER, "Sending is barred for this SIM or to this number."),
     17: ErrorMeaning(_NOW, "The network failed."),
     21: ErrorMeaning(_CARRIER, "The network rejected the message."),
@@ -89,7 +89,7 @@ CMS: Final[Mapping[int, ErrorMeaning]] = {
     98: ErrorMeaning(_NOW, "The network was not ready for the message."),
     99: ErrorMeaning(_CARRIER, "The network found the message malformed."),
     111: ErrorMeaning(_NOW, "The network reported a protocol error."),
-    127: ErrorMeaning(_NOW, "The network failed in working with another one."),
+    127: ErrorMeaning(_NOW, "The network could not work with another network."),
     192: ErrorMeaning(_SLOW, "The service centre is busy."),
     193: ErrorMeaning(_CARRIER, "The service centre has no subscription for this SIM."),
     194: ErrorMeaning(_NOW, "The service centre failed."),
@@ -109,18 +109,16 @@ CMS: Final[Mapping[int, ErrorMeaning]] = {
         _CARRIER, "The modem is in text mode, or finds a parameter wrong.", "invalid text mode"
     ),
     310: ErrorMeaning(_SICK, "There is no SIM in the modem.", "sim not inserted"),
-    311: ErrorMeaning(_SICK, "The SIM wants its PIN.", "sim pin required"),
+    311: ErrorMeaning(_SICK, "The SIM needs its PIN.", "sim pin required"),
     312: ErrorMeaning(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
     313: ErrorMeaning(_SICK, "The SIM failed.", "sim failure"),
     314: ErrorMeaning(ErrorVerdict.BUSY, "The SIM is busy.", "sim busy"),
     315: ErrorMeaning(_SICK, "The modem does not take this SIM.", "sim wrong"),
-    316: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
-    317: ErrorMeaning(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
-    318: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
+    316: ErrorMeaning(_SICK, "The SIM is blocked and needs its PUK.", "sim puk required"),
+    317: ErrorMeaning(_SICK, "The SIM needs its PIN2.", "sim pin2 required"),
+    318: ErrorMeaning(_SICK, "The SIM is blocked and needs its PUK2.", "sim puk2 required"),
     320: ErrorMeaning(_NOW, "The modem's storage failed.", "memory failure"),
-    321: ErrorMeaning(
-        _NOW, "There is nothing at this place of the storage.", "invalid memory index"
-    ),
+    321: ErrorMeaning(_NOW, "This place in the storage is empty.", "invalid memory index"),
     322: ErrorMeaning(ErrorVerdict.FULL, "The modem's storage is full.", "memory full"),
     330: ErrorMeaning(
         _CARRIER,
@@ -149,16 +147,16 @@ CME: Final[Mapping[int, ErrorMeaning]] = {
     4: ErrorMeaning(_CARRIER, "The modem does not support it.", "operation not supported"),
     5: ErrorMeaning(_SICK, "The modem is locked to another SIM.", "ph-sim pin required"),
     10: ErrorMeaning(_SICK, "There is no SIM in the modem.", "sim not inserted"),
-    11: ErrorMeaning(_SICK, "The SIM wants its PIN.", "sim pin required"),
-    12: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK.", "sim puk required"),
+    11: ErrorMeaning(_SICK, "The SIM needs its PIN.", "sim pin required"),
+    12: ErrorMeaning(_SICK, "The SIM is blocked and needs its PUK.", "sim puk required"),
     13: ErrorMeaning(_SICK, "The SIM failed.", "sim failure"),
     14: ErrorMeaning(ErrorVerdict.BUSY, "The SIM is busy.", "sim busy"),
     15: ErrorMeaning(_SICK, "The modem does not take this SIM.", "sim wrong"),
     16: ErrorMeaning(_SICK, "The PIN is wrong.", "incorrect password"),
-    17: ErrorMeaning(_SICK, "The SIM wants its PIN2.", "sim pin2 required"),
-    18: ErrorMeaning(_SICK, "The SIM is blocked and wants its PUK2.", "sim puk2 required"),
+    17: ErrorMeaning(_SICK, "The SIM needs its PIN2.", "sim pin2 required"),
+    18: ErrorMeaning(_SICK, "The SIM is blocked and needs its PUK2.", "sim puk2 required"),
     20: ErrorMeaning(ErrorVerdict.FULL, "The modem's storage is full.", "memory full"),
-    21: ErrorMeaning(_NOW, "There is nothing at this place of the storage.", "invalid index"),
+    21: ErrorMeaning(_NOW, "This place in the storage is empty.", "invalid index"),
     22: ErrorMeaning(_NOW, "The modem did not find it.", "not found"),
     23: ErrorMeaning(_NOW, "The modem's storage failed.", "memory failure"),
     24: ErrorMeaning(_CARRIER, "The modem finds a text too long.", "text string too long"),
@@ -175,7 +173,7 @@ WRONG_PIN: Final = CME[16]
 
 _RESERVED_FCS: Final = range(128, 256)
 _UNKNOWN_FCS: Final = ErrorMeaning(_CARRIER, "The service centre refused it.")
-_UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with a code that we do not know.")
+_UNKNOWN: Final = ErrorMeaning(_NOW, "The modem refused it with an unknown code.")
 _NO_REASON: Final = ErrorMeaning(_NOW, "The modem refused it without a reason.")
 
 # A text is searched for these words, the longest first: "sim pin required" is also found in

@@ -72,7 +72,7 @@ class Balance:
                 wait_s = _AGAIN_S
                 if str(fault) != self._told:
                     self._told = str(fault)
-                    trace(f"The SIM's balance is not told: {fault}")
+                    trace(f"The SIM's balance is not known: {fault}")
             await trio.sleep(_AGAIN_LEAST_S)
             with trio.move_on_after(wait_s - _AGAIN_LEAST_S):
                 await self._doubted.wait()

@@ -40,7 +40,7 @@ async def sim(bench: Bench) -> CheckVerdict:
     bench.sim_word = word
     bench.found.sim = word.lower() or "not told"
     if word:
-        return ok("There is one.")
+        return ok("A SIM is present.")
     return ok("The modem does not tell of its SIM; the network will.")
 
 
@@ -77,13 +77,13 @@ async def pin(bench: Bench) -> CheckVerdict:
         return fail(f"{fault}{unstored}{_tries(await _left_now(bench))}")
     bench.found.sim = "ready"
     await identify_sim(bench.asker, bench.found.identity)
-    return ok("It was right." if bench.sim_word not in _OPEN else "None is asked for.")
+    return ok("The PIN was right." if bench.sim_word not in _OPEN else "The SIM needs no PIN.")
 
 
 def _why_not_typed(bench: Bench, left: int | None) -> str:
     if bench.settings.pin is None:
         return (
-            f"The SIM wants its PIN.{_tries(left)} Name the environment variable that has it: "
+            f"The SIM needs its PIN.{_tries(left)} Name the environment variable that has it: "
             "--pin-env here, pin_env in the settings."
         )
     if left is not None and left < FRESH_TRIES and not bench.types_anyway:

@@ -108,9 +108,16 @@ class _Round:
                 return await step.look(self._bench)
         except PortLostError:
             self._missing["answers"] = step.name
-            return fail("The modem left the line: unplugged, or it started anew. Look again.")
+            return fail(
+                "The connection to the modem was lost: it was unplugged or it restarted. Try again."
+            )
         except LinkError as fault:
             self._missing["answers"] = step.name
-            return fail(f"The modem fell silent: {fault}. Replug it; see that its hub has power.")
+            return fail(
+                f"The modem stopped answering: {fault}. Replug it, and check that its hub has "
+                "power."
+            )
         self._missing["answers"] = step.name
-        return fail(f"No end within {self._timeout_s:g} s: the modem hangs. Replug it.")
+        return fail(
+            f"The check did not end within {self._timeout_s:g} s: the modem hangs. Replug it."
+        )

@@ -132,7 +132,7 @@ class Findings:
         """One sentence, with what to do if it cannot send."""
         if self.can_send is None:
             return (
-                f"In use by {self.served_by}, as it should be: `risala carriers` tells how it is."
+                f"In use by {self.served_by}, as it should be. `risala carriers` shows its state."
             )
         if self.can_send:
             return "This modem can send."

@@ -61,13 +61,11 @@ _FAULTS: Final = {
     errno.EAGAIN: PortFault.BUSY,
 }
 _ADVICE: Final = {
-    PortFault.MISSING: "{port} is not there; is the modem plugged in?",
-    PortFault.FORBIDDEN: (
-        "{port} may not be opened by this user; add the user to the group dialout."
-    ),
+    PortFault.MISSING: "{port} does not exist. Check that the modem is plugged in.",
+    PortFault.FORBIDDEN: ("This user may not open {port}. Add the user to the group dialout."),
     PortFault.BUSY: (
-        "{port} is in use by another program, often ModemManager or a second Risala; "
-        "stop it, or forbid it this port."
+        "{port} is in use by another program, often ModemManager or a second Risala. Stop it, "
+        "or keep it from using this port."
     ),
     PortFault.OTHER: (
         "{port} is no serial port, or its device does not work; `risala modem probe` lists those "

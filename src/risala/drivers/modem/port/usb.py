@@ -98,7 +98,7 @@ class UsbReset:
                 self._told = reason
                 trace(reason)
             return reason is None
-        trace("The USB device does not come back from its reset.")
+        trace("The USB device did not come back after its reset.")
         return False
 
     def _reset(self) -> str | None:

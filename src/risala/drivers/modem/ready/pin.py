@@ -81,7 +81,7 @@ async def sim_word(asker: Asker) -> str | None:
 def _locked(word: str) -> str:
     if word == "SIM PUK":
         return (
-            "The SIM is blocked and wants its PUK. Put it into a phone and type the PUK there; "
+            "The SIM is blocked and needs its PUK. Put it into a phone and type the PUK there; "
             "Risala never does."
         )
     return f"The modem wants {word[:20]!r} and cannot be used with this SIM."
@@ -95,7 +95,7 @@ async def _type(asker: Asker, identity: Identity, pin: SecretStr | None, memory:
     if memory.forbids(identity, tries):
         raise Unready(HealthState.SICK, _REFUSED, _BLOCKED_S)
     if pin is None:
-        raise Unready(HealthState.SICK, "The SIM wants its PIN. Set pin_env.", _BLOCKED_S)
+        raise Unready(HealthState.SICK, "The SIM needs its PIN. Set pin_env.", _BLOCKED_S)
     fewest = _LAST_TRIES if memory.may_retry else FRESH_TRIES
     if tries is not None and tries < fewest:
         left = "1 try is" if tries == 1 else f"{tries} tries are"

@@ -82,7 +82,7 @@ class Dialogues:
             status, text = await self._say(code)
             for choice in choices:
                 if status != MORE_WANTED:
-                    raise UssdError(f"The network asked for no choice. It said: {text}")
+                    raise UssdError(f"The network did not ask for a choice. It said: {text}")
                 status, text = await self._say(choice)
             await self._end(is_needed=status == MORE_WANTED)
             return text
@@ -109,7 +109,7 @@ class Dialogues:
         return self._answer
 
     async def _request(self, code: str) -> None:
-        said = "The modem is silent to it."
+        said = "The modem does not answer it."
         for command in requests(code):
             answer = await self._asker.try_(command, _COMMAND_S)
             if answer is not None and answer.result.ok:

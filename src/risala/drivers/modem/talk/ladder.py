@@ -41,7 +41,7 @@ _WORDS: Final = {
     Rung.RESET: "soft reset (ATZ)",
     Rung.RESTART: "restart of the modem (AT+CFUN=1,1)",
     Rung.USB_RESET: "reset of the USB device",
-    Rung.REOPEN: "opening the port anew",
+    Rung.REOPEN: "reopening the port",
 }
 
 
@@ -77,7 +77,7 @@ async def climb(
             if await reset_usb(trace):
                 # The kernel makes a new device after the reset: our open port leads nowhere now,
                 # whether or not it was hung up.
-                trace(f"Recovery: {_WORDS[rung]}, and opening the port anew.")
+                trace(f"Recovery: {_WORDS[rung]}, and reopening the port.")
                 return False
             continue
         trace(f"Recovery: {_WORDS[rung]}.")

@@ -40,7 +40,7 @@ _SYNC_S: Final = 3.0
 _SILENCE_S: Final = 2.0
 """Seconds of silence after which answers to given-up commands will no longer come."""
 
-HUNG_UP: Final = "the modem left the line (unplugged, or starting anew)"
+HUNG_UP: Final = "the connection to the modem was lost (unplugged or restarting)"
 
 
 class LinkError(Exception):

@@ -231,8 +231,8 @@ BIND_ADVICE: Final[dict[int, str]] = {
 BIND_HINTS: Final[dict[int, str]] = {
     0x05: "An older link may still be open there; the carrier closes it in time.",
     0x0D: (
-        "If it goes on, ask it whether the account is enabled and this machine's address is on its"
-        " list."
+        "If this continues, ask the carrier whether the account is enabled and this machine's "
+        "address is on its list."
     ),
 }
 """Refused binds that may be temporary: carriers answer so while they restart, or have no room."""

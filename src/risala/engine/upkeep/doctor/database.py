@@ -40,7 +40,9 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         yield Finding("database", Grade.FAIL, reason)
         return
     if not path.exists():
-        yield Finding("database", Grade.WARN, "There is no database yet; the first start makes it.")
+        yield Finding(
+            "database", Grade.WARN, "There is no database yet. The first start creates it."
+        )
         return
     try:
         found = database_facts.read(path, patient.now_ms, progress)
@@ -72,11 +74,14 @@ def _version(ahead: Forecast) -> Finding:
     state = "on its way to this version" if ahead.begun else "of an older version"
     words = f"The database is {state}"
     if ahead.free_bytes < ahead.need_bytes:
-        text = f"{words}; to bring it over takes {need} MB of disk, and {free} are free: make room."
+        text = (
+            f"{words}. The upgrade needs {need} MB of disk space, and only {free} MB are free. "
+            "Free some space."
+        )
         return Finding(name, Grade.FAIL, text)
     text = (
-        f"{words}: the next start brings it over, and is ready when that is done. It takes up to "
-        f"{need} MB of disk; {free} are free."
+        f"{words}. The next start upgrades it, and is ready when that is done. The upgrade "
+        f"needs up to {need} MB of disk space; {free} MB are free."
     )
     return Finding(name, Grade.WARN, text)
 
@@ -88,27 +93,31 @@ def clock_finding(newest_ms: int | None, now_ms: int) -> Finding:
         newest_ms: when the newest row was made; None: there is no row.
     """
     if now_ms < EPOCH_MS:
-        text = f"The clock says {iso(now_ms)}, which is long past: set it, and let NTP keep it."
+        text = (
+            f"The clock says {iso(now_ms)}, which is far in the past. Set it, and use NTP to "
+            "keep it right."
+        )
         return Finding("clock", Grade.FAIL, text)
     if newest_ms is not None and newest_ms > now_ms + CLOCK_SLACK_MS:
         text = (
-            f"The newest row is of {iso(newest_ms)}, the clock says {iso(now_ms)}: it was set back,"
-            " and what waited before the last start waits until it has caught up. Let NTP keep it."
+            f"The newest row is from {iso(newest_ms)}, but the clock says {iso(now_ms)}: the "
+            f"clock was set back. Messages from before the last start wait until it has caught "
+            f"up. Use NTP to keep the clock right."
         )
         return Finding("clock", Grade.FAIL, text)
-    return Finding("clock", Grade.OK, "The clock is after all that is written.")
+    return Finding("clock", Grade.OK, "The clock is later than all stored times.")
 
 
 def _queue(found: DatabaseFacts, patient: Patient) -> Finding:
     count, oldest = found.due_messages, found.oldest_due_ms
     if oldest is None:
-        return Finding("queue", Grade.OK, "No message that is due waits.")
+        return Finding("queue", Grade.OK, "No due message is waiting.")
     age_s = (patient.now_ms - oldest) // 1000
     words = f"{count} due messages wait, the oldest for {age_s} s"
     if not patient.running:
-        return Finding("queue", Grade.WARN, f"{words}: start the service.")
+        return Finding("queue", Grade.WARN, f"{words}. Start the service.")
     if age_s > QUEUE_WARN_S:
-        text = f"{words}: see `risala carriers` for one that is down, paused or too slow."
+        text = f"{words}. Check `risala carriers` for one that is down, paused or too slow."
         return Finding("queue", Grade.WARN, text)
     return Finding("queue", Grade.OK, f"{words}.")
 
@@ -116,14 +125,14 @@ def _queue(found: DatabaseFacts, patient: Patient) -> Finding:
 def _unserved(found: Unserved) -> Finding:
     if not found.count:
         return Finding(
-            "numbers", Grade.OK, "No message waits for a carrier that serves its number."
+            "numbers", Grade.OK, "Every waiting message has a carrier that serves its number."
         )
     more = " or more" if found.count == UNSERVED_COUNTED_MAX else ""
     words = "1 message waits" if found.count == 1 else f"{found.count}{more} messages wait"
     some = ", ".join(f"{prefix}…" for prefix in found.prefixes[:UNSERVED_SHOWN_MAX])
     text = (
-        f"{words} because no enabled carrier serves numbers like {some}: name them in a carrier's"
-        " `prefixes` or `networks`."
+        f"{words} because no enabled carrier serves numbers like {some}. Add them to a "
+        f"carrier's `prefixes` or `networks`."
     )
     return Finding("numbers", Grade.WARN, text)
 
@@ -133,8 +142,8 @@ def _restored(count: int) -> Iterator[Finding]:
     if count:
         words = "1 message is" if count == 1 else f"{count} messages are"
         text = (
-            f"{words} held since a restore: see `risala restore --held`, then"
-            " `risala restore --release` or `--end`."
+            f"{words} held since a restore. See `risala restore --held`, then run `risala "
+            f"restore --release` or `--end`."
         )
         yield Finding("restored", Grade.WARN, text)
 
@@ -142,18 +151,18 @@ def _restored(count: int) -> Iterator[Finding]:
 def _mails(found: MailQueueStatus) -> Finding:
     name = "mail"
     if found.failing:
-        text = f"{found.failing} mails wait that the mailer did not take: see the log."
+        text = f"{found.failing} mails wait because the mailer did not accept them. See the log."
         return Finding(name, Grade.WARN, text)
     if found.given_up:
-        text = f"{found.given_up} mails of the last week were given up: see the log."
+        text = f"{found.given_up} mails of the last week were given up. See the log."
         return Finding(name, Grade.WARN, text)
     if found.no_mailer:
         text = (
-            f"{found.no_mailer} mails of the last week were dropped: set `mail.host`, or let people"
-            " in by `risala user sign-in EMAIL`."
+            f"{found.no_mailer} mails of the last week were dropped. Set `mail.host`, or let "
+            f"people sign in with `risala user sign-in EMAIL`."
         )
         return Finding(name, Grade.WARN, text)
-    return Finding(name, Grade.OK, "No mail waits in vain.")
+    return Finding(name, Grade.OK, "No mail is stuck.")
 
 
 def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
@@ -164,20 +173,23 @@ def _backup(first_ms: int | None, patient: Patient) -> Iterable[Finding]:
         return
     hours = (patient.now_ms - (last_ms or first_ms or 0)) // 3_600_000
     if found.verdict is not Verdict.BAD:
-        text = "The last one is young enough."
+        text = "The last backup is recent."
         if note is None:
-            text = "There is none yet, and little to lose: run `risala backup` each day."
+            text = "There is no backup yet, and little data. Run `risala backup` every day."
         yield Finding("backup", Grade.OK, text)
     elif note is None:
-        text = f"There is none, and there have been data for {hours} hours: run `risala backup`."
+        text = (
+            f"There is no backup, although there has been data for {hours} hours. Run `risala "
+            "backup`."
+        )
         yield Finding("backup", Grade.WARN, text)
     else:
-        text = f"The last one was made {hours} hours ago: run `risala backup` each day."
+        text = f"The last backup was made {hours} hours ago. Run `risala backup` every day."
         yield Finding("backup", Grade.WARN, text)
 
 
 def _alerts(count: int) -> Finding:
     if not count:
-        return Finding("alerts", Grade.OK, "None is open.")
+        return Finding("alerts", Grade.OK, "No alert is open.")
     are = "1 is open" if count == 1 else f"{count} are open"
-    return Finding("alerts", Grade.WARN, f"{are}: `risala alerts` says since when, and what to do.")
+    return Finding("alerts", Grade.WARN, f"{are}. `risala alerts` says since when, and what to do.")

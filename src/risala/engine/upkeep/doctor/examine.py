@@ -17,7 +17,9 @@ from risala.engine.upkeep.doctor.findings import DATABASE, Finding, Grade, Patie
 def examine(patient: Patient, progress: Progress) -> list[Finding]:
     """All checks, in the order of repair. Reads the whole database; call it in a thread."""
     if not patient.data_dir.is_dir():
-        text = f"There is no {patient.data_dir} yet: `risala org create` or `risala serve` make it."
+        text = (
+            f"There is no {patient.data_dir} yet. `risala org create` or `risala serve` creates it."
+        )
         return [Finding("directory", Grade.WARN, text), machine.sqlite(SQLITE_VERSION)]
     checks = [
         machine.directory(patient.data_dir),

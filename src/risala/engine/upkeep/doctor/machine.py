@@ -40,12 +40,12 @@ def directory(data_dir: Path) -> Finding:
         except FileNotFoundError:
             continue
         if status.st_uid != os.geteuid():
-            text = f"{path} belongs to another user ({status.st_uid}); run as that user."
+            text = f"{path} belongs to another user ({status.st_uid}). Run as that user."
             return Finding(name, Grade.WARN, text)
         if stat.S_IMODE(status.st_mode) & 0o077:
-            text = f"Other users may look into {path}: run `chmod go-rwx {path}`."
+            text = f"Other users can read {path}. Run `chmod go-rwx {path}`."
             return Finding(name, Grade.WARN, text)
-    return Finding(name, Grade.OK, f"{data_dir} is its owner's alone.")
+    return Finding(name, Grade.OK, f"Only its owner can read {data_dir}.")
 
 
 def filesystem(data_dir: Path) -> Finding:
@@ -53,25 +53,34 @@ def filesystem(data_dir: Path) -> Finding:
     try:
         mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return Finding("file system", Grade.WARN, "What holds the data cannot be told here.")
+        return Finding(
+            "file system", Grade.WARN, "The type of the file system cannot be found out here."
+        )
     kind = filesystem_of(data_dir.resolve(), mounts)
     if kind in _NETWORK:
-        text = f"The data lies on a network ({kind}), where SQLite fails; move it to a local disk."
+        text = (
+            f"The data is on a network file system ({kind}), where SQLite fails. Move it to a "
+            "local disk."
+        )
         return Finding("file system", Grade.FAIL, text)
     if kind in _MEMORY:
-        text = f"The data lies in memory ({kind}) and is gone with the machine; move it to a disk."
+        text = (
+            f"The data is in memory ({kind}) and is lost when the machine stops. Move it to a disk."
+        )
         return Finding("file system", Grade.WARN, text)
-    return Finding("file system", Grade.OK, f"The data lies on {kind or 'an unknown file system'}.")
+    return Finding("file system", Grade.OK, f"The data is on {kind or 'an unknown file system'}.")
 
 
 def disk(free_bytes: int, limits: AlertsSection) -> Finding:
     """Whether there is enough space, for now and for a while."""
     free = f"{free_bytes / 1e9:.1f} GB are free"
     if free_bytes < DISK_FAIL_BYTES:
-        text = f"Only {free_bytes // 1_000_000} MB are free: make room before sends are refused."
+        text = (
+            f"Only {free_bytes // 1_000_000} MB are free. Free some space before sends are refused."
+        )
         return Finding("disk", Grade.FAIL, text)
     if readings.disk_low(free_bytes, limits, is_raised=False).verdict is Verdict.BAD:
-        return Finding("disk", Grade.WARN, f"Only {free}: make room soon.")
+        return Finding("disk", Grade.WARN, f"Only {free}. Free some space soon.")
     return Finding("disk", Grade.OK, f"{free}.")
 
 
@@ -81,9 +90,9 @@ def wal(wal: Path) -> list[Finding]:
     if size_bytes < WAL_WARN_BYTES:
         return []
     text = (
-        f"{wal.name} has grown to {size_bytes // 1_000_000} MB: nothing of it gets into the "
-        "database. Where no backup or export is at work, the disk may refuse to write the "
-        "database's file: look at the system's log."
+        f"{wal.name} has grown to {size_bytes // 1_000_000} MB because its content cannot be "
+        f"written into the database. If no backup or export is running, the disk may refuse to "
+        f"write the database file. Look at the system log."
     )
     return [Finding("wal", Grade.WARN, text)]
 
@@ -96,9 +105,9 @@ def lock(patient: Patient) -> Finding:
         who = "" if patient.pid is None else f" as process {patient.pid}"
         return Finding("service", Grade.OK, f"The service runs{who} and answers.")
     if patient.pid is not None:
-        text = f"Process {patient.pid} holds the data and does not answer; look at its log."
+        text = f"Process {patient.pid} holds the data and does not answer. Look at its log."
         return Finding("service", Grade.FAIL, text)
-    text = "The service does not run: nothing is sent until `risala serve`."
+    text = "The service does not run. Nothing is sent until you run `risala serve`."
     return Finding("service", Grade.WARN, text)
 
 
@@ -107,8 +116,8 @@ def sqlite(version: tuple[int, ...]) -> Finding:
     words = f"SQLite {'.'.join(map(str, version))}"
     if version < WAL_RESET_FIXED:
         text = (
-            f"{words} has a bug that two writing processes can meet (mended in 3.51.3); "
-            "harmless here, because the lock lets only one write."
+            f"{words} has a bug that affects two writing processes (fixed in 3.51.3). It is "
+            f"harmless here, because only one process writes."
         )
         return Finding("sqlite", Grade.OK, text)
     return Finding("sqlite", Grade.OK, f"{words}.")
@@ -117,9 +126,11 @@ def sqlite(version: tuple[int, ...]) -> Finding:
 def files(limit: int | None) -> Finding:
     """Whether the limit of open files (None: unknown) leaves room for connections."""
     if limit is None:
-        return Finding("open files", Grade.WARN, "The limit of open files cannot be told here.")
+        return Finding(
+            "open files", Grade.WARN, "The limit of open files cannot be found out here."
+        )
     if limit < FILES_WARN:
-        text = f"Only {limit} files may be open, and each connection is one: raise LimitNOFILE."
+        text = f"Only {limit} files may be open, and each connection needs one. Raise LimitNOFILE."
         return Finding("open files", Grade.WARN, text)
     return Finding("open files", Grade.OK, f"{limit} files may be open.")
 
@@ -145,13 +156,15 @@ def smpp(server: SmppServerSection) -> list[Finding]:
     bare = [address for address in server.bind if not _is_here(bind_parts(address)[0])]
     if bare:
         text = (
-            f"{' and '.join(bare)} speaks plain SMPP to other machines, passwords and texts"
-            " included: let customers come by TLS (smpp_server.tls_bind) or through a tunnel."
+            f"{' and '.join(bare)} accepts SMPP from other machines without encryption, "
+            f"including passwords and texts. Let customers use TLS (smpp_server.tls_bind) or a "
+            f"tunnel."
         )
         return [Finding("smpp server", Grade.WARN, text)]
     count = len(server.bind) + len(server.tls_bind)
     text = (
-        f"Open at {count} address{'es' if count != 1 else ''}; none is plain beyond this machine."
+        f"Open at {count} address{'es' if count != 1 else ''}. None accepts unencrypted "
+        "connections from other machines."
     )
     return [Finding("smpp server", Grade.OK, text)]
 
@@ -161,7 +174,7 @@ def tls_keys(paths: Sequence[Path]) -> list[Finding]:
     faults = [fault for path in paths if (fault := key_fault(path)) is not None]
     if faults:
         return [Finding("tls keys", Grade.WARN, " ".join(faults))]
-    return [Finding("tls keys", Grade.OK, "Nobody else reads the keys of TLS.")] if paths else []
+    return [Finding("tls keys", Grade.OK, "Only this user can read the TLS keys.")] if paths else []
 
 
 def _is_here(host: str) -> bool:

@@ -17,7 +17,7 @@ def service_findings(patient: Patient) -> list[Finding]:
     if patient.untold is None:
         found.append(_carriers(patient.carriers))
     else:
-        text = f"The service runs, and could not tell how it is: {patient.untold}"
+        text = f"The service runs, but could not report its state: {patient.untold}"
         found.append(Finding("standing", Grade.FAIL, text))
     if (service_findings := patient.statistics) is not None:
         found += [
@@ -33,18 +33,18 @@ def service_findings(patient: Patient) -> list[Finding]:
 def _carriers(carriers: tuple[Carrier, ...]) -> Finding:
     name = "carriers"
     if not carriers:
-        text = "No carrier is configured: messages wait. Add a [[carriers]] table."
+        text = "No carrier is configured, so messages wait. Add a [[carriers]] table."
         return Finding(name, Grade.FAIL, text)
     down = _named(carriers, lambda each: each.state != "up")
     held = _named(carriers, lambda each: each.gate in ("paused", "draining"))
     if len(down) == len(carriers):
-        text = f"No carrier is up ({', '.join(down)}); `risala carriers` has their words."
+        text = f"No carrier is up ({', '.join(down)}). `risala carriers` shows why."
         return Finding(name, Grade.FAIL, text)
     if down:
-        text = f"Not up: {', '.join(down)}; `risala carriers` has their words."
+        text = f"Not up: {', '.join(down)}. `risala carriers` shows why."
         return Finding(name, Grade.WARN, text)
     if held:
-        text = f"Held by hand: {', '.join(held)}; undo it by `risala carriers resume NAME`."
+        text = f"Paused by hand: {', '.join(held)}. Undo it with `risala carriers resume NAME`."
         return Finding(name, Grade.WARN, text)
     wants = [f"{each.name}: {wish}" for each in carriers if (wish := each.details.get("attention"))]
     if wants:
@@ -59,27 +59,26 @@ def _named(carriers: tuple[Carrier, ...], accept: Callable[[Carrier], bool]) -> 
 def _loop(statistics: dict[str, Any]) -> Finding:
     name, loop = "loop", statistics.get("loop", {})
     if not loop.get("latest"):
-        text = "Nothing has held up the service since its start."
+        text = "Nothing has blocked the service since its start."
         if last := loop.get("lastStop"):
             often = "once" if loop["stops"] == 1 else f"{loop['stops']} times"
             text = (
-                "Nothing in the service has held it up since its start. The whole process was "
-                f"stopped {often}, on {last['at']} for {last['for_s']:g} s: by the machine, or by "
-                "somebody."
+                "Nothing in the service has blocked it since its start. The whole process was "
+                f"stopped from outside {often}, last on {last['at']} for {last['for_s']:g} s."
             )
         return Finding(name, Grade.OK, text)
     worst = max(loop["latest"], key=lambda each: each["for_s"])
     count, carriers = loop["blockages"], worst["carriers"]
     often = "once" if count == 1 else f"{count} times"
     plugins = worst.get("plugins", ())
-    who, what = "something that is no driver", "; see whether the machine is overloaded"
+    who, what = "something other than a driver", "; check whether the machine is overloaded"
     if carriers:
-        who, what = f"the driver of {' or '.join(carriers)}", "; tell the driver's author"
+        who, what = f"the driver of {' or '.join(carriers)}", "; report it to the driver's author"
     elif plugins:
-        who, what = " or ".join(plugins), "; tell the plugin's author"
+        who, what = " or ".join(plugins), "; report it to the plugin's author"
     text = (
-        f"The whole service stood still {often} since its start, on {worst['at']} for "
-        f"{worst['for_s']:g} s: it was {who}, in {worst['where']}{what}. The log has the stack."
+        f"The whole service was blocked {often} since its start, the longest on {worst['at']} "
+        f"for {worst['for_s']:g} s by {who}, in {worst['where']}{what}. The log has the stack."
     )
     return Finding(name, Grade.WARN, text)
 
@@ -88,10 +87,13 @@ def _requests(statistics: dict[str, Any]) -> list[Finding]:
     """Problems of the log of requests; empty if it works."""
     name, requests = "request log", statistics.get("requests", {})
     if ailment := requests.get("ailment"):
-        text = f"Requests are not logged, and all else goes on: {ailment}"
+        text = f"Requests are not logged, but everything else works: {ailment}"
         return [Finding(name, Grade.WARN, text)]
     if dropped := requests.get("dropped"):
-        text = f"{dropped} requests are missing since the start: see request_log.a_second_max."
+        text = (
+            f"{dropped} requests are missing from the log since the start. See "
+            "request_log.a_second_max."
+        )
         return [Finding(name, Grade.WARN, text)]
     return []
 
@@ -102,17 +104,17 @@ def _sinks(statistics: dict[str, Any]) -> list[Finding]:
     for each in sinks:
         who, behind = f"The event sink {each['name']}", each["behind"] or 0
         if each["state"] != "running":
-            text = f"{who} takes nothing, and {behind} events wait: {each['text']}"
+            text = f"{who} accepts nothing, and {behind} events wait: {each['text']}"
             found.append(Finding("event sinks", Grade.WARN, text))
         if each["missed"]:
             text = (
-                f"{who} lost {each['missed']} events, the last on {each['missedAt']}: retention"
-                " deleted them first. Keep events for longer (retention.events_days), or watch"
-                " that it keeps up."
+                f"{who} lost {each['missed']} events, the last on {each['missedAt']}, because "
+                f"retention deleted them first. Keep events longer (retention.events_days), or "
+                f"make the sink faster."
             )
             found.append(Finding("event sinks", Grade.WARN, text))
     if sinks and not found:
-        found.append(Finding("event sinks", Grade.OK, "All take what they are given."))
+        found.append(Finding("event sinks", Grade.OK, "All accept their events."))
     return found
 
 
@@ -122,12 +124,12 @@ def _policies(statistics: dict[str, Any]) -> list[Finding]:
     for each in policies:
         if each["failed"]:
             text = (
-                f"The policy {each['name']} failed {each['failed']} times since the start, and what"
-                f" it was asked about was refused; the last time: {each['last_error']}"
+                f"The policy {each['name']} failed {each['failed']} times since the start, and "
+                f"those messages were refused. The last error: {each['last_error']}"
             )
             found.append(Finding("policies", Grade.WARN, text))
     if policies and not found:
-        found.append(Finding("policies", Grade.OK, "All say what may be sent."))
+        found.append(Finding("policies", Grade.OK, "All policies answer."))
     return found
 
 
@@ -136,11 +138,20 @@ def _journal(statistics: dict[str, Any]) -> Finding:
     if ailment := journal.get("ailment"):
         return Finding(name, Grade.FAIL, f"Nothing is accepted: {ailment[0].lower()}{ailment[1:]}")
     if error := journal.get("last_error"):
-        text = f"The disk has refused since the start ({error}); see to its space and health."
+        text = (
+            f"The disk has refused writes since the start ({error}). Check its free space and "
+            "health."
+        )
         return Finding(name, Grade.WARN, text)
     used, limit = journal.get("queue_peak", 0), journal.get("queue_max", 0)
     if limit and used > limit * JOURNAL_WARN_SHARE:
-        text = f"Up to {used} of {limit} units waited for the disk: it is too slow for the load."
+        text = (
+            f"Up to {used} of {limit} units of work waited for the disk: it is too slow for the "
+            "load."
+        )
         return Finding(name, Grade.WARN, text)
-    text = f"{journal.get('units', 0)} units in {journal.get('commits', 0)} commits, all well."
+    text = (
+        f"{journal.get('units', 0)} units of work in {journal.get('commits', 0)} commits, "
+        "without errors."
+    )
     return Finding(name, Grade.OK, text)

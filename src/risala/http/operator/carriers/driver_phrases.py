@@ -9,10 +9,10 @@ from risala.http.web.languages import N_
 OURS: Final = frozenset({"smpp", "modem"})
 """The drivers whose facts have these names; other drivers may use the names differently."""
 COMMANDS: Final = (
-    N_("Connect and bind now, where it waits for its time."),
+    N_("Connect and bind now, without waiting."),
     N_("Dial a code of the SIM's network, and choose from its menus."),
     N_("Ask now for the SIM's balance."),
-    N_("The PIN in the settings is right now: type it once more."),
+    N_("Use this after correcting the PIN in the settings: it types the PIN once more."),
 )
 """The descriptions of a driver's commands."""
 FACTS: Final = {
@@ -49,9 +49,9 @@ FACTS: Final = {
 """Facts of a link (``Health.details``), and of a command's answer."""
 PHRASES: Final = (
     N_("nothing listens there, or a firewall refuses us"),
-    N_("no way leads there"),
-    N_("no way leads there; is this machine online?"),
-    N_("nobody answers there"),
+    N_("there is no route to it"),
+    N_("there is no route to it; is this machine online?"),
+    N_("there is no answer"),
     N_("it was closed at once"),
     N_("the peer closed the connection"),
     N_("the connection broke"),
@@ -67,7 +67,7 @@ PHRASES: Final = (
     N_("soft reset (ATZ)"),
     N_("restart of the modem (AT+CFUN=1,1)"),
     N_("reset of the USB device"),
-    N_("opening the port anew"),
+    N_("reopening the port"),
     N_("not known yet"),
     N_("repeated in receipts"),
     N_("repeated in receipts, its low octet alone"),

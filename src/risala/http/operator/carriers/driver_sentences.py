@@ -23,7 +23,7 @@ LINKS: Final = (
     N_("Binding again at {peer}."),
     N_("Connecting to {peer}."),
     N_("The link to {peer} ended: {reason}."),
-    N_("{peer} takes its leave."),
+    N_("{peer} ended the session."),
     N_("No bind with {peer}: no answer within {wait} s."),
     N_("No bind with {peer}: {reason}."),
     N_(
@@ -46,8 +46,8 @@ LINKS: Final = (
     N_("The carrier says that this account is bound already."),
     N_("An older link may still be open there; the carrier closes it in time."),
     N_(
-        "If it goes on, ask it whether the account is enabled and this machine's address is on its"
-        " list."
+        "If this continues, ask the carrier whether the account is enabled and this machine's "
+        "address is on its list."
     ),
     N_("The carrier has a technical fault."),
     N_("The carrier says that the password is wrong. Correct it in this carrier's settings."),
@@ -62,10 +62,10 @@ LINKS: Final = (
     N_("Ask the carrier for its TLS port, or set tls = false."),
     N_("{peer} speaks TLS on this port: set tls = true."),
     N_("The carrier broke the protocol: {fault}."),
-    N_("The carrier is congested (congestion_state {percent}): we slow."),
-    N_("The carrier is relieved (congestion_state {percent})."),
-    N_("Loopback is always there."),
-    N_("Test keys are served."),
+    N_("The carrier is congested (congestion_state {percent}). The service slows down."),
+    N_("The carrier is no longer congested (congestion_state {percent})."),
+    N_("The loopback carrier is always up."),
+    N_("Test keys work."),
 )
 """Of SMPP links, and common to all drivers."""
 RECEIPTS: Final = (
@@ -79,11 +79,11 @@ RECEIPTS: Final = (
         " user_message_reference."
     ),
     N_(
-        "Messages are accepted, but no receipt and no message comes over this carrier's links,"
-        " also after they were bound again. Ask the carrier where it sends them."
+        "Messages are accepted, but no receipts or messages come over this carrier's links, "
+        "even after binding again. Ask the carrier where it sends them."
     ),
-    N_("No receipt and no message came for long: binding again."),
-    N_("Receipts or messages come again."),
+    N_("No receipt and no message has come for a long time: binding again."),
+    N_("Receipts or messages are coming again."),
     N_(
         "Receipts repeat user_message_reference: they tell what became of submits without an"
         " answer."
@@ -110,8 +110,8 @@ RECEIPTS: Final = (
     N_("Further ones are not shown for a minute."),
     N_("alert_notification: {number} {state}."),
     N_("A receipt named no message and was dropped."),
-    N_("A late answer was dropped: too many at once."),
-    N_("A message of {parts} parts is incomplete: {came} came, the others never."),
+    N_("A late answer was dropped because there were too many at once."),
+    N_("A message of {parts} parts is incomplete: only {came} came."),
 )
 """Of messages received over SMPP links."""
 MODEMS: Final = (
@@ -120,9 +120,9 @@ MODEMS: Final = (
     N_("{modem} is ready."),
     N_("{modem} is ready on {network}."),
     N_("It gives no delivery reports (reports = false)."),
-    N_("It gives no delivery reports: the modem hands none on."),
+    N_("It gives no delivery reports, because the modem does not pass them on."),
     N_("The SIM's balance is low: {amount}."),
-    N_("The SIM's balance is not told: {reason}"),
+    N_("The SIM's balance is not known: {reason}"),
     N_("The SIM's segments of today are used up (segments_per_day_max = {limit})."),
     N_(
         "The SIM's segments of today are used up (segments_per_day_max = {limit}); it goes on at"
@@ -141,7 +141,7 @@ MODEMS: Final = (
         "The SIM's recipients of this month are used up (recipients_per_month_max = {limit}):"
         " messages to further ones wait until {day} (UTC)."
     ),
-    N_("The SIM wants its PIN. Set pin_env."),
+    N_("The SIM needs its PIN. Set pin_env."),
     N_("The PIN is wrong."),
     N_("The PIN was not taken."),
     N_("A wrong PIN was typed before; {tries} tries are left."),
@@ -156,7 +156,7 @@ MODEMS: Final = (
     ),
     N_("The PIN is not typed: that it was typed could not be written down."),
     N_(
-        "The SIM is blocked and wants its PUK. Put it into a phone and type the PUK there; Risala"
+        "The SIM is blocked and needs its PUK. Put it into a phone and type the PUK there; Risala"
         " never does."
     ),
     N_("The modem wants {word} and cannot be used with this SIM."),
@@ -169,22 +169,22 @@ MODEMS: Final = (
     N_("Opening {port}."),
     N_("Opening again in {wait} s."),
     N_("{port} does not open in time."),
-    N_("{port} is not there; is the modem plugged in?"),
-    N_("{port} may not be opened by this user; add the user to the group dialout."),
+    N_("{port} does not exist. Check that the modem is plugged in."),
+    N_("This user may not open {port}. Add the user to the group dialout."),
     N_(
-        "{port} is in use by another program, often ModemManager or a second Risala; stop it, or"
-        " forbid it this port."
+        "{port} is in use by another program, often ModemManager or a second Risala. Stop it, "
+        "or keep it from using this port."
     ),
-    N_("{port} is not there: unplugged, or starting. Waiting for it."),
+    N_("{port} does not exist: the modem is unplugged or starting. Waiting for it."),
     N_("{port} is back."),
     N_("The modem does not answer."),
     N_("The modem answers again."),
-    N_("The modem left the line."),
-    N_("The modem left the line (unplugged, or starting anew)."),
+    N_("The connection to the modem was lost."),
+    N_("The connection to the modem was lost (unplugged or restarting)."),
     N_("The modem started anew."),
     N_("Recovery: {step}."),
-    N_("Recovery: {step}, and opening the port anew."),
-    N_("The USB device does not come back from its reset."),
+    N_("Recovery: {step}, and reopening the port."),
+    N_("The USB device did not come back after its reset."),
     N_("init: the modem does not take {command}."),
     N_("The network says: {text}"),
     N_("Too much came at once; what lies in the storage is read later."),
