@@ -39,7 +39,7 @@ DISK: Final = (
             "log": (f"storage.failed: {_FAILS}", _RECOVERED),
         },
         "by itself; the same key then gives the truth about what was in doubt",
-        "See to the disk (`dmesg`); copy the data directory away while it can be read.",
+        "Check the disk (`dmesg`); copy the data directory away while it can be read.",
     ),
     Fault(
         "mounted_read_only",
@@ -51,7 +51,7 @@ DISK: Final = (
             "log": (f"storage.failed: {_FAILS}", _RECOVERED),
         },
         "by itself, once it is mounted to be written again",
-        "See to the disk (`dmesg`), then `mount -o remount,rw`.",
+        "Check the disk (`dmesg`), then `mount -o remount,rw`.",
     ),
     Fault(
         "sync_fails",
@@ -63,7 +63,7 @@ DISK: Final = (
             "log": (f"storage.failed: {_FAILS}", _RECOVERED),
         },
         "by itself; the same key then gives the truth about what was in doubt",
-        "See to the disk (`dmesg`): one that does not sync keeps nothing after a power cut.",
+        "Check the disk (`dmesg`): one that does not sync keeps nothing after a power cut.",
     ),
     Fault(
         "short_writes",
@@ -95,7 +95,7 @@ DISK: Final = (
         "each cutting of a file in the data directory is answered EIO",
         {"API": (ACCEPTED,)},
         "nothing has to: what should have been cut off is written over",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "renames_fail",
@@ -116,7 +116,7 @@ DISK: Final = (
         },
         "by itself: a sink's file is put aside, and every event comes; an owner's archive and a "
         "backup say that they failed, and leave no half a file",
-        "See to the disk (`dmesg`), then make the backup again.",
+        "Check the disk (`dmesg`), then make the backup again.",
     ),
     Fault(
         "unlinks_fail",
@@ -131,7 +131,7 @@ DISK: Final = (
             ),
         },
         "by itself: what was to go is tried again within a minute, an owner's deleted archive too",
-        "See to the disk (`dmesg`): until then files stay that nobody wants any more.",
+        "Check the disk (`dmesg`): until then files stay that nobody wants any more.",
     ),
     Fault(
         "read_fails",
@@ -143,13 +143,13 @@ DISK: Final = (
             "log": ("storage.failed: the database is damaged (database disk image is malformed)",),
             "doctor": (
                 "Nothing is accepted: the database is damaged (database disk image is malformed). "
-                "See to the disk (`dmesg`): if it can be read again, start again. If not, stop "
+                "Check the disk (`dmesg`): if it can be read again, start again. If not, stop "
                 "the service, keep a copy of …risala.db, and restore a backup.",
                 "The service runs, but could not report its state: …",
             ),
         },
         "by a restart, once the disk can be read; damage is SQLite's word for what cannot be read",
-        "See to the disk (`dmesg`) first: where it can be read again, start again; "
+        "Check the disk (`dmesg`) first: where it can be read again, start again; "
         "restore a backup where it cannot.",
     ),
 )

@@ -163,7 +163,7 @@ START: Final = (
         "each write into the directory is answered EIO",
         {_SERVE: ("exit 1: The data directory DIR cannot be written: Input/output error.",)},
         "by the next start",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "reads_fail_at_start",
@@ -171,7 +171,7 @@ START: Final = (
         "each read of the directory's files is answered EIO",
         {_SERVE: ("exit 1: The disk that holds DIR/risala.db fails: disk I/O error.",)},
         "by the next start",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "read_only_at_start",
@@ -187,7 +187,7 @@ START: Final = (
         "each cutting of a file in the directory is answered EIO",
         {_SERVE: ("exit 1: The data directory DIR cannot be written: Input/output error.",)},
         "by the next start",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "renames_fail_at_start",
@@ -195,7 +195,7 @@ START: Final = (
         "each renaming in the directory is answered EIO, where there is no server key yet",
         {_SERVE: ("exit 1: DIR/server.key cannot be created: Input/output error.",)},
         "by the next start",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "unlinks_fail_at_start",
@@ -203,7 +203,7 @@ START: Final = (
         "each removal of a file in the directory is answered EIO",
         {_SERVE: ("exit 1: The disk that holds DIR/risala.db fails: disk I/O error.",)},
         "by the next start",
-        "See to the disk (`dmesg`).",
+        "Check the disk (`dmesg`).",
     ),
     Fault(
         "port_taken",
