@@ -90,7 +90,7 @@ def test_a_service_that_cannot_tell_how_it_is_is_not_called_well(patient):
     told = {"journal": {"ailment": "The disk that holds the database is full."}}
     untold = replace(patient, running=True, untold="The database cannot be read.")
     assert found(untold, "standing").state is Grade.FAIL
-    assert found(untold, "standing").text.endswith("how it is: The database cannot be read.")
+    assert found(untold, "standing").text.endswith("its state: The database cannot be read.")
     names = {check.name for check in examine(untold, silent)}
     assert names.isdisjoint({"journal", "carriers", "loop"})  # nothing is said that nobody knows
     assert found(replace(untold, statistics=told), "journal").state is Grade.FAIL
@@ -296,8 +296,8 @@ def test_what_held_the_service_up_is_told_with_the_worst_of_it(patient):
     stopped = {"loop": {"blockages": 0, "latest": [], "stops": 2, "lastStop": stop}}
     told = found(replace(patient, running=True, statistics=stopped), "loop")
     assert told.state is Grade.OK
-    assert "stopped 2 times, on 2026-01-03T00:00:00.000Z for 60.1 s" in told.text
-    for part in ("once", "2.5 s", "no driver", "a/b.py:1 in f"):
+    assert "stopped from outside 2 times, last on 2026-01-03T00:00:00.000Z for 60.1 s" in told.text
+    for part in ("once", "2.5 s", "other than a driver", "a/b.py:1 in f"):
         assert part in loop(times[0]).text
     assert loop(*times).state is Grade.WARN
     for part in ("2 times", "2026-01-02", "20 s", "the driver of one or two", "here"):
@@ -336,8 +336,8 @@ class TestVersion:
     def test_a_database_of_before_is_told_with_what_it_takes(self, old):
         check = found(old, "version")
         assert check.state is Grade.WARN
-        assert check.text.startswith("The database is of an older version: the next start brings")
-        assert " MB of disk; " in check.text
+        assert check.text.startswith("The database is of an older version. The next start upgrades")
+        assert " MB of disk space; " in check.text
         names = {check.name for check in examine(old, silent)}
         assert "queue" not in names, "its rows are not where today's are"
 

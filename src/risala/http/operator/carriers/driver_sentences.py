@@ -53,7 +53,7 @@ LINKS: Final = (
     N_("The carrier says that the password is wrong. Correct it in this carrier's settings."),
     N_("The carrier does not know this system_id. Correct it in this carrier's settings."),
     N_("The carrier does not know {request}. Set bind = {bind} in this carrier's settings."),
-    N_("{peer} does not speak TLS: the port is a plain one."),
+    N_("{peer} does not use TLS on this port."),
     N_("{peer} closed the connection instead of speaking TLS: perhaps the port is a plain one."),
     N_(
         "{peer} took the connection, but did not speak TLS within {wait} s: perhaps the port is a"
