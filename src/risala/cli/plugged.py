@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BRINGING: Final = ("risala.drivers.sinks.plugin",)
 """The built-in plugins that have commands."""
-KNOWN: Final = {"sinks": "How event sinks do"}
+KNOWN: Final = {"sinks": "State of the event sinks"}
 """Their commands, so that no plugin is imported to list them; a test compares them."""
 
 
