@@ -153,8 +153,8 @@ GUARDS: Final = (
     Guard(
         "Codes to one number are limited by the hour.",
         "engine/limits/limits.py",
-        '            if wait_ms > 0:\n                text = f"The codes of one hour',
-        '            if False:\n                text = f"The codes of one hour',
+        '            if wait_ms > 0:\n                text = f"The hourly limit of codes',
+        '            if False:\n                text = f"The hourly limit of codes',
         ("engine/limits",),
     ),
     Guard(

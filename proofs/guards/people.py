@@ -151,8 +151,8 @@ GUARDS: Final = (
     Guard(
         "A second code to a number waits for the cooldown.",
         "engine/limits/limits.py",
-        '        if wait_ms > 0:\n            text = "A code was sent to this number just now.',
-        '        if False:\n            text = "A code was sent to this number just now.',
+        '        if wait_ms > 0:\n            text = "A code was just sent to this number.',
+        '        if False:\n            text = "A code was just sent to this number.',
         _LIMITS,
     ),
     Guard(

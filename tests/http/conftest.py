@@ -27,8 +27,10 @@ from risala.engine.model.errors import (
     Refusal,
     Unauthorized,
 )
+from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import MessageView
+from risala.engine.model.records.record import from_json
 from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.api.app import create_api
@@ -154,6 +156,11 @@ class FakeGateway:
         self.operations.append((name, arguments))
         self.callers.append(caller)
         return {"echo": arguments}
+
+    async def ask(self, ask: Ask[Any], arguments: dict[str, Any], caller: Caller) -> Versioned[Any]:
+        return Versioned(
+            from_json(ask.result, await self.perform(ask.name, arguments, caller)), None
+        )
 
 
 @pytest.fixture

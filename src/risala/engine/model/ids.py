@@ -14,9 +14,10 @@ import re
 import secrets
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from risala.engine.model.clock import Clock
+if TYPE_CHECKING:  # it brings Trio, and commands read records that make ids
+    from risala.engine.model.clock import Clock
 
 _TIME_BYTES: Final = 6
 _RANDOM_BYTES: Final = 14

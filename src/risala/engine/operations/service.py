@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from risala.engine.model.records.upkeep.books import AUDIT, AuditReport
@@ -10,16 +12,26 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 
+@dataclass(frozen=True, slots=True)
+class ServiceStatistics:
+    """All numbers that the service keeps in memory, by names that follow its parts."""
+
+    values: Mapping[str, Any]
+
+
 async def _audit(call: Call[NoArguments]) -> AuditReport:
     return await call.services.repositories.ledger.audit()
 
 
-async def _statistics(call: Call[NoArguments]) -> Json:
-    """All numbers that the service keeps in memory."""
+async def _statistics(call: Call[NoArguments]) -> ServiceStatistics:
     values, shipping = call.services.delivery.statistics(), call.services.shipping
     if shipping.age_s is not None:
         values["shipping"] = {"age_s": round(shipping.age_s, 1), "failing": shipping.failing}
-    return values
+    return ServiceStatistics(values)
+
+
+def _values(found: ServiceStatistics) -> Json:
+    return dict(found.values)
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
@@ -27,8 +39,8 @@ OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
     Operation(
         name="statistics",
         arguments=NoArguments,
-        result=dict,
-        wire=dict,
+        result=ServiceStatistics,
+        wire=_values,
         handler=_statistics,
         roles=OPERATORS,
     ),

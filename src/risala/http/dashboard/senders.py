@@ -79,12 +79,12 @@ async def _judge(visit: PageRequest) -> tuple[Markup | None, list[Markup]]:
     if not name:
         return None, []
     found = await visit.ask_here(senders.CHECK, name=name)
-    return _told(visit, name, found.fault), [
+    return _name_fault(visit, name, found.fault), [
         visit.words(MARKS[mark]) for mark in found.marks if mark in MARKS
     ]
 
 
-def _told(visit: PageRequest, name: str, fault: str | None) -> Markup | None:
+def _name_fault(visit: PageRequest, name: str, fault: str | None) -> Markup | None:
     """What is wrong with a name: not the hint over again where its length is the fault."""
     if fault == "rule" and len(name) > SENDER_MAX:
         return visit.words(

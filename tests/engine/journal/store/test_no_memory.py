@@ -106,7 +106,7 @@ async def test_what_was_run_when_it_ran_out_is_in_doubt(tmp_path):
             with pytest.raises(OutcomeUnknown):
                 await journal.commit(put)
             assert journal.doubts == 1
-            assert journal.statistics().ailment.startswith("Memory has run out. See what")
+            assert journal.statistics().ailment.startswith("Memory has run out. Find out what")
             assert await journal.commit(put) == "put"
             assert journal.statistics().ailment is None
             journal.stop()

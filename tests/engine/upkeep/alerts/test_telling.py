@@ -50,7 +50,7 @@ async def test_operators_are_told_in_their_language_once_and_when_it_is_over(
     assert by_reader == {OPERATOR: 2, "ar@example.com": 2, SPARE: 2}
     assert told(watched) == ["Risala: fake is down", "Risala: over: fake is down"]
     of = {mail.to: mail for mail in watched.mails.sent[:3]}
-    assert of["ar@example.com"].subject == "رسالة: fake: الاتصال مقطوع"
+    assert of["ar@example.com"].subject == "رسالة: fake: الوصلة مقطوعة"
     assert of[SPARE].subject == "Risala\u00a0: fake\u00a0: liaison coupée"
     assert "https://sms.example/operator/overview" in of[OPERATOR].text
     assert "The link of the carrier fake is down: The fake link is down." in of[OPERATOR].text
