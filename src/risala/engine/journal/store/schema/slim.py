@@ -287,9 +287,9 @@ MOVED: Final = (
     "events",
     "accepted_hours",
 )
-"""Tables whose rows move into others: each is ``old_NAME`` until that is done."""
+"""The former tables. They are empty: a file with rows in them is refused."""
 KEPT_ANSWERS: Final = "kept_answers"
-"""Answers of the former version, byte for byte: read if no message has the key."""
+"""Answers of a development version, byte for byte: read if no message has the key."""
 
 
 def statements(script: str) -> list[str]:
@@ -298,10 +298,7 @@ def statements(script: str) -> list[str]:
 
 
 def make_slim(db: Database) -> None:
-    """Rename the old tables, and make the new ones; short for any size of the file.
-
-    The rows are moved afterwards, in steps. In an empty file nothing needs to be renamed.
-    """
+    """Replace the former tables by those of today."""
     for name in MOVED:
         db.execute(f"ALTER TABLE {name} RENAME TO old_{name}")
     db.execute(f"ALTER TABLE idempotency RENAME TO {KEPT_ANSWERS}")
