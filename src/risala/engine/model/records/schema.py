@@ -7,11 +7,12 @@ Of a docstring its first paragraph is the description; the others are for who re
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Mapping
 from enum import Enum
+from functools import cache
 from inspect import cleandoc, getsource
 from itertools import pairwise
-from textwrap import dedent
 from typing import Any, Final
 
 from risala.engine.model.records.fields import Minimum, OneOf, WrittenAs
@@ -65,17 +66,22 @@ def _docs_of(shape: type[Any]) -> dict[str, str]:
     """The docstrings of a record's fields, from its source."""
     found = {}
     for each in reversed(shape.__mro__):
-        if is_record(each):
-            (tree,) = ast.parse(dedent(getsource(each))).body
-            assert isinstance(tree, ast.ClassDef), "the source of a class is a class"
-            for field, after in pairwise(tree.body):
-                match field, after:
-                    case (
-                        ast.AnnAssign(target=ast.Name(id=name)),
-                        ast.Expr(value=ast.Constant(value=str(doc))),
-                    ):
-                        found[name] = doc
+        body = _classes_of(each.__module__)[each.__name__] if is_record(each) else ()
+        for field, after in pairwise(body):
+            match field, after:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=name)),
+                    ast.Expr(value=ast.Constant(value=str(doc))),
+                ):
+                    found[name] = doc
     return found
+
+
+@cache
+def _classes_of(module: str) -> dict[str, list[ast.stmt]]:
+    """The bodies of a module's classes."""
+    tree = ast.parse(getsource(sys.modules[module]))
+    return {each.name: each.body for each in tree.body if isinstance(each, ast.ClassDef)}
 
 
 def _schema(field: RecordField, places: Places) -> Json:
