@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from risala.engine.model.money import money
+from risala.engine.model.records import messages
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api import fields
-from risala.http.api.answers import VERIFICATION
+from risala.http.api.answers import ESTIMATE, VERIFICATION
 from risala.http.api.bodies import parse_get
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
@@ -56,7 +56,7 @@ class _Actions:
         principal = self.door.secret(request)
         message_id = parse_get(await read_body(request))
         self.gateway.get_message(principal, message_id)  # of this key's organization and mode
-        await self.performer.perform(principal, "message.cancel", message_id=message_id)
+        await self.performer.ask(principal, messages.CANCEL, message_id=message_id)
         told = message_wire(self.gateway.get_message(principal, message_id))
         return PlainAnswer(json_bytes(lean(told) if self.gateway.is_lean(principal) else told))
 
@@ -70,12 +70,12 @@ class _Actions:
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
         principal = self.door.secret(request)
         asked = parse_body(EstimateBody, await read_body(request))
-        found = await self.performer.perform(
+        found = await self.performer.ask(
             principal,
-            "message.estimate",
+            messages.ESTIMATE,
             organization_id=principal.organization_id,
             body=asked.body,
         )
         if principal.mode is Mode.TEST:
-            found["price"] = money(0)
-        return PlainAnswer(json_bytes(found))
+            found = replace(found, price=0)
+        return PlainAnswer(json_bytes(ESTIMATE.wire(found)))

@@ -4,12 +4,10 @@ refuse in the API's words."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
-from risala.engine.model.callers import Caller, key_holder
+from risala.engine.model.callers import key_holder
 from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Conflict, FieldFault, Invalid, NotFound
 from risala.engine.model.records.asks import Ask
@@ -30,11 +28,6 @@ class KeyPerformer:
     not_found: str
     """The sentence for a thing that is not there, or is somebody else's."""
 
-    async def perform(self, principal: Principal, name: str, **arguments: object) -> dict[str, Any]:
-        """Do one operation; arguments that are None count as not given. Raises as :meth:`ask`."""
-        with self._in_our_words():
-            return await self.operator.perform(name, _given(arguments), _caller(principal))
-
     async def ask(self, principal: Principal, ask: Ask[R], **arguments: object) -> R:
         """Do one operation; arguments that are None count as not given.
 
@@ -44,27 +37,16 @@ class KeyPerformer:
             NotFound: there is no such thing for this key: the same words whatever the reason.
             Refusal, Unavailable: as the engine raises them.
         """
-        with self._in_our_words():
-            return (await self.operator.ask(ask, _given(arguments), _caller(principal))).value
-
-    @contextmanager
-    def _in_our_words(self) -> Iterator[None]:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        caller = key_holder(principal.key_id, principal.organization_id)
         try:
-            yield
+            return (await self.operator.ask(ask, given, caller)).value
         except Invalid as error:
             raise bad_body([issue_of(fault) for fault in error.faults]) from error
         except Conflict as error:
             raise Problem(400, str(error), {"code": error.code or ANY_CONFLICT}) from error
         except NotFound:
             raise NotFound(self.not_found) from None
-
-
-def _given(arguments: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in arguments.items() if value is not None}
-
-
-def _caller(principal: Principal) -> Caller:
-    return key_holder(principal.key_id, principal.organization_id)
 
 
 def issue_of(fault: FieldFault) -> BodyIssue:

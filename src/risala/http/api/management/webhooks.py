@@ -13,6 +13,7 @@ from risala.engine.model.records.webhooks import (
     ShownEndpoint,
 )
 from risala.engine.model.times import iso
+from risala.http.api import answers
 from risala.http.api.fields import instant_ms
 from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import EmptyBody
@@ -103,7 +104,7 @@ class _Webhooks:
         principal = self._door.secret(request)
         body = parse_body(EndpointBody, await read_body(request))
         found = await self._ask(principal, webhooks.DELETE, **_this(principal, body))
-        return PlainAnswer(json_bytes({**to_json(found.endpoint), "deleted": True}))
+        return PlainAnswer(json_bytes(answers.ENDPOINT_DELETED.wire(found.endpoint, deleted=True)))
 
     async def rotate(self, request: PlainRequest) -> PlainAnswer:
         principal = self._door.secret(request)
@@ -190,4 +191,4 @@ def _this(
 
 
 def _with_secret(made: EndpointWithSecret) -> PlainAnswer:
-    return PlainAnswer(json_bytes({**to_json(made.endpoint), "secret": made.secret}))
+    return PlainAnswer(json_bytes(answers.ENDPOINT_SECRET.wire(made.endpoint, secret=made.secret)))
