@@ -129,7 +129,7 @@ async def test_a_message_that_nobody_serves_is_told_everywhere(
         checks = {check.name: check for check in examine(patient, _silent)}
         assert checks["numbers"].state is Grade.WARN
         assert "2 messages wait" in checks["numbers"].text
-        assert "numbers like +22246…: name them" in checks["numbers"].text
+        assert "numbers like +22246…. Add them" in checks["numbers"].text
     # The operator names it: what waited goes out, and its timeline says why it waited.
     async with open_house(served, carrier("o", networks=("mauritel",))) as house:
         await house.wait_status(waits["messageId"], "sent")
