@@ -35,11 +35,11 @@ from risala.engine.model.errors import (
     SenderNotApproved,
     StorageFailed,
 )
+from risala.engine.model.events import Callback
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
 from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
 from risala.engine.model.records.people.organizations import Organization
-from risala.engine.model.records.webhooks import Callback
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
 

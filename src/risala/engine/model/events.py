@@ -220,3 +220,42 @@ def event_body(event: Event, identity: str) -> str:
         **event.members(),
     }
     return json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+
+
+# -- calls that compat plugins owe their customers, as a message goes on
+
+
+@dataclass(frozen=True, slots=True)
+class Callback:
+    """What to call as a message goes on."""
+
+    credential: str
+    url: str = field(repr=False)
+    told: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OwedCall:
+    """A call for one event of a message."""
+
+    event: int
+    message: int
+    credential: str
+
+
+@dataclass(frozen=True, slots=True)
+class DueCall:
+    event: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallToMake:
+    """Everything that one attempt needs."""
+
+    message: int
+    event: MessageEvent
+    event_id: str
+    callback: Callback
+    tries: int = 0
+    """Including this one."""

@@ -53,6 +53,7 @@ def add_organization(conn: sqlite3.Connection, organization: Organization) -> Or
 
 
 def organizations(conn: sqlite3.Connection) -> list[Organization]:
+    """Every organization, deleted ones too, by its id."""
     return ORGANIZATIONS.find(table(conn, "organizations"), order_by="id")
 
 
@@ -131,6 +132,7 @@ def add_key(conn: sqlite3.Connection, key: ApiKey, digest: bytes) -> ApiKey:
 
 
 def keys(conn: sqlite3.Connection, organization_id: str) -> list[ApiKey]:
+    """The keys of an organization, the oldest first."""
     return _KEYS.find(
         table(conn, "api_keys"),
         "organization_id = ?",
@@ -152,6 +154,7 @@ def key(conn: sqlite3.Connection, key_id: str) -> ApiKey:
 
 
 def key_by_hash(conn: sqlite3.Connection, digest: bytes) -> ApiKey | None:
+    """The key of this value, by the hash of that."""
     row = conn.execute(_KEY_BY_HASH, (digest,)).fetchone()
     return None if row is None else _KEYS.of(row)
 

@@ -52,10 +52,12 @@ def begin(conn: sqlite3.Connection, seq: int) -> int:
 
 
 def put_off(conn: sqlite3.Connection, seq: int, due_at: int) -> None:
+    """A call is tried again then."""
     writable(conn, _TABLE).update(seq, {"due_at": due_at})
 
 
 def settle(conn: sqlite3.Connection, seq: int, outcome: str, now_ms: int) -> None:
+    """A call is owed no longer."""
     writable(conn, _TABLE).update(seq, {"settled_at": now_ms, "outcome": outcome})
 
 

@@ -82,6 +82,7 @@ def codes_by_prefix(conn: sqlite3.Connection, since_ms: int, characters: int) ->
 
 
 def has_inbound_routes(conn: sqlite3.Connection) -> bool:
+    """Whether incoming messages have any route."""
     return value_of(conn, "SELECT 1 FROM inbound_routes LIMIT 1") is not None
 
 

@@ -113,6 +113,7 @@ def receipts_seen(conn: sqlite3.Connection) -> dict[str, int]:
 
 
 def note_receipts(conn: sqlite3.Connection, carriers: Sequence[str], now_ms: int) -> None:
+    """These carriers give receipts."""
     stored = writable(conn, _SEEN)
     for carrier in carriers:
         stored.upsert({"carrier": carrier, "at": now_ms})

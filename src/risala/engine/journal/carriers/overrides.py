@@ -29,6 +29,7 @@ def all_of(conn: sqlite3.Connection) -> dict[str, Override]:
 
 
 def of_carrier(conn: sqlite3.Connection, carrier: str) -> Override | None:
+    """A carrier's override; None: the settings apply."""
     found = _ROWS.find(table(conn, _TABLE), "carrier = ?", (carrier,))
     return found[0] if found else None
 

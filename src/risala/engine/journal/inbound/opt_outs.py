@@ -158,6 +158,7 @@ def set_policy(conn: sqlite3.Connection, organization_id: str, now_ms: int, *, h
 
 
 def is_out(conn: sqlite3.Connection, organization_id: str, recipient: str) -> bool:
+    """Whether a number wants no messages of an organization."""
     row = conn.execute(
         "SELECT 1 FROM opt_outs WHERE organization_id = ? AND recipient = ?",
         (organization_id, recipient),

@@ -90,6 +90,7 @@ Queue = tuple[str, int, str]
 
 
 def view(conn: sqlite3.Connection, message_id: str) -> MessageView | None:
+    """Any message; None: the id is unknown."""
     key = find_key(conn, message_id)
     if key is None:
         return None

@@ -16,6 +16,7 @@ _FIND: Final = f"SELECT {SESSIONS.columns} FROM verifications WHERE id = ?"  # n
 
 
 def find(conn: sqlite3.Connection, verification_id: str) -> VerificationRow | None:
+    """Any session; None: the id is unknown."""
     row = conn.execute(_FIND, (verification_id,)).fetchone()
     return None if row is None else SESSIONS.of(row)
 

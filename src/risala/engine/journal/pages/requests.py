@@ -80,5 +80,6 @@ def undecided(conn: sqlite3.Connection) -> Undecided:
 
 
 def organization_name(conn: sqlite3.Connection, organization_id: str) -> str:
+    """An organization's name."""
     statement = "SELECT name FROM organizations WHERE id = ?"
     return str(value_of(conn, statement, (organization_id,)))

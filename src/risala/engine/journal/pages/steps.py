@@ -31,6 +31,7 @@ _MODES: Final = ("test", "live")
 
 
 def first_steps(conn: sqlite3.Connection, organization_id: str) -> FirstSteps:
+    """A new organization's progress."""
     keys = accounts.keys(conn, organization_id)
     return FirstSteps(
         key=min(keys, key=lambda key: key.created_at, default=None),

@@ -103,6 +103,7 @@ def settle(conn: sqlite3.Connection, seq: int, outcome: MailOutcome, now_ms: int
 
 
 def put_off(conn: sqlite3.Connection, seq: int, due_at: int, tries: int) -> None:
+    """A mail is tried again later."""
     _change(conn, seq, {"due_at": due_at, "tries": tries})
 
 
@@ -114,6 +115,7 @@ def _change(conn: sqlite3.Connection, seq: int, values: dict[str, Any]) -> None:
 
 
 def forget_settled(conn: sqlite3.Connection, now_ms: int) -> None:
+    """Delete the results of last week's mails."""
     writable(conn, _TABLE).delete_where("settled_at <= ?", (now_ms - KEPT_MS,))
 
 

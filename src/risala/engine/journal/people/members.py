@@ -58,6 +58,7 @@ def of_organization(conn: sqlite3.Connection, organization_id: str) -> list[Memb
 
 
 def of_user(conn: sqlite3.Connection, user_id: str) -> list[Membership]:
+    """Memberships of a user, the oldest first."""
     found = table(conn, "members")
     return _MEMBERS.find(found, "user_id = ?", (user_id,), order_by="created_at, organization_id")
 
@@ -174,6 +175,7 @@ def stored_invitation(conn: sqlite3.Connection, invitation_id: str) -> Invitatio
 
 
 def invitations_of(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> list[Invitation]:
+    """An organization's invitations without an answer yet."""
     return _INVITATIONS.find(
         table(conn, "invitations"),
         "organization_id = ? AND expires_at > ?",
@@ -183,6 +185,7 @@ def invitations_of(conn: sqlite3.Connection, organization_id: str, now_ms: int) 
 
 
 def invitations_to(conn: sqlite3.Connection, email: str, now_ms: int) -> list[Invitation]:
+    """Invitations to an address that wait for an answer."""
     return _INVITATIONS.find(
         table(conn, "invitations"),
         "email = ? AND expires_at > ?",

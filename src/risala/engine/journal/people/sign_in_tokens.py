@@ -25,6 +25,7 @@ def request_of(conn: sqlite3.Connection, browser: bytes) -> CodeRequest | None:
 
 
 def request(conn: sqlite3.Connection, request_id: str) -> CodeRequest | None:
+    """A browser that waits for a code, even if the code has expired."""
     found = _CODE_REQUESTS.find(table(conn, _REQUESTS), "id = ?", (request_id,))
     return found[0] if found else None
 
@@ -77,6 +78,7 @@ def add_link(conn: sqlite3.Connection, digest: bytes, new: SignInLink) -> None:
 
 
 def peek_link(conn: sqlite3.Connection, digest: bytes, now_ms: int) -> LinkView | None:
+    """The purpose of a link; None: it was used, is too old, or does not exist."""
     found = _link(conn, digest, now_ms)
     return None if found is None else LinkView(found.kind, found.expires_at)
 

@@ -8,16 +8,13 @@ from functools import partial
 
 from risala.engine.journal.accounts import accounts, credentials, spending
 from risala.engine.journal.pages import organizations, requests
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.accounts import (
-    OrganizationFacts,
-    OrganizationFilter,
     Proof,
 )
 from risala.engine.model.records.credentials import CompatCredential
 from risala.engine.model.records.keys import ApiKey
-from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.people.organizations import Organization
 
 
@@ -30,33 +27,12 @@ class OrganizationRepository:
 
     _store: Store
 
-    def all(self) -> list[Organization]:
-        """Every organization, deleted ones too, by its id."""
-        return accounts.organizations(self._store.reader)
-
-    def organization(self, organization_id: str) -> Organization:
-        """One organization.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return accounts.organization(self._store.reader, organization_id)
-
-    def name(self, organization_id: str) -> str:
-        """An organization's name."""
-        return requests.organization_name(self._store.reader, organization_id)
-
-    def page(self, wanted: OrganizationFilter, steps: Steps) -> CursorPage[Organization]:
-        """One page of organizations, the newest first; it looks at a bounded number of them."""
-        return organizations.page(self._store.reader, wanted, steps)
-
-    def facts(self, organization: Organization, now_ms: int) -> OrganizationFacts:
-        """Facts that are not in an organization's own row."""
-        return organizations.facts(self._store.reader, organization, now_ms)
-
-    def spent(self, organization_id: str, day: int) -> int:
-        """What an organization was charged on a day of its own, in minor units."""
-        return spending.spent(self._store.reader, organization_id, day)
+    all = read(accounts.organizations)
+    organization = read(accounts.organization)
+    name = read(requests.organization_name)
+    page = read(organizations.page)
+    facts = read(organizations.facts)
+    spent = read(spending.spent)
 
     async def add(self, new: Organization, *, by: AuditEntry | None) -> Organization:
         """Store an organization."""
@@ -98,21 +74,10 @@ class KeyRepository:
 
     _store: Store
 
-    def of_digest(self, digest: bytes) -> ApiKey | None:
-        """The key of this value, by the hash of that."""
-        return accounts.key_by_hash(self._store.reader, digest)
-
-    def of_old_digest(self, digest: bytes) -> ApiKey | None:
-        """The key that had this value before it was rotated."""
-        return accounts.key_by_old_hash(self._store.reader, digest)
-
-    def of_organization(self, organization_id: str) -> list[ApiKey]:
-        """The keys of an organization, the oldest first."""
-        return accounts.keys(self._store.reader, organization_id)
-
-    def key(self, key_id: str) -> ApiKey:
-        """One key."""
-        return accounts.key(self._store.reader, key_id)
+    of_digest = read(accounts.key_by_hash)
+    of_old_digest = read(accounts.key_by_old_hash)
+    of_organization = read(accounts.keys)
+    key = read(accounts.key)
 
     async def add(self, new: ApiKey, digest: bytes, *, by: AuditEntry | None) -> ApiKey:
         """Store a key by the hash of its value.
@@ -160,9 +125,7 @@ class KeyRepository:
         """Delete a key for good."""
         return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
 
-    async def touch(self, used: dict[str, int]) -> None:
-        """Store when keys were last used."""
-        await self._store.commit(partial(accounts.touch_keys, used=used))
+    touch = command(accounts.touch_keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,29 +137,10 @@ class CredentialRepository:
 
     _store: Store
 
-    def by_username(self, face: str, username: str) -> CompatCredential | None:
-        """The credential with a name, if it is not revoked."""
-        return credentials.by_username(self._store.reader, face, username)
-
-    def credential(self, credential_id: str) -> CompatCredential:
-        """One credential, revoked or not.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return credentials.credential(self._store.reader, credential_id)
-
-    def proof(self, credential_id: str) -> Proof:
-        """What the password of a credential is compared with.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return credentials.proof(self._store.reader, credential_id)
-
-    def of_organization(self, organization_id: str) -> list[CompatCredential]:
-        """The credentials of an organization, the oldest first; revoked ones too."""
-        return credentials.of_organization(self._store.reader, organization_id)
+    by_username = read(credentials.by_username)
+    credential = read(credentials.credential)
+    proof = read(credentials.proof)
+    of_organization = read(credentials.of_organization)
 
     async def add(
         self, new: CompatCredential, proof: Proof, *, by: AuditEntry | None
@@ -220,6 +164,4 @@ class CredentialRepository:
         unit = partial(credentials.revoke, credential_id=credential_id, now_ms=now_ms)
         return await self._store.commit(unit, by)
 
-    async def touch(self, used: dict[str, int]) -> None:
-        """Store when credentials were last used."""
-        await self._store.commit(partial(credentials.touch, used=used))
+    touch = command(credentials.touch)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import trio
 
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.alerts import LowBalance, NetworkHour
 from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
-from risala.engine.rules.alerts.turning import AlertAudience, AlertCall, Turning
-from risala.engine.rules.alerts.usual import Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,59 +28,19 @@ class AlertRepository:
 
     # -- reads
 
-    def opened(self) -> list[Alert]:
-        """The open alerts, the oldest first."""
-        return alerts.opened(self._store.reader)
-
-    def open_count(self) -> int:
-        """The number of open alerts."""
-        return alerts.open_count(self._store.reader)
-
-    def open_counts(self) -> Counter[AlertKind]:
-        """The number of open alerts, by kind."""
-        return alerts.open_counts(self._store.reader)
-
-    def alert(self, seq: int) -> Alert:
-        """One alert.
-
-        Raises:
-            NotFound: the number is unknown.
-        """
-        return alerts.alert(self._store.reader, seq)
-
-    def page(
-        self,
-        limit: int,
-        *,
-        before: int | None = None,
-        is_open: bool | None = None,
-        kind: str | None = None,
-    ) -> list[Alert]:
-        """Alerts, the newest first."""
-        return alerts.page(self._store.reader, limit, before=before, is_open=is_open, kind=kind)
-
-    def mutes(self, now_ms: int) -> list[AlertMute]:
-        """The mutes in force, the newest first."""
-        return alerts.mutes(self._store.reader, now_ms)
-
-    def first_call(self) -> AlertCall | None:
-        """The owed call that is due first."""
-        return calls.first(self._store.reader)
-
-    def receipts_seen(self) -> dict[str, int]:
-        """Carriers that have given receipts, and when they were last known to."""
-        return hours.receipts_seen(self._store.reader)
+    opened = read(alerts.opened)
+    open_count = read(alerts.open_count)
+    open_counts = read(alerts.open_counts)
+    alert = read(alerts.alert)
+    page = read(alerts.page)
+    mutes = read(alerts.mutes)
+    first_call = read(calls.first)
+    receipts_seen = read(hours.receipts_seen)
 
     # -- commands
 
-    async def write(self, turning: Sequence[Turning], audience: AlertAudience, now_ms: int) -> None:
-        """Store the turns, and owe the mails and calls, also for formerly muted alerts."""
-        unit = partial(turns.write, turning=turning, audience=audience, now_ms=now_ms)
-        await self._store.commit(unit)
-
-    async def note_receipts(self, carriers: Sequence[str], now_ms: int) -> None:
-        """These carriers give receipts."""
-        await self._store.commit(partial(hours.note_receipts, carriers=carriers, now_ms=now_ms))
+    write = command(turns.write)
+    note_receipts = command(hours.note_receipts)
 
     async def tidy(
         self, carriers: Sequence[str], *, alerts_before: int, receipts_before: int, now_ms: int
@@ -138,18 +95,9 @@ class AlertRepository:
         """
         return await self._store.commit(partial(alerts.unmute, seq=seq), by)
 
-    async def begin_call(self, seq: int) -> int:
-        """An attempt at a call begins; returns the number of attempts, including it."""
-        return await self._store.commit(partial(calls.begin, seq=seq))
-
-    async def put_off_call(self, seq: int, due_at: int) -> None:
-        """A call is tried again then."""
-        await self._store.commit(partial(calls.put_off, seq=seq, due_at=due_at))
-
-    async def settle_call(self, seq: int, outcome: str, now_ms: int) -> None:
-        """A call is owed no longer."""
-        unit = partial(calls.settle, seq=seq, outcome=outcome, now_ms=now_ms)
-        await self._store.commit(unit)
+    begin_call = command(calls.begin)
+    put_off_call = command(calls.put_off)
+    settle_call = command(calls.settle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,29 +111,12 @@ class AlertFactsRepository:
 
     _store: Store
 
-    def oldest_due(self, now_ms: int) -> dict[str, int]:
-        """Since when the oldest message that is due has waited, by route."""
-        return facts.oldest_due(self._store.reader, now_ms)
-
-    def codes_by_prefix(self, since_ms: int, characters: int) -> Mapping[str, Rate]:
-        """Ended and approved sessions, by the prefix of the number."""
-        return facts.codes_by_prefix(self._store.reader, since_ms, characters)
-
-    def has_inbound_routes(self) -> bool:
-        """Whether incoming messages have any route."""
-        return facts.has_inbound_routes(self._store.reader)
-
-    def inbound_unserved(self, since_ms: int) -> dict[str, int]:
-        """Incoming messages without a receiver, by the number that they came to."""
-        return facts.inbound_unserved(self._store.reader, since_ms)
-
-    def newest_ms(self) -> int | None:
-        """When the newest row was written, by the clock of that time; None: there is no row."""
-        return facts.newest_ms(self._store.reader)
-
-    def first_ms(self) -> int | None:
-        """Since when there is something to lose; None: nothing."""
-        return facts.first_ms(self._store.reader)
+    oldest_due = read(facts.oldest_due)
+    codes_by_prefix = read(facts.codes_by_prefix)
+    has_inbound_routes = read(facts.has_inbound_routes)
+    inbound_unserved = read(facts.inbound_unserved)
+    newest_ms = read(facts.newest_ms)
+    first_ms = read(facts.first_ms)
 
     async def low_balances(self, limit: int, now_ms: int) -> list[LowBalance]:
         """Active organizations that have sent lately, and whose balance is below their limit.
@@ -201,21 +132,10 @@ class AlertFactsRepository:
 
     # -- networks by the hour
 
-    def first_hour(self) -> int | None:
-        """The first hour that may have counts; None: there is no organization."""
-        return hours.first_hour(self._store.reader)
-
-    def last_hour(self) -> int | None:
-        """The newest hour that was stored."""
-        return hours.last_hour(self._store.reader)
-
-    def deliveries(self, since: int) -> Sequence[tuple[str, int, int, int]]:
-        """Network, hour, accepted and delivered, from an hour on."""
-        return hours.deliveries(self._store.reader, since)
-
-    def approvals(self, since: int) -> Sequence[tuple[str, int, int, int]]:
-        """Network, hour, sessions that ended and those approved, from an hour on."""
-        return hours.approvals(self._store.reader, since)
+    first_hour = read(hours.first_hour)
+    last_hour = read(hours.last_hour)
+    deliveries = read(hours.deliveries)
+    approvals = read(hours.approvals)
 
     async def hour(self, hour: int) -> dict[str, NetworkHour]:
         """How each network did in an hour, all organizations together."""
@@ -226,8 +146,4 @@ class AlertFactsRepository:
         hours.add_sessions(reader, hour, found)
         return found
 
-    async def write_hours(
-        self, found: Mapping[int, Mapping[str, NetworkHour]], before: int
-    ) -> None:
-        """Store hours, and delete those before the hour ``before``."""
-        await self._store.commit(partial(hours.write, found=found, before=before))
+    write_hours = command(hours.write)

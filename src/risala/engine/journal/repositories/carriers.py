@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.carriers import gates, marks, notes, overrides, unmatched
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.carriers.stored import CarrierGate, Override, UnmatchedReceipt
-from risala.engine.rules.receiptgroups import Member
+from risala.engine.model.records.carriers.stored import CarrierGate, Override
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,39 +25,13 @@ class CarrierRepository:
 
     # -- reads
 
-    def gates(self) -> dict[str, CarrierGate]:
-        """The gates that are not open, by carrier, including former ones."""
-        return gates.all_of(self._store.reader)
-
-    def overrides(self) -> dict[str, Override]:
-        """By carrier, including former ones."""
-        return overrides.all_of(self._store.reader)
-
-    def override(self, carrier: str) -> Override | None:
-        """A carrier's override; None: the settings apply."""
-        return overrides.of_carrier(self._store.reader, carrier)
-
-    def unmatched(
-        self, count: int, *, carrier: str | None, before: int | None
-    ) -> list[UnmatchedReceipt]:
-        """Receipts that matched nothing, the newest first, of one carrier or of all.
-
-        Args:
-            before: the number of a receipt: only older ones.
-        """
-        return unmatched.page(self._store.reader, count, carrier=carrier, before=before)
-
-    def former(self, now_ms: int) -> list[Member]:
-        """The marks of carriers that are gone or have changed, for the latest days."""
-        return marks.former(self._store.reader, now_ms)
-
-    def differ(self, members: Sequence[Member]) -> bool:
-        """Whether the stored carriers differ from these."""
-        return marks.differ(self._store.reader, members)
-
-    def recall(self, carrier: str, prefix: str) -> dict[str, str]:
-        """A driver's notes whose keys begin so, by key."""
-        return notes.recall(self._store.reader, carrier, prefix)
+    gates = read(gates.all_of)
+    override = read(overrides.of_carrier)
+    overrides = read(overrides.all_of)
+    unmatched = read(unmatched.page)
+    former = read(marks.former)
+    differ = read(marks.differ)
+    recall = read(notes.recall)
 
     # -- commands
 
@@ -82,10 +55,7 @@ class CarrierRepository:
         """
         await self._store.commit(partial(overrides.end, carrier=carrier, field=field), by)
 
-    async def take_over(self, members: Sequence[Member], now_ms: int) -> None:
-        """Store the present carriers; the others are gone from now on."""
-        unit = partial(marks.take_over, members=members, now_ms=now_ms)
-        await self._store.commit(unit)
+    take_over = command(marks.take_over)
 
     async def remember(self, carrier: str, written: Mapping[str, str | None], now_ms: int) -> None:
         """Write a driver's notes, and delete those whose text is None.

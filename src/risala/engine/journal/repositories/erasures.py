@@ -7,13 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.people.organizations import OrganizationEnd
-from risala.engine.model.records.upkeep.erasure_progress import NumberFigures
 from risala.engine.model.records.upkeep.erasures import (
-    Cancelable,
     Deleted,
     Erased,
     Erasure,
@@ -33,37 +30,13 @@ class ErasureRepository:
 
     # -- reads
 
-    def find(self, erasure_id: str) -> Erasure:
-        """One of them.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return erasures.find(self._store.reader, erasure_id)
-
-    def under_way(self) -> list[Erasure]:
-        """Those that are not done, the oldest first."""
-        return erasures.under_way(self._store.reader)
-
-    def of_organization(self, organization_id: str, limit: int) -> list[Erasure]:
-        """The latest of an organization."""
-        return erasures.of_organization(self._store.reader, organization_id, limit)
-
-    def of_number(self, organization_id: str, number: str) -> NumberFigures:
-        """An organization's data about a number."""
-        return number_figures.of(self._store.reader, organization_id, number)
-
-    def of_deletion(self, organization_id: str) -> OrganizationEnd:
-        """What is deleted with an organization."""
-        return deletion.figures(self._store.reader, organization_id)
-
-    def open_sessions(self, erasure: Erasure, limit: int) -> list[str]:
-        """Pending verification sessions that an erasure ends, from its place on."""
-        return erasing.open_sessions(self._store.reader, erasure, limit)
-
-    def pending(self, erasure: Erasure, limit: int) -> list[Cancelable]:
-        """Messages that have not left, from its place on."""
-        return erasing.pending(self._store.reader, erasure, limit)
+    find = read(erasures.find)
+    under_way = read(erasures.under_way)
+    of_organization = read(erasures.of_organization)
+    of_number = read(number_figures.of)
+    of_deletion = read(deletion.figures)
+    open_sessions = read(erasing.open_sessions)
+    pending = read(erasing.pending)
 
     # -- commands
 
@@ -114,13 +87,7 @@ class ErasureRepository:
         )
         return await self._store.commit(unit, by)
 
-    async def take_out(self, erasure_id: str, now_ms: int) -> Erased:
-        """Do its next small piece, from :attr:`ErasureStep.EVENTS` on.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return await self._store.commit(lambda conn: erasing.take_out(conn, erasure_id, now_ms))
+    take_out = command(erasing.take_out)
 
     async def note(
         self, erasure: Erasure, step: ErasureStep, place: str, gone: Mapping[str, int]

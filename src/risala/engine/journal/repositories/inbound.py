@@ -10,11 +10,10 @@ from functools import partial
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.inbound import inbound, opt_outs
 from risala.engine.journal.pages import inbound as lists
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.inbound import InboundRoute, OptOut, Received, ReceivedFilter
+from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.rules.receiptgroups import Groups
 from risala.sms.message import Inbound
 
@@ -31,27 +30,11 @@ class InboundRepository:
 
     # -- reads
 
-    def received(self, wanted: ReceivedFilter, steps: Steps) -> CursorPage[Received]:
-        """Received messages, of one organization or of all, from one number or from any."""
-        return lists.received(self._store.reader, wanted, steps)
-
-    def routes(self) -> list[InboundRoute]:
-        """All routes, in the order in which they are tried."""
-        return inbound.routes(self._store.reader)
-
-    def opted_out(
-        self, organization_id: str, recipient: str | None, steps: Steps
-    ) -> CursorPage[OptOut]:
-        """Numbers that want no messages of an organization; or whether one number does."""
-        return lists.opted_out(self._store.reader, organization_id, recipient, steps)
-
-    def policies(self) -> set[str]:
-        """Organizations that honour opt-outs."""
-        return opt_outs.policies(self._store.reader)
-
-    def is_out(self, organization_id: str, recipient: str) -> bool:
-        """Whether a number wants no messages of an organization."""
-        return opt_outs.is_out(self._store.reader, organization_id, recipient)
+    received = read(lists.received)
+    routes = read(inbound.routes)
+    opted_out = read(lists.opted_out)
+    policies = read(opt_outs.policies)
+    is_out = read(opt_outs.is_out)
 
     # -- commands
 
@@ -112,6 +95,4 @@ class InboundRepository:
         given = (organization_id, recipient)
         return await self._store.commit(lambda conn: opt_outs.take_back(conn, *given), by)
 
-    async def look_back(self, since_ms: int, limit: int) -> bool:
-        """Note the last writers from some older messages; True when all are done."""
-        return await self._store.commit(lambda conn: opt_outs.look_back(conn, since_ms, limit))
+    look_back = command(opt_outs.look_back)

@@ -9,12 +9,10 @@ import trio
 
 from risala.engine.journal.accounts import balances, ledger
 from risala.engine.journal.pages import statement
-from risala.engine.journal.pages.statement import StatementPage
 from risala.engine.journal.payments import by_hand, payments, reading
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, read
 from risala.engine.journal.upkeep import audit
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.accounts import BalanceState, StatementFilter
 from risala.engine.model.records.paying.bank_texts import TextCredit
 from risala.engine.model.records.paying.ledger import LedgerEntry
 from risala.engine.model.records.paying.payments import PaymentCredit
@@ -31,26 +29,8 @@ class LedgerRepository:
 
     _store: Store
 
-    def balance_on(self, organization_id: str, day: int) -> BalanceState:
-        """The balance of an organization, by which entry, and what it has spent on a day of
-        its own.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return balances.balance_state(self._store.reader, organization_id, day)
-
-    def statement(
-        self,
-        wanted: StatementFilter,
-        *,
-        before: int | None = None,
-        after: int | None = None,
-        limit: int,
-    ) -> StatementPage:
-        """The newest entries, or those older than the entry ``before``, or newer than ``after``; it
-        looks at a bounded number of them."""
-        return statement.page(self._store.reader, wanted, before=before, after=after, limit=limit)
+    balance_on = read(balances.balance_state)
+    statement = read(statement.page)
 
     async def audit(self) -> AuditReport:
         """Check all books against each other.

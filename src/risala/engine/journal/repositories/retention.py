@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, read
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.model.audit import AuditEntry
@@ -42,13 +42,8 @@ class RetentionRepository:
 
     _store: Store
 
-    def days_of(self, organization_id: str) -> RetentionDays:
-        """The days that an organization's owner chose."""
-        return retention_days.of_organization(self._store.reader, organization_id)
-
-    def chosen(self) -> dict[str, RetentionDays]:
-        """All organizations whose owners chose, and what."""
-        return retention_days.chosen(self._store.reader)
+    days_of = read(retention_days.of_organization)
+    chosen = read(retention_days.chosen)
 
     def oldest(self, rule: str) -> int | None:
         """When the oldest row was made that one of the operator's rules has left."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 import trio
 
@@ -18,6 +19,7 @@ from risala.engine.journal.store.writer import Journal
 from risala.engine.model.audit import AuditEntry
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 SCANS_AT_ONCE: Final = 2
 """Reads on threads at the same time: each takes a connection with its page cache, and the
@@ -70,3 +72,44 @@ class Store:
                 await trio.lowlevel.checkpoint()
                 return read()
             return await trio.to_thread.run_sync(read, limiter=self._scans)
+
+
+class _Repository(Protocol):
+    @property
+    def _store(self) -> Store: ...
+
+
+R = TypeVar("R", bound=_Repository)
+
+
+def read(
+    work: Callable[Concatenate[sqlite3.Connection, P], T],
+) -> Callable[Concatenate[R, P], T]:
+    """A repository's method that reads on the loop's thread; what it says and takes is in ``work``.
+
+    So ``work`` finds its rows by an index, and a bounded number of them.
+    """
+
+    @wraps(work)
+    def method(self: R, /, *args: P.args, **named: P.kwargs) -> T:
+        return work(self._store.reader, *args, **named)
+
+    return method
+
+
+def command(
+    work: Callable[Concatenate[sqlite3.Connection, P], T],
+) -> Callable[Concatenate[R, P], Awaitable[T]]:
+    """A repository's method that commits a unit of work, without an entry in the audit trail; what
+    it says and takes is in ``work``. It returns once that is on disk.
+
+    Raises:
+        Refusal: the unit refused; nothing was written.
+        Unavailable: it could not be written.
+    """
+
+    @wraps(work)
+    async def method(self: R, /, *args: P.args, **named: P.kwargs) -> T:
+        return await self._store.commit(lambda conn: work(conn, *args, **named))
+
+    return method

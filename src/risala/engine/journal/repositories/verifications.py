@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,11 +12,9 @@ from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.message_lists import SessionFilter
 from risala.engine.model.records.messages import Change, NewVerification, Stamp
-from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.states import Mode
 from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
@@ -34,17 +32,8 @@ class VerificationRepository:
 
     # -- reads
 
-    def find(self, verification_id: str) -> VerificationRow | None:
-        """Any session; None: the id is unknown."""
-        return sessions.find(self._store.reader, verification_id)
-
-    def session(self, verification_id: str) -> VerificationRow:
-        """Any session.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return verifications.of_operator(self._store.reader, verification_id)
+    find = read(sessions.find)
+    session = read(verifications.of_operator)
 
     def owned(self, organization_id: str, mode: Mode, verification_id: str) -> VerificationRow:
         """A session of this organization and mode.
@@ -70,22 +59,9 @@ class VerificationRepository:
         """
         return verifications.latest_to(self._store.reader, organization_id, mode.value, recipient)
 
-    def page(self, wanted: SessionFilter, steps: Steps) -> CursorPage[VerificationRow]:
-        """One page of an organization's sessions, the newest first; it looks at a bounded number
-        of them."""
-        return lists.page(self._store.reader, wanted, steps)
-
-    def nearest_deadlines(self, count_max: int) -> list[tuple[int, str]]:
-        """When the next sessions expire, and which, in order."""
-        return verifications.nearest_deadlines(self._store.reader, count_max)
-
-    def accepted_since(
-        self, organization_id: str, recipient: str | None, since_ms: int
-    ) -> list[int]:
-        """When live codes were accepted after a time; of one number, or of all."""
-        return verifications.accepted_since(
-            self._store.reader, organization_id, recipient, since_ms
-        )
+    page = read(lists.page)
+    nearest_deadlines = read(verifications.nearest_deadlines)
+    accepted_since = read(verifications.accepted_since)
 
     def settings(self, organization_id: str) -> VerifySettings:
         """The organization's Verify configuration, or the defaults."""
@@ -125,9 +101,7 @@ class VerificationRepository:
         except Overtaken:
             return None
 
-    async def expire(self, ids: Sequence[str], stamps: Sequence[Stamp]) -> tuple[Change, ...]:
-        """Expire those of these sessions whose time is over; a stamp for each."""
-        return await self._store.commit(lambda conn: verifications.expire(conn, ids, stamps))
+    expire = command(verifications.expire)
 
     async def put_settings(
         self, organization_id: str, settings: VerifySettings, *, by: AuditEntry | None

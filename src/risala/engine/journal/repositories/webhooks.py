@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from risala.engine.journal.pages import behind
 from risala.engine.journal.pages import deliveries as lists
 from risala.engine.journal.people import mails, users
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.journal.webhooks import deliveries, endpoints, history, outbox
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.people import Language
 from risala.engine.model.people_records.mails import MailKind, NewMail
 from risala.engine.model.records.paging import CursorPage, Steps
 from risala.engine.model.records.webhooks import (
-    Behind,
-    DeliveryAttempt,
-    DeliverySum,
     DisabledNotice,
-    DueDelivery,
     Endpoint,
     EndpointValue,
-    WebhookAttempt,
     WebhookDelivery,
 )
-from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +35,9 @@ class EndpointRepository:
 
     # -- reads
 
-    def endpoint(self, endpoint_id: str) -> Endpoint:
-        """One endpoint.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return endpoints.endpoint(self._store.reader, endpoint_id)
-
-    def of_organization(self, organization_id: str) -> list[Endpoint]:
-        """An organization's endpoints, the oldest first."""
-        return endpoints.endpoints(self._store.reader, organization_id)
-
-    def next_notice(self) -> DisabledNotice | None:
-        """The next owner to notify that an endpoint was disabled."""
-        return endpoints.next_notice(self._store.reader)
+    endpoint = read(endpoints.endpoint)
+    of_organization = read(endpoints.endpoints)
+    next_notice = read(endpoints.next_notice)
 
     # -- commands
 
@@ -177,25 +159,9 @@ class DeliveryRepository:
 
     # -- reads
 
-    def delivery(self, endpoint_id: str, event_id: str) -> WebhookDelivery:
-        """One delivery.
-
-        Raises:
-            NotFound: this event is not owed to this endpoint.
-        """
-        return history.delivery(self._store.reader, endpoint_id, event_id)
-
-    def attempts(self, endpoint_id: str, event_id: str) -> tuple[DeliveryAttempt, ...]:
-        """The log of a delivery.
-
-        Raises:
-            NotFound: this event is not owed to this endpoint.
-        """
-        return history.attempts(self._store.reader, endpoint_id, event_id)
-
-    def body(self, event_id: str) -> str | None:
-        """The body sent for an event; None if it is no longer kept, or contains a person's text."""
-        return history.body(self._store.reader, event_id)
+    delivery = read(history.delivery)
+    attempts = read(history.attempts)
+    body = read(history.body)
 
     def page(
         self, endpoint_id: str, state: str | None, steps: Steps
@@ -207,50 +173,19 @@ class DeliveryRepository:
         found = tuple(history.shown(reader, row) for row in page.found)
         return CursorPage(found, page.newer, page.older, end)
 
-    def summed(self, endpoint_id: str, days: int, now_ms: int) -> DeliverySum:
-        """The finished deliveries of the last days' events."""
-        return lists.summed(self._store.reader, endpoint_id, days, now_ms)
-
-    def pending_count(self, endpoint_id: str) -> int:
-        """Pending deliveries, counted up to a limit."""
-        return history.pending(self._store.reader, endpoint_id)
-
-    def failed_count(self, endpoint_id: str, since_ms: int) -> int:
-        """Deliveries of events since then that have failed, counted up to a limit."""
-        return history.failed_since(self._store.reader, endpoint_id, since_ms)
-
-    def waiting(self) -> list[tuple[str, int, bool]]:
-        """Each endpoint with something pending: its first due time, and whether it was failing."""
-        return deliveries.waiting(self._store.reader)
-
-    def behind(self, now_ms: int) -> Behind:
-        """Deliveries that have been owed for more than a minute, counted up to a limit."""
-        return behind.webhooks(self._store.reader, now_ms)
-
-    def last_seq(self) -> int:
-        """The number of the newest delivery; 0 if there is no such row."""
-        return deliveries.last_seq(self._store.reader)
-
-    def after(self, seq: int, limit: int) -> list[tuple[int, str, int]]:
-        """Deliveries that are newer: seq, endpoint, due time."""
-        return deliveries.after(self._store.reader, seq, limit)
-
-    def first_due(self, endpoint_id: str, in_flight: Collection[int]) -> DueDelivery | None:
-        """The endpoint's next pending delivery that is not being attempted."""
-        return deliveries.first_due(self._store.reader, endpoint_id, in_flight)
+    summed = read(lists.summed)
+    pending_count = read(history.pending)
+    failed_count = read(history.failed_since)
+    waiting = read(deliveries.waiting)
+    behind = read(behind.webhooks)
+    last_seq = read(deliveries.last_seq)
+    after = read(deliveries.after)
+    first_due = read(deliveries.first_due)
 
     # -- commands
 
-    async def begin(self, seq: int, now_ms: int) -> WebhookAttempt | None:
-        """Store that an attempt begins, before a byte of it leaves; None: no call is due."""
-        return await self._store.commit(partial(deliveries.begin, seq=seq, now_ms=now_ms))
-
-    async def finish(
-        self, attempt: WebhookAttempt, verdict: AnswerVerdict, now_ms: int
-    ) -> str | None:
-        """Store the result of an attempt; why the endpoint was disabled by it, if it was."""
-        unit = partial(deliveries.finish, attempt=attempt, verdict=verdict, now_ms=now_ms)
-        return await self._store.commit(unit)
+    begin = command(deliveries.begin)
+    finish = command(deliveries.finish)
 
     async def end_pending(self, endpoint_id: str, now_ms: int) -> None:
         """End all that is owed to an endpoint that is disabled or deleted, some hundreds at a time.

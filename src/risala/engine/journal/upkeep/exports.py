@@ -111,6 +111,7 @@ def finish(
 
 
 def fail(conn: sqlite3.Connection, export_id: str, fault: ExportFault, now_ms: int) -> None:
+    """There is no file, and why."""
     if find(conn, export_id).state is ExportState.WRITING:
         values = {"state": ExportState.FAILED.value, "reason": fault.value, "ended_at": now_ms}
         writable(conn, _TABLE).update(export_id, values)
@@ -136,6 +137,7 @@ def drop_all(conn: sqlite3.Connection, organization_id: str, now_ms: int) -> Non
 
 
 def drop_expired(conn: sqlite3.Connection, now_ms: int) -> None:
+    """Drop expired exports."""
     for each in current(conn):
         if each.expires_at is not None and each.expires_at <= now_ms:
             drop(conn, each.id, now_ms)

@@ -26,6 +26,8 @@ _SESSIONS: Final = (
 
 
 def of(conn: sqlite3.Connection, organization_id: str, number: str) -> NumberFigures:
+    """An organization's data about a number."""
+
     def count(statement: str, whom: int | str) -> int:
         return int(value_of(conn, statement, (whom, organization_id, COUNTED_MAX)))
 

@@ -33,6 +33,7 @@ def hold(conn: sqlite3.Connection, message: MessageState, stamp: Stamp) -> None:
 
 
 def count(conn: sqlite3.Connection) -> int:
+    """The number of messages that a restore holds. It counts them."""
     return int(value_of(conn, f"SELECT count(*) FROM message WHERE {_HELD}", (HELD_DUE_AT,)) or 0)  # noqa: S608 -- constants
 
 

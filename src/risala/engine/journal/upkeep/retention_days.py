@@ -20,6 +20,7 @@ _ROWS: Final = Rows(RetentionDays)
 
 
 def of_organization(conn: sqlite3.Connection, organization_id: str) -> RetentionDays:
+    """The days that an organization's owner chose."""
     found = _ROWS.find(table(conn, _TABLE), "organization_id = ?", (organization_id,))
     return found[0] if found else RetentionDays()
 

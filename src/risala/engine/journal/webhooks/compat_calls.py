@@ -13,9 +13,8 @@ from risala.engine.journal.store.named import Rows
 from risala.engine.journal.store.transaction import Unit
 from risala.engine.journal.webhooks import event_rows
 from risala.engine.journal.webhooks.event_rows import EventRow
-from risala.engine.model.events import MessageEvent
+from risala.engine.model.events import Callback, CallToMake, DueCall, MessageEvent, OwedCall
 from risala.engine.model.ids import KEY_COUNTER_BITS
-from risala.engine.model.records.webhooks import Callback, CallToMake, DueCall, OwedCall
 from risala.engine.rules.webhooks.schedule import AnswerVerdict
 
 T = TypeVar("T")

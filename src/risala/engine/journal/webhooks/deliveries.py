@@ -45,6 +45,7 @@ def waiting(conn: sqlite3.Connection) -> list[tuple[str, int, bool]]:
 
 
 def last_seq(conn: sqlite3.Connection) -> int:
+    """The number of the newest delivery; 0 if there is no such row."""
     (seq,) = conn.execute("SELECT coalesce(max(seq), 0) FROM webhook_delivery").fetchone()
     return int(seq)
 

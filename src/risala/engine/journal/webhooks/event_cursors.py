@@ -62,6 +62,7 @@ def opened(
 
 
 def one(conn: sqlite3.Connection, consumer: str) -> StoredCursor | None:
+    """A consumer's place."""
     row = conn.execute(_CURSOR, (consumer,)).fetchone()
     return None if row is None else _CURSORS.of(row)
 

@@ -157,6 +157,7 @@ def failed_since(conn: sqlite3.Connection, endpoint_id: str, since_ms: int) -> i
 
 
 def pending(conn: sqlite3.Connection, endpoint_id: str) -> int:
+    """Pending deliveries, counted up to a limit."""
     (count,) = conn.execute(
         "SELECT count(*) FROM (SELECT 1 FROM webhook_delivery WHERE endpoint_id = ?"
         " AND state = 'pending' LIMIT ?)",

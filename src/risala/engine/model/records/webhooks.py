@@ -1,17 +1,14 @@
-"""Webhook endpoints, their deliveries, and calls owed by faces."""
+"""Webhook endpoints and their deliveries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Final
 
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, Count, JsonName, Moment, OneOf
 from risala.engine.model.states import Mode
-
-if TYPE_CHECKING:
-    from risala.engine.model.events import MessageEvent
 
 EndpointValue = str | tuple[str, ...] | Mapping[str, str] | None
 """The possible types of an endpoint's field."""
@@ -268,42 +265,6 @@ class WebhookAttempt:
 
     def __repr__(self) -> str:
         return f"WebhookAttempt({self.event_id} to {self.endpoint_id}, {self.number})"
-
-
-@dataclass(frozen=True, slots=True)
-class Callback:
-    """What to call as a message goes on."""
-
-    credential: str
-    url: str = field(repr=False)
-    told: Mapping[str, Any] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class OwedCall:
-    """A call for one event of a message."""
-
-    event: int
-    message: int
-    credential: str
-
-
-@dataclass(frozen=True, slots=True)
-class DueCall:
-    event: int
-    due_at: int
-
-
-@dataclass(frozen=True, slots=True)
-class CallToMake:
-    """Everything that one attempt needs."""
-
-    message: int
-    event: MessageEvent
-    event_id: str
-    callback: Callback
-    tries: int = 0
-    """Including this one."""
 
 
 BEHIND_COUNTED_MAX: Final = 1000

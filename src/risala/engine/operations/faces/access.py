@@ -9,11 +9,11 @@ from typing import Any
 from risala.engine.accounts.credentials import Address
 from risala.engine.model.commands import Admitted, Principal, SendMessage
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.events import Callback
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.records.message_lists import MessageFilter
 from risala.engine.model.records.messages import MessageView
 from risala.engine.model.records.verify.sessions import VerificationView
-from risala.engine.model.records.webhooks import Callback
 from risala.engine.rules.webhooks.url import UrlRefused, parse_target
 from risala.engine.services import Services
 from risala.engine.verify.sessions import view_of

@@ -25,9 +25,8 @@ from risala.engine.follow.cursors import EventCursors
 from risala.engine.journal.repositories.events import CallbackRepository
 from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Draining, NotFound, Unavailable
-from risala.engine.model.events import EventType
+from risala.engine.model.events import CallToMake, EventType, OwedCall
 from risala.engine.model.records.credentials import CompatCredential
-from risala.engine.model.records.webhooks import CallToMake, OwedCall
 from risala.engine.rules.webhooks.queues import EndpointQueue, Lanes, Widths
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault, decide
 from risala.engine.rules.webhooks.types import Outbound, WebhookCall

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from risala.engine.journal.pages import behind
 from risala.engine.journal.people import mails
-from risala.engine.journal.repositories.store import Store
-from risala.engine.model.people_records.mails import (
-    MailOutcome,
-    MailQueueStatus,
-    OwedMail,
-)
-from risala.engine.model.records.upkeep.service import MailsWaiting
+from risala.engine.journal.repositories.store import Store, command, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,27 +19,9 @@ class MailRepository:
 
     _store: Store
 
-    def due(self, count: int) -> list[OwedMail]:
-        """Those that are due first."""
-        return mails.first(self._store.reader, count)
-
-    def status(self) -> MailQueueStatus:
-        """The state of the queue."""
-        return mails.queue_status(self._store.reader)
-
-    def waiting(self) -> MailsWaiting:
-        """How many are owed, counted up to a limit, and since when."""
-        return behind.mails(self._store.reader)
-
-    async def settle(self, seq: int, outcome: MailOutcome, now_ms: int) -> None:
-        """Record that a mail was sent, or will not be."""
-        unit = partial(mails.settle, seq=seq, outcome=outcome, now_ms=now_ms)
-        await self._store.commit(unit)
-
-    async def put_off(self, seq: int, due_at: int, tries: int) -> None:
-        """A mail is tried again later."""
-        await self._store.commit(partial(mails.put_off, seq=seq, due_at=due_at, tries=tries))
-
-    async def forget_settled(self, now_ms: int) -> None:
-        """Delete the results of last week's mails."""
-        await self._store.commit(partial(mails.forget_settled, now_ms=now_ms))
+    due = read(mails.first)
+    status = read(mails.queue_status)
+    waiting = read(behind.mails)
+    settle = command(mails.settle)
+    put_off = command(mails.put_off)
+    forget_settled = command(mails.forget_settled)

@@ -9,7 +9,7 @@ from typing import Final
 
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.people import mails, members, users, web_sessions
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, NotFound
@@ -34,13 +34,7 @@ class MembershipRepository:
 
     # -- reads
 
-    def member(self, organization_id: str, user_id: str) -> Membership:
-        """One membership.
-
-        Raises:
-            NotFound: the user is no member.
-        """
-        return members.member(self._store.reader, organization_id, user_id)
+    member = read(members.member)
 
     def of_organization(self, organization_id: str) -> list[Membership]:
         """Its members, the first first.
@@ -51,25 +45,10 @@ class MembershipRepository:
         accounts.organization(self._store.reader, organization_id)
         return members.of_organization(self._store.reader, organization_id)
 
-    def of_user(self, user_id: str) -> list[Membership]:
-        """Memberships of a user, the oldest first."""
-        return members.of_user(self._store.reader, user_id)
-
-    def invitation(self, invitation_id: str, now_ms: int) -> Invitation:
-        """An invitation that still holds.
-
-        Raises:
-            NotFound: it does not exist, or is too old.
-        """
-        return members.invitation(self._store.reader, invitation_id, now_ms)
-
-    def invitations_of(self, organization_id: str, now_ms: int) -> list[Invitation]:
-        """An organization's invitations without an answer yet."""
-        return members.invitations_of(self._store.reader, organization_id, now_ms)
-
-    def invitations_to(self, email: str, now_ms: int) -> list[Invitation]:
-        """Invitations to an address that wait for an answer."""
-        return members.invitations_to(self._store.reader, email, now_ms)
+    of_user = read(members.of_user)
+    invitation = read(members.invitation)
+    invitations_of = read(members.invitations_of)
+    invitations_to = read(members.invitations_to)
 
     # -- an organization of one's own
 

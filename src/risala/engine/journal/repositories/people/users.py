@@ -12,11 +12,11 @@ from risala.engine.journal.carriers import gates, overrides
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.pages import users as lists
 from risala.engine.journal.people import email_changes, ended_users, members, users, web_sessions
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.errors import Conflict
 from risala.engine.model.people import EmailChange, SessionKind, User
-from risala.engine.model.people_records.users import UserFields, UserFilter, UsersFound
+from risala.engine.model.people_records.users import UserFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +31,13 @@ class UserRepository:
 
     # -- reads
 
-    def user(self, user_id: str) -> User:
-        """One user.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return users.user(self._store.reader, user_id)
-
-    def by_email(self, email: str) -> User | None:
-        """The user with this address, in its one form."""
-        return users.by_email(self._store.reader, email)
-
-    def page(self, wanted: UserFilter, *, after: str, before: str | None, limit: int) -> UsersFound:
-        """Users after an address, or with ``before`` those right before one."""
-        return lists.page(self._store.reader, wanted, after=after, before=before, limit=limit)
-
-    def count_organizations(self, user_id: str) -> int:
-        """The number of organizations of which a user is a member."""
-        return lists.organizations(self._store.reader, user_id)
-
-    def owned_alone(self, user_id: str) -> list[str]:
-        """The ids of organizations that would be left without an owner."""
-        return members.owned_alone(self._store.reader, user_id)
-
-    def email_change(self, user_id: str) -> EmailChange | None:
-        """A user's latest change of address, even if it has expired."""
-        return email_changes.of_user(self._store.reader, user_id)
-
-    def pending_email_change(self, user_id: str, now_ms: int) -> EmailChange | None:
-        """The change of a user that waits for codes."""
-        return email_changes.pending(self._store.reader, user_id, now_ms)
+    user = read(users.user)
+    by_email = read(users.by_email)
+    page = read(lists.page)
+    count_organizations = read(lists.organizations)
+    owned_alone = read(members.owned_alone)
+    email_change = read(email_changes.of_user)
+    pending_email_change = read(email_changes.pending)
 
     # -- commands
 
