@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 import trio
 from sqlite_utils import Database
 
-from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.repositories.store import Store, command, read, scan
 from risala.engine.journal.store.writer import Journal
 from risala.engine.model.errors import StorageFailed
 
@@ -38,6 +39,25 @@ def insert(conn: sqlite3.Connection) -> None:
 
 def look(conn: sqlite3.Connection) -> tuple[list[Any], int]:
     return conn.execute("select id from item").fetchall(), threading.get_ident()
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRepository:
+    _store: Store
+
+    items = read(look)
+    all_items = scan(look)
+    add = command(insert)
+
+
+async def test_a_repository_says_where_each_read_runs(tmp_path: Path):
+    async with opened(tmp_path) as store:
+        items = ItemRepository(store)
+        await items.add()
+        assert items.items() == ([(7,)], threading.get_ident())
+        rows, thread = await items.all_items()
+        assert rows == [(7,)]
+        assert thread != threading.get_ident()
 
 
 async def test_a_long_read_has_a_thread_and_sees_what_is_committed(tmp_path: Path):

@@ -8,15 +8,16 @@ from functools import partial
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.accounts import accounts
 from risala.engine.journal.messages import awaiting, deadlines, held, matching, reads, waiting
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.repositories.store import Store, command, read, scan
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import restore_hold, set_aside
 
 
 @dataclass(frozen=True, slots=True)
 class QueueRepository:
-    """What is due, by queue. All reads are by an index, on the loop's thread, and of so many rows
-    as is asked for; those over all queues skip from one to the next.
+    """What is due, by queue. Reads on the loop's thread are by an index, and of as many rows as is
+    asked for; those over all queues skip from one to the next. What a restore holds is counted and
+    sorted on a thread.
 
     A command returns once it is on disk, and raises ``Unavailable`` if the disk did not take it.
     """
@@ -41,8 +42,8 @@ class QueueRepository:
     oldest = read(waiting.oldest)
     unserved = read(waiting.unserved)
     is_unserved = read(waiting.is_unserved)
-    held_count = read(restore_hold.count)
-    held = read(restore_hold.held)
+    held_count = scan(restore_hold.count)
+    held = scan(restore_hold.held)
 
     # -- commands
 

@@ -97,6 +97,18 @@ def read(
     return method
 
 
+def scan(
+    work: Callable[Concatenate[sqlite3.Connection, P], T],
+) -> Callable[Concatenate[R, P], Awaitable[T]]:
+    """A repository's method that may read many rows: on a thread, as :meth:`Store.scan` does."""
+
+    @wraps(work)
+    async def method(self: R, /, *args: P.args, **named: P.kwargs) -> T:
+        return await self._store.scan(lambda conn: work(conn, *args, **named))
+
+    return method
+
+
 def command(
     work: Callable[Concatenate[sqlite3.Connection, P], T],
 ) -> Callable[Concatenate[R, P], Awaitable[T]]:

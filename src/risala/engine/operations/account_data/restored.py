@@ -17,7 +17,7 @@ AT_ONCE: Final = 64
 
 async def _list(call: Call[NoArguments]) -> HeldMessages:
     queue = call.services.repositories.queue
-    return HeldMessages(queue.held_count(), tuple(queue.held()))
+    return HeldMessages(await queue.held_count(), tuple(await queue.held()))
 
 
 async def _release(call: Call[NoArguments]) -> Decided:
@@ -33,7 +33,7 @@ async def _decide(
 ) -> Decided:
     """See to all that are held, one unit after the other; interrupted, it is called once more."""
     recorder, done = call.services.recorder, 0
-    said = {"held": call.services.repositories.queue.held_count()}
+    said = {"held": await call.services.repositories.queue.held_count()}
     # Written before it is done, for it is done in several units.
     await call.note(call.audit(said=said, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
