@@ -1,0 +1,54 @@
+"""Faces read answers by their types, and JSON follows from records (decision 21)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src/risala"
+FACES = ("cli", "http/dashboard", "http/operator", "http/web", "http/api")
+BY_TEXT_MAX = 115
+"""What is left are form fields, parts of addresses and tables of a face's own. It only shrinks."""
+BY_HAND_MAX = 8
+"""Functions that write JSON which is not the record's own. It only shrinks."""
+
+
+def subscripts(tree: ast.AST) -> Iterator[ast.Subscript]:
+    """Values that are read by a text."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
+                yield node
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_faces_read_answers_by_their_types():
+    """Ask by an ``Ask``: ``(await visit.ask(keys.SHOW, …)).name``, not ``…["name"]``."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{each.lineno}: {ast.unparse(each)}"
+        for face in FACES
+        for path in sorted((SOURCE / face).glob("**/*.py"))
+        for each in subscripts(parsed(path))
+    ]
+    assert len(found) <= BY_TEXT_MAX, found
+
+
+def test_json_follows_from_records():
+    """Declare a record: its JSON is derived (``engine/model/records/record.py``)."""
+    found = [
+        f"{path.relative_to(SOURCE)}: {node.name}"
+        for path in sorted(SOURCE.glob("**/*.py"))
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if node.name.endswith("_wire")
+    ]
+    assert len(found) <= BY_HAND_MAX, found
+
+
+def test_a_value_read_by_a_text_is_noticed():
+    tree = ast.parse('name = answer["name"]; answer["seen"] = rows[0]["id"]')
+    assert [ast.unparse(each) for each in subscripts(tree)] == ["answer['name']", "rows[0]['id']"]
