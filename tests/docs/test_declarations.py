@@ -17,9 +17,13 @@ BY_HAND_MAX = 8
 def subscripts(tree: ast.AST) -> Iterator[ast.Subscript]:
     """Values that are read by a text."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
-                yield node
+        if (
+            isinstance(node, ast.Subscript)
+            and isinstance(node.ctx, ast.Load)
+            and isinstance(node.slice, ast.Constant)
+            and isinstance(node.slice.value, str)
+        ):
+            yield node
 
 
 def parsed(path: Path) -> ast.Module:
