@@ -322,7 +322,7 @@ ROWS = (
     Row("kept deletions", ("{org}",), (("erasures", list),)),
     Row("org delete", ("{org}",), (("name", str), ("pending", int))),
     Row("backup", ("{file}",), (("clean", True), ("path", "{file}"))),
-    Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="stop it"),
+    Row("restore", ("{backup}",), (("clean", True),), beside=1, sentence="Stop it"),
     Row("doctor", (), (("ok", True), ("checks", list))),
     Row("upgrade", ("--check",), (("ready", True), ("checks", list))),
     Row("init", ("{file}",), (("path", "{file}"),)),

@@ -115,7 +115,7 @@ def test_doctor_says_what_is_wrong_and_skips_what_depends_on_it(simulated):
     done = run("doctor", modem.port)
     assert done.exit_code == 1
     rows = {row.split("  ")[0].strip(): row for row in done.stdout.splitlines()}
-    assert re.search(r"fail +The SIM wants its PIN\. 3 tries are left\.", rows["PIN"])
+    assert re.search(r"fail +The SIM needs its PIN\. 3 tries are left\.", rows["PIN"])
     assert re.search(r"skipped +Not looked at: “PIN” comes first\.", rows["registration"])
     assert re.search(r" ok ", rows["answers"])
     assert done.stderr == "Failed: PIN.\n"
@@ -176,7 +176,7 @@ def test_who_has_the_port_is_named(simulated):
         assert holder.stdout.readline() == "has it\n"
         done = run("doctor", modem.port)
         assert f"(process {holder.pid}) has the port: stop it." in done.stdout
-        assert done.stderr == "Not well: port is free.\n"
+        assert done.stderr == "Failed: port is free.\n"
 
 
 def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, monkeypatch):

@@ -26,15 +26,17 @@ def run(tmp_path: Path):
 
 
 def test_users_and_members(run):
-    assert "Made the operator a@example.com: usr_" in run("user", "create", A, "--operator").stdout
+    assert (
+        "Created the operator a@example.com: usr_" in run("user", "create", A, "--operator").stdout
+    )
     assert "There is already a user" in run("user", "create", A.upper(), ends=1).stderr
     assert "e-mail address" in run("user", "create", "nobody", ends=1).stderr
     assert (
-        "b@example.com is an owner now."
+        "b@example.com is now an owner."
         in run("member", "add", "Shop", B, "--role", "owner").stdout
     )
     run("member", "add", "Shop", A, "--role", "viewer")
-    assert "is a developer now" in run("member", "role", "Shop", A, "developer").stdout
+    assert "is now a developer" in run("member", "role", "Shop", A, "developer").stdout
     assert (
         "is invited as viewer until"
         in run("member", "invite", "Shop", "c@example.com", "--role", "viewer").stdout

@@ -49,7 +49,7 @@ def test_a_piece_that_was_cut_comes_with_advice(take, shipped):
     assert "use --leave-out-damaged to take what was shipped before it" in told.output
     told = take("--leave-out-damaged")
     assert told.exit_code == 0, told.output
-    assert "as it was at 1970-01-01 00:00:05.000 UTC" in told.output
+    assert "as of 1970-01-01 00:00:05.000 UTC" in told.output
     assert "Everything that the primary did after that moment is lost, " in told.output
     assert "last seen 67 s after that moment" in told.output
 
@@ -57,6 +57,6 @@ def test_a_piece_that_was_cut_comes_with_advice(take, shipped):
 @pytest.mark.slow
 def test_a_primary_that_was_not_seen_any_more_may_have_gone_on(take):
     told = take()
-    assert "as it was at 1970-01-01 00:01:12.000 UTC" in told.output
+    assert "as of 1970-01-01 00:01:12.000 UTC" in told.output
     assert "s ago by the clock here." in told.output
     assert "may have continued" in told.output

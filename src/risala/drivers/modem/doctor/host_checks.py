@@ -27,7 +27,7 @@ async def device(bench: Bench) -> CheckVerdict:
     there = list(bench.host.names())
     seen = f"There are: {', '.join(there)}." if there else "No modem is seen at all."
     return fail(
-        f"{bench.port} is not there: see the plug, the hub's power, and the name. {seen} {_LIST}"
+        f"{bench.port} does not exist. Check the plug, the hub's power and the name. {seen} {_LIST}"
     )
 
 

@@ -151,7 +151,7 @@ def _ailment(code: int, words: str, path: Path) -> Ailment:
     plain = code & 0xFF
     if plain in _DAMAGE:
         advice = (  # SQLite reports a read that the disk refused as damage too
-            "See to the disk (`dmesg`): if it can be read again, start again. If not, stop the "
+            "Check the disk (`dmesg`): if it can be read again, start again. If not, stop the "
             f"service, keep a copy of {path}, and restore a backup."
         )
         return Ailment(f"the database is damaged ({words})", advice, lasting=True)
@@ -163,7 +163,7 @@ def _ailment(code: int, words: str, path: Path) -> Ailment:
         return Ailment("the disk that holds the database is full", advice, lasting=False)
     if plain in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
         advice = (  # a process at its limit of open files gets the same code
-            f"See to the rights of {path.parent}, how its disk is mounted, and how many files may "
+            f"Check the rights of {path.parent}, how its disk is mounted, and how many files may "
             "be open (`risala doctor`)."
         )
         return Ailment(f"the database cannot be written ({words})", advice, lasting=False)
