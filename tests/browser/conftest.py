@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from looking import Speaker, Watch
 from patience import HANG_S, until
+from processes import Process
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
 
@@ -172,11 +173,22 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="module")
 def pages() -> Iterator[str]:
     """The address of the pages over a gateway in memory."""
-    program = Path(__file__).parent / "serve_pages.py"
-    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield process.stdout.readline().strip()
-        process.terminate()
+    with _served("serve_pages.py") as url:
+        yield url
+
+
+@contextmanager
+def _served(program: str) -> Iterator[str]:
+    """The address that a program of this folder prints; in the end it has answered no 500.
+
+    Its output is read all the time: a full pipe would make it wait for ever.
+    """
+    process = Process([sys.executable, Path(__file__).parent / program], Path.cwd())
+    try:
+        yield process.wait_line(lambda line: line.startswith("http://"))
+    finally:
+        process.end()
+    assert [line for line in process.lines if "request failed" in line] == []
 
 
 @pytest.fixture
@@ -205,12 +217,8 @@ def look(browser: Browser, pages: str) -> Iterator[Callable[..., Page]]:
 @pytest.fixture(scope="module")
 def console() -> Iterator[str]:
     """The address of a console of its own, over a real engine."""
-    program = Path(__file__).parent / "serve_console.py"
-    with subprocess.Popen([sys.executable, program], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        told = (line.strip() for line in process.stdout)
-        yield next(line for line in told if line.startswith("http://"))
-        process.terminate()
+    with _served("serve_console.py") as url:
+        yield url
 
 
 @pytest.fixture

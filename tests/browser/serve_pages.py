@@ -165,7 +165,8 @@ def gateway() -> FakeWebGateway:
         {"id": each, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS - DAY_MS)}
         for each, agent in (("ses_OWNER", "Firefox/140 (Android 14)"), ("ses_2", "curl/8"))
     ]
-    made.change = {"email": "new@baraka.example", "oldConfirmed": True, "newConfirmed": False}
+    made.change = {"email": "new@baraka.example", "expiresAt": iso(AT_MS + DAY_MS)}
+    made.change |= {"oldConfirmed": True, "newConfirmed": False}
     return made
 
 
