@@ -162,7 +162,8 @@ def gateway() -> FakeWebGateway:
     waiting = delivery(2, state="pending", status=None, nextAttemptAt=iso(AT_MS + 300_000))
     made.deliveries += [delivery(1), waiting, *arrived]
     made.devices = [
-        {"id": each, "agent": agent, "address": "192.0.2.7", "usedAt": iso(AT_MS - DAY_MS)}
+        {"id": each, "kind": "customer", "agent": agent, "address": "192.0.2.7"}
+        | dict.fromkeys(("createdAt", "usedAt", "expiresAt"), iso(AT_MS - DAY_MS))
         for each, agent in (("ses_OWNER", "Firefox/140 (Android 14)"), ("ses_2", "curl/8"))
     ]
     made.change = {"email": "new@baraka.example", "expiresAt": iso(AT_MS + DAY_MS)}
