@@ -316,7 +316,7 @@ class Risala:
         signature_header: str | None = None,
         signature_key: str | None = None,
     ) -> answers.WebhookEndpoint:
-        """Make an endpoint. Its ``secret`` is told here and never again. With
+        """Make an endpoint. Its ``secret`` is shown here only. With
         ``signature_header`` its events carry another signature there, which
         `Webhook.verify_signed` takes."""
         wished = calls.wished(

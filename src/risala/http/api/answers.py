@@ -167,7 +167,7 @@ ENDPOINT: Final = ApiAnswer("EndpointAnswer", record=Endpoint)
 ENDPOINT_SECRET: Final = ApiAnswer(
     "EndpointSecretAnswer",
     record=Endpoint,
-    more={"secret": {**_TEXT, "description": "`whsec_…`: told here and never again."}},
+    more={"secret": {**_TEXT, "description": "`whsec_…`: shown here only."}},
     about="A webhook endpoint with its new secret.",
 )
 ENDPOINT_DELETED: Final = ApiAnswer(
@@ -209,7 +209,7 @@ _PLACES_BESIDE: Final = {
 }
 MESSAGES: Final = _listed("MessagePage", "Messages, newest first.", MESSAGE)
 VERIFICATIONS: Final = _listed("VerificationPage", "Verifications, newest first.", VERIFICATION)
-INBOUND_MESSAGES: Final = _listed("InboundPage", "List received messages, newest first.", INBOUND)
+INBOUND_MESSAGES: Final = _listed("InboundPage", "Received messages, newest first.", INBOUND)
 LEDGER: Final = _listed("EntryPage", "Changes of the balance, newest first.", LEDGER_ENTRY)
 DELIVERIES: Final = _listed("DeliveriesAnswer", "Deliveries, newest first.", DELIVERY)
 SENDERS: Final = _listed("SenderList", "All sender IDs of the organization.", SENDER, paged=False)

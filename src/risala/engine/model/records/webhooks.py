@@ -64,7 +64,7 @@ class ShownEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class EndpointWithSecret:
-    """An endpoint with its new secret, which is told here and never again."""
+    """An endpoint with its new secret, which is shown here only."""
 
     endpoint: Endpoint
     secret: str = field(repr=False)
