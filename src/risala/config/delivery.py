@@ -1,4 +1,4 @@
-"""Settings of the way out: how a message is tried, and the carriers."""
+"""Settings of sending: attempts at a message, and the carriers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from risala.sms.limits import VALIDITY_S
 
 
 class OnUncertain(Section):
-    """What to do with a submit whose answer never came, when nothing else settles it."""
+    """What to do with a submit whose answer never came, if nothing else settles it."""
 
     action: Literal["resend", "fail"]
     """``resend`` may deliver twice; ``fail`` refunds, and may have delivered."""
@@ -21,32 +21,32 @@ class OnUncertain(Section):
 
 
 class RetrySection(Section):
-    """Waits between attempts that the carrier refused for now."""
+    """Waits between attempts after the carrier's temporary refusals."""
 
     first_wait_s: Annotated[float, Field(gt=0, le=3600)] = 5.0
-    """Wait after the first refusal."""
+    """The wait after the first refusal."""
     wait_max_s: Annotated[float, Field(gt=0, le=86400)] = 1800.0
-    """No wait is longer."""
+    """The longest wait."""
     factor: Annotated[float, Field(ge=1, le=10)] = 3.0
     """Each wait is this many times the one before it."""
     attempts_max: Annotated[int, Field(ge=1, le=100)] = 12
-    """Attempts after which the message has failed and is refunded."""
+    """The number of attempts after which a message has failed and is refunded."""
 
 
 class DeliverySection(Section):
-    """How long and how stubbornly a message is tried."""
+    """How long and how often a message is tried."""
 
     validity_s: Annotated[int, Field(ge=VALIDITY_S[0], le=VALIDITY_S[1])] = 172800
-    """Life of a message whose sender does not say ``validitySeconds``; then it has failed."""
+    """How long a message without ``validitySeconds`` is tried; then it has failed."""
     retry: RetrySection = RetrySection()
     """Waits between attempts."""
     breaker_failures: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Refusals for now, one after another, that open a carrier's circuit breaker."""
+    """The number of temporary refusals in a row that open a carrier's circuit breaker."""
     breaker_open_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    """How long an open breaker keeps messages from a carrier before one tries again."""
+    """How long an open breaker keeps messages from a carrier before one is tried again."""
     uncertain_submits_max: Annotated[int, Field(ge=1, le=100)] = 3
-    """Submits of one segment whose answers never came, at most: then the message has failed with
-    `UNCERTAIN`, though `resend` is set."""
+    """The most submits of one segment without an answer: then the message has failed with
+    `UNCERTAIN`, even with `resend`."""
     receipts_held_s: Annotated[float, Field(gt=0, le=86400)] = 600.0
     """How long a receipt that matches nothing is kept and tried again."""
 
@@ -59,39 +59,38 @@ class CarrierSection(BaseModel):
     )
 
     name: Name
-    """What the carrier is called in the timeline, the console and the commands; unique."""
+    """The carrier's name in the timeline, the console and the commands; unique."""
     driver: Name
     """The plugin that serves it: ``smpp``, ``modem``, ``loopback`` or an installed one."""
     enabled: bool = True
-    """False keeps the table and sends nothing that way."""
+    """False: the carrier is not used, and its table stays."""
     prefixes: tuple[Prefix, ...] = ("+222",)
-    """Beginnings of the numbers that it takes. Where ``networks`` is given and ``prefixes`` is not,
-    the networks alone decide."""
+    """Prefixes of the numbers that it takes. If only ``networks`` is given, the networks alone
+    decide."""
     networks: tuple[Network, ...] = ()
     """Networks whose mobile numbers it takes, by the national plan: ``chinguitel`` (``+2222``),
     ``mattel`` (``+2223``), ``mauritel`` (``+2224``), each without its fixed lines (second digit
     5)."""
     receipt_group: Name | None = None
-    """A word that carriers have in common whose receipts may come through each other. Those with
-    the same driver, host and account are one group without it."""
+    """The same word for all carriers whose receipts may come through each other. Carriers with the
+    same driver, host and account are a group without it."""
     receives_only: bool = False
-    """True: nothing is sent that way, only what comes in is used, such as a bank's confirmations
-    of payments."""
+    """True: it only receives, such as a bank's confirmations of payments, and sends nothing."""
     national_prefix: NationalPrefix = "+222"
-    """Where numbers in messages that come in belong if they are written as at home: `22236…`,
-    `0022236…` and `36…` become `+22236…`. `""`: they stay as they are written."""
+    """The country code of local numbers in inbound messages: `22236…`, `0022236…` and `36…` become
+    `+22236…`. `""`: they stay as they are written."""
     priority: Annotated[int, Field(ge=0, le=100)] = 0
-    """Lower goes first; a higher number serves only while all lower ones are unhealthy."""
+    """Lower goes first; a higher number is used only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Share among carriers of equal priority."""
+    """Its share among carriers of equal priority."""
     rate_per_s: Annotated[float, Field(gt=0, le=100000)] = 100.0
-    """Segments a second that we let through, at most."""
+    """The most segments that we send in a second."""
     window_max: Annotated[int, Field(ge=1, le=10000)] | None = None
-    """Submits unanswered at once; lowers the driver's own limit."""
+    """The most unanswered submits at once; lowers the driver's own limit."""
     on_uncertain_code: OnUncertain = OnUncertain(action="resend", after_s=15)
-    """When no answer came to a one-time code."""
+    """If no answer came to a one-time code."""
     on_uncertain_message: OnUncertain = OnUncertain(action="fail", after_s=120)
-    """When no answer came to any other message."""
+    """If no answer came to any other message."""
 
     @model_validator(mode="before")
     @classmethod
@@ -102,7 +101,7 @@ class CarrierSection(BaseModel):
 
     @property
     def serves_numbers(self) -> bool:
-        """False for the carrier that plays for test keys: no live message is routed to it."""
+        """False for the simulated carrier of test keys: no live message is routed to it."""
         return bool(self.prefixes or self.networks)
 
     @property

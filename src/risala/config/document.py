@@ -27,12 +27,12 @@ Lists and tables in an environment variable are JSON; a list of plain words may 
 commas. A carrier's settings cannot be set one by one: `RISALA_CARRIERS` takes the whole list.
 `RISALA_DATA` is `storage.data_dir`.
 
-An unknown key, a value out of range, two carriers of one name: the service does not start and
-names every fault at once, with its key and the file or variable that it came from.
+With an unknown key, a value out of range or two carriers of one name, the service does not start.
+It names every fault at once, with its key and its file or variable.
 
 **Secrets** stay out of the file: in a driver's table, `password_env = "NAME"` takes `password` from
-the environment variable `NAME`. The same goes for every key that ends in `_env`. Where settings are
-shown, values of passwords, PINs, secrets and tokens are `***`.
+the environment variable `NAME`, and so does every key that ends in `_env`. Wherever settings are
+shown, passwords, PINs, secrets and tokens are `***`.
 """
 
 _COLUMNS: Final = (
@@ -68,7 +68,7 @@ def _nested() -> str:
     rows = "\n".join(_rows(settings))
     return (
         "### `on_uncertain_code`, `on_uncertain_message`\n\n"
-        "What to do with a submit whose answer never came, when nothing else settles it.\n\n"
+        "What to do with a submit whose answer never came, if nothing else settles it.\n\n"
         f"{_COLUMNS}\n{rows}\n"
     )
 

@@ -16,11 +16,11 @@ RESERVED: Final = frozenset(("RISALA_DATA", "RISALA_CONFIG"))
 def read_environment(
     environ: Mapping[str, str],
 ) -> tuple[list[tuple[Path, object, str]], list[Fault]]:
-    """``(path, value, source)`` of each variable that is a setting, and what is wrong with them.
+    """``(path, value, source)`` of each variable that is a setting, and their faults.
 
-    A variable with ``__`` in its name is always meant as a setting; one without only when it
-    names a whole section, so that ``RISALA_SIM1_PIN`` stays free for secrets. An empty variable
-    counts as not set. Lists and tables are JSON; a list of plain words may be comma-separated.
+    A variable with ``__`` in its name is always a setting; one without only if it names a whole
+    section, so that ``RISALA_SIM1_PIN`` stays free for secrets. An empty variable counts as not
+    set. Lists and tables are JSON; a list of plain words may be comma-separated.
     """
     found: list[tuple[Path, object, str]] = []
     faults: list[Fault] = []
@@ -62,7 +62,7 @@ def _json(path: Path, text: str) -> object:
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
-        # The decoder's own message is not passed on: its exception holds the whole text.
+        # Without the decoder's own exception, which holds the whole text.
         wanted = schema.allowed(schema.node_at(path) or {})
     else:
         return value

@@ -1,4 +1,4 @@
-"""Settings of what others connect to."""
+"""Settings of the listeners for HTTP."""
 
 from __future__ import annotations
 
@@ -11,60 +11,59 @@ from risala.config.kinds import Bind, Network, PublicUrl, Section
 
 
 class MetricsSection(Section):
-    """``/metrics`` for Prometheus: at the main address for this machine alone, or elsewhere."""
+    """``/metrics`` for Prometheus: at the main address, only for this machine, or elsewhere."""
 
     enabled: bool = True
-    """False: there is no ``/metrics``."""
+    """False: no ``/metrics``."""
     host: str | None = None
-    """An address of its own to serve it on, to everybody who reaches that; behind a reverse
-    proxy on this machine too. Not set: on the main address, to clients on this machine that
-    bear no mark of a proxy."""
+    """A separate address for it, open to everybody who reaches it, also through a reverse proxy on
+    this machine. Not set: it is at the main address, for clients on this machine whose requests
+    have no proxy's header."""
     port: Annotated[int, Field(ge=0, le=65535)] = 9464
     """The port at ``host``; 0 takes a free one and prints it."""
 
 
 class HttpSection(Section):
-    """Where the API and the dashboard listen, and how patient they are."""
+    """The address of the API and the dashboard, and their limits."""
 
     host: str = "127.0.0.1"
-    """Address to listen on; ``0.0.0.0`` is every IPv4 address of the machine."""
+    """The address to listen on; ``0.0.0.0`` is every IPv4 address of the machine."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
     """0 takes a free port and prints it."""
     public_url: PublicUrl | None = None
-    """The address that people use, behind a reverse proxy or by name: links in mails and in the
-    quick start are made of it, never of what a request says. Not set: that of ``host`` and
-    ``port``."""
+    """The address that people use, behind a reverse proxy or by name. Links in mails and in the
+    quick start begin with it, never with a request's own host. Not set: ``host`` and ``port``."""
     console_bind: Bind | None = None
-    """An address of its own for the operator's pages, such as ``127.0.0.1:8081``: those at the
-    main address are then not there. It speaks https by the same certificate, where there is one.
-    Not set: the console is at the main address, under ``/operator/``."""
+    """A separate address for the operator's pages, such as ``127.0.0.1:8081``: the main address
+    then has none of them. It uses https with the same certificate, if there is one. Not set: the
+    console is at the main address, under ``/operator/``."""
     console_url: PublicUrl | None = None
-    """The address that operators use for the console, where it is not that of ``public_url``."""
+    """The address that operators use for the console, if it is not ``public_url``."""
     tls_certificate: Path | None = None
-    """File with a certificate in PEM, and those between it and its authority: the address speaks
-    https then, and nothing else. SIGHUP reads it again. Not set: plain HTTP."""
+    """A PEM file with a certificate, and those between it and its authority: the address then
+    speaks only https. SIGHUP reads it again. Not set: plain HTTP."""
     tls_key: Path | None = None
-    """File with its key in PEM, without a password. Not set: the key is in the same file."""
+    """A PEM file with its key, without a password. Not set: the key is in the same file."""
     body_max_bytes: Annotated[int, Field(ge=1024, le=16 * 1024 * 1024)] = 64 * 1024
-    """Largest request body; a batch has a limit of its own. A larger one is answered 413."""
+    """The largest request body; batches have a separate limit. A larger one is answered 413."""
     batch_body_max_bytes: Annotated[int, Field(ge=1024, le=64 * 1024 * 1024)] = 8 * 1024 * 1024
-    """Largest body of ``POST /api/sms/batch``."""
+    """The largest body of ``POST /api/sms/batch``."""
     batches_read_max: Annotated[int, Field(ge=1, le=1000)] = 8
-    """Bodies of batches being read at one moment, which bounds the memory that they take;
-    beyond it 503."""
+    """The most batches read at once, which bounds the memory for them; beyond it 503."""
     body_timeout_s: Annotated[float, Field(gt=0, le=300)] = 15.0
-    """Time that a request's body may take to arrive; beyond it 408."""
+    """How long a request's body may take to arrive; beyond it 408."""
     keep_alive_s: Annotated[float, Field(gt=0, le=600)] = 75.0
     """How long a connection may stay open without a request."""
     connections_max: Annotated[int, Field(ge=16, le=1_000_000)] = 10_000
-    """Connections at once; beyond it the longest idle is closed, or the new one answered 503."""
+    """The most connections at once; beyond it the longest idle one is closed, or the new one
+    answered 503."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 10.0
-    """How long a stop waits for requests under way."""
+    """How long a stop waits for open requests."""
     metrics: MetricsSection = MetricsSection()
     """Numbers for Prometheus."""
     trusted_proxies: tuple[Network, ...] = ()
-    """Reverse proxies whose ``X-Forwarded-For`` tells the client's address. From anybody else
-    the header is ignored."""
+    """Reverse proxies whose ``X-Forwarded-For`` says the client's address. The header is ignored
+    from all others."""
 
     @field_validator("tls_key")
     @classmethod
@@ -75,9 +74,8 @@ class HttpSection(Section):
 
 
 class FacesSection(Section):
-    """Other gateways' HTTP that is spoken beside the API: a table for each, such as
-    ``[faces.kannel]`` with ``enabled = true``. Those that are built in are ``kannel`` and
-    ``twilio``."""
+    """Other gateways' HTTP besides the API: a table for each, such as ``[faces.kannel]`` with
+    ``enabled = true``. ``kannel`` and ``twilio`` are built in."""
 
     # Each key is a face's own table; the plugin that brings the face validates it.
     model_config = ConfigDict(extra="allow")
@@ -93,7 +91,7 @@ class FacesSection(Section):
 
     @property
     def enabled(self) -> dict[str, dict[str, Any]]:
-        """The table of each face that is switched on, without that switch."""
+        """The table of each enabled face, without ``enabled``."""
         return {
             name: {key: value for key, value in table.items() if key != "enabled"}
             for name, table in (self.__pydantic_extra__ or {}).items()

@@ -2,9 +2,9 @@
 
 ::
 
-    ConfigError     the operator's fault: mend the file or the variable and start again
+    ConfigError     the operator's fault: correct the file or the variable and start again
 
-No sentence here repeats a value: it may be a secret in the wrong place.
+No sentence here repeats a value, which may be a secret in the wrong place.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong."""
+    """One fault."""
 
     key: str
-    """``carriers[0].rate_per_s``; empty when it is the file itself."""
+    """``carriers[0].rate_per_s``; empty: the file itself."""
     text: str
     """What to do, as the rest of a sentence about ``key``."""
     source: str
@@ -50,7 +50,7 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Which source a key path came from."""
+    """The source of each key path."""
 
     default: str
     by_path: Mapping[Path, str]
@@ -66,7 +66,7 @@ class Origins:
 
 
 def from_pydantic(errors: Iterable[ErrorDetails], origins: Origins) -> list[Fault]:
-    """Plain sentences for what the model found."""
+    """Plain sentences for the model's faults."""
     return [
         Fault(schema.key_of(error["loc"]), _sentence(error), origins.of(error["loc"]))
         for error in errors
@@ -87,7 +87,7 @@ def _sentence(error: ErrorDetails) -> str:
 
 
 def wanted_at(path: Sequence[str | int]) -> str:
-    """What the setting at ``path`` may be, with its unit."""
+    """The values that the setting at ``path`` may have, with their unit."""
     node = schema.node_at(path)
     words = schema.allowed(node) if node else "something else"
     unit = schema.unit_of(str(path[-1])) if path else ""
@@ -95,13 +95,13 @@ def wanted_at(path: Sequence[str | int]) -> str:
 
 
 NEAR: Final = 0.6
-"""How alike two names are where one is taken for a slip of the other (1: the same)."""
+"""How similar two names are if one counts as a misspelling of the other (1: the same)."""
 NEAR_TABLE: Final = 0.8
-"""Of tables: `server` is none, and no slip of `service` either; there the whole list helps more."""
+"""For tables: `server` is not a misspelt `service`; there the whole list helps more."""
 
 
 def unknown(path: Sequence[str | int], also: Iterable[str] = ()) -> str:
-    """The sentence for a key that the model lacks, with the nearest one that it has."""
+    """The sentence for an unknown key, with the nearest known one."""
     *parent, name = path
     node = schema.node_at(parent)
     known = [*(schema.names_in(node) if node else ()), *also]

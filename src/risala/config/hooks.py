@@ -1,4 +1,4 @@
-"""Settings of what plugins do within the engine: a table for each, with one of the plugin's own."""
+"""Settings of plugins within the engine: a table for each, with the plugin's own table in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from risala.config.kinds import Name, Section
 
 
 class PluginTable(Section):
-    """A table that a plugin does the work of. The plugin's own table is in it, kept raw."""
+    """A table for a plugin's work. The plugin's own table is in it, kept raw."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -36,18 +36,18 @@ class PluginTable(Section):
 
 
 class SinkTable(PluginTable):
-    """An event sink: a plugin that is given every event, at least once and in order. Its own
-    settings are in a table of its name within this one."""
+    """An event sink: a plugin that gets every event, at least once and in order. Its own settings
+    are in a table of its name within this one."""
 
     sink: Name
     """The plugin that serves it: ``jsonl`` or an installed one."""
     begin: Literal["now", "start"] = "now"
-    """Where it begins the first time: with what happens from now on, or with the oldest event that
-    is kept. Later it goes on where it was."""
+    """Where it begins the first time: with events from now on, or with the oldest event that is
+    kept. Later it goes on where it stopped."""
     batch_max: Annotated[int, Field(ge=1, le=1000)] = 200
-    """Events that it is given at once, at most."""
+    """The most events that it gets at once."""
     deadline_s: Annotated[float, Field(gt=0, le=600)] = 30.0
-    """How long it may take over them; they come again later then."""
+    """How long it may take for them; after that they come again later."""
 
     @property
     def word(self) -> str:
@@ -55,16 +55,16 @@ class SinkTable(PluginTable):
 
 
 class PolicyTable(PluginTable):
-    """A message policy: a plugin that may refuse or rewrite a message before it is accepted. All
-    are asked, in the order of this file. Its own settings are in a table of its name within this
-    one."""
+    """A message policy: a plugin that may refuse or change a message before it is accepted. All
+    policies are asked, in the order of this file. Its own settings are in a table of its name
+    within this one."""
 
     policy: Name
     """The plugin that serves it: ``words`` or an installed one."""
     codes: bool = False
-    """It is asked about one-time codes too. It can refuse those, and does not see their texts."""
+    """It is asked about one-time codes too. It can refuse them, and does not see their texts."""
     deadline_s: Annotated[float, Field(gt=0, le=60)] = 1.0
-    """How long it may take over a request. Beyond it the request is refused for now (503)."""
+    """How long it may take for a request; beyond it the request is answered 503."""
 
     @property
     def word(self) -> str:
@@ -89,7 +89,7 @@ class NamedTables(Section):
 class SinksSection(NamedTables):
     """Event sinks, a table each."""
 
-    # Pydantic wants the type of the tables here, and no None, though its own base allows one.
+    # Pydantic wants the type of the tables here, without None, though its own base allows it.
     __pydantic_extra__: dict[Name, SinkTable]  # type: ignore[mutable-override]
 
     @property

@@ -1,4 +1,4 @@
-"""What settings are made of: the base of every table, and values that have rules of their own."""
+"""Parts of settings: the base of every table, and values with rules of their own."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _as_bind(text: str) -> str:
     if not colon or not bare or (":" in host and f"[{bare}]" != host):
         raise ValueError('is no address and port such as "127.0.0.1:8081" or "[::1]:8081"')
     if not port.isascii() or not port.isdecimal() or int(port) > _PORT_MAX:
-        raise ValueError("has a port that is none: a number from 0 to 65535, where 0 is a free one")
+        raise ValueError("has a wrong port: give a number from 0 to 65535; 0 takes a free one")
     return text
 
 

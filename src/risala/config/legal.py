@@ -15,8 +15,8 @@ Line = Annotated[
 
 
 class LegalSection(Section):
-    """Who runs the service, by law: it stands on receipts, and on statements as they are printed.
-    What is empty is left out."""
+    """Who runs the service, by law: printed on receipts and statements. Empty settings are left
+    out."""
 
     name: Line = ""
     """The firm's name."""

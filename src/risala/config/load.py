@@ -27,9 +27,9 @@ def load_settings(
 ) -> Settings:
     """The settings of this run.
 
-    ``path`` is the TOML file, or None for none. ``overrides`` are the command line's flags by key
-    (``{"http.port": 9000}``); those that are None count as not given. ``environ`` is
-    :data:`os.environ` unless given. Raises :class:`ConfigError` with every fault.
+    ``path`` is the TOML file; None: no file. ``overrides`` are the command line's flags by key
+    (``{"http.port": 9000}``); None counts as not given. ``environ`` is :data:`os.environ` unless
+    given. Raises :class:`ConfigError` with every fault.
     """
     tree = _read_file(path) if path else {}
     named, faults = read_environment(os.environ if environ is None else environ)
@@ -86,7 +86,7 @@ def _read_file(path: FilePath) -> dict[str, Any]:
 
 
 def _syntax(path: FilePath, message: str) -> str:
-    """tomllib's message with the line first; it quotes at most one character of the file."""
+    """tomllib's message, the line first; it quotes at most one character of the file."""
     found = re.fullmatch(r"(?P<reason>.*) \(at line (?P<line>\d+), column \d+\)", message)
     if not found:
         reason = message.removesuffix(" (at end of document)")
@@ -94,14 +94,14 @@ def _syntax(path: FilePath, message: str) -> str:
     return f"The file {path} is not TOML, line {found['line']}: {found['reason']}."
 
 
-# -- putting sources over one another ----------------------------------------------------------
+# -- overriding one source by another ----------------------------------------------------------
 
 
 def _put(tree: dict[str, Any], path: Path, value: object) -> bool:
     """Set ``value`` at ``path``; tables merge, everything else is replaced.
 
     Returns:
-        False, with nothing changed, where ``path`` leads through something that is no table.
+        False, with nothing changed, if ``path`` leads through something other than a table.
     """
     *parents, name = path
     for step in parents:
@@ -137,7 +137,7 @@ def _forget(by_path: dict[Path, str], path: Path, value: object) -> None:
 
 
 def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
-    """What the model cannot see: a name given twice, a table that no driver reads."""
+    """Faults that the model cannot see: a name given twice, a table that no driver reads."""
     if not isinstance(raw, list):
         return []  # there are no carriers, or the model itself reports that they are no list
     carriers = [(n, table) for n, table in enumerate(raw) if isinstance(table, dict)]

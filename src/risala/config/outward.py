@@ -1,4 +1,4 @@
-"""Settings of what Risala itself connects to or writes to, beside carriers."""
+"""Settings of Risala's own connections and outputs, besides carriers."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from risala.config.kinds import Name, Network, Section
 
 
 class WebhooksSection(Section):
-    """Where events are delivered to, and how many at once."""
+    """Delivery of events to webhook endpoints."""
 
     allow_insecure: bool = False
-    """Allow ``http://``, any port and this machine itself, to try things; on in the demo."""
+    """Allow ``http://``, any port and this machine itself, for trials; on in the demo."""
     ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = (443, 8443)
-    """Ports that an endpoint's URL may name."""
+    """The ports that an endpoint's URL may have."""
     allow_networks: tuple[Network, ...] = ()
-    """Private networks that may be reached nevertheless, such as ``"10.1.0.0/16"``: any customer
-    may then make requests to whatever listens there."""
+    """Private networks that may be reached, such as ``"10.1.0.0/16"``: any customer can then make
+    requests to all servers there."""
     attempts_max: Annotated[int, Field(ge=4, le=1000)] = 96
-    """Deliveries under way at once; a third of them is for endpoints that are slow or failing."""
+    """The most deliveries at once; a third of them is for slow or failing endpoints."""
     attempts_per_endpoint_max: Annotated[int, Field(ge=1, le=100)] = 8
-    """Deliveries to one endpoint at once."""
+    """The most deliveries to one endpoint at once."""
 
 
 class MailSection(Section):
-    """The server that takes e-mail; without it what would be mailed is logged and shown."""
+    """The server that takes e-mail; without it, mails are logged and shown instead."""
 
     host: str | None = None
     """Not set: no e-mail is sent by ``smtp``."""
     mailer: Name = "smtp"
-    """Who sends it, of those that plugins bring; ``outbox`` writes it into a file instead."""
+    """The plugin that sends mails; ``outbox`` writes them into a file instead."""
     outbox: Path | None = None
     """The file for ``mailer = "outbox"``: a line of JSON for each mail, codes and all."""
     port: Annotated[int, Field(ge=1, le=65535)] = 587
@@ -44,21 +44,21 @@ class MailSection(Section):
     password_env: str | None = None
     """Name of the environment variable that holds the password."""
     sender: str = "risala@localhost"
-    """The address that mails are from."""
+    """The sender address of mails."""
     operator: str | None = None
-    """Address that is told what concerns an organization without an address of its own."""
+    """The address for mails about an organization that has no address of its own."""
 
 
 class StandbySection(Section):
-    """A second machine that has a copy, a moment old, and can take over."""
+    """A second machine that has a recent copy, and can take over."""
 
     directory: Path | None = None
-    """Where what is written is put for the standby: a directory of its own, on another disk or
-    another machine. Unset: nothing is put anywhere."""
+    """A separate directory for the standby's copy, on another disk or another machine. Unset: no
+    copy."""
     every_s: Annotated[float, Field(ge=0.1, le=60)] = 1.0
-    """How often; so much, and what it takes to write, is lost with this machine."""
+    """How often it is written; this time, and the time to write, is lost with this machine."""
     lease_directory: Path | None = None
-    """Where both machines see who of them may send: a directory on a third machine, or on the
-    standby. The service sends nothing while it cannot write there. Unset: there is no lease."""
+    """The directory where both machines see which of them may send: on a third machine, or on the
+    standby. The service sends nothing while it cannot write there. Unset: no lease."""
     lease_s: Annotated[int, Field(ge=3, le=600)] = 30
-    """Seconds without a renewal after which the service has ended itself."""
+    """Seconds without a renewal after which the service ends itself."""

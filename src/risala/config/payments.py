@@ -1,4 +1,4 @@
-"""Settings of payments: by which methods organizations top up."""
+"""Settings of payments: the methods by which organizations top up."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ OrganizationId = Annotated[
 
 
 class PaymentsSection(Section):
-    """How organizations top up: beside these settings a table for each method that is offered, such
-    as ``[payments.bankily]``."""
+    """How organizations top up: these settings, and a table for each offered method, such as
+    ``[payments.bankily]``."""
 
     # Each further key is a method's own table; the plugin that brings the method validates it.
     model_config = ConfigDict(extra="allow")
 
     amount_max: Money = "1000000.00"
-    """The most that is paid at once; a method may allow less."""
+    """The largest payment; a method may allow less."""
     open_max: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Payments of one organization that may be under way at once."""
+    """The most open payments of one organization."""
     codes_organization: OrganizationId | None = None
-    """The organization of yours that sends the codes, and pays for them, by which customers show
-    that the number they paid from is theirs. Not set: nobody is asked to show that, and no bank's
-    text credits by itself."""
+    """Your own organization that sends, and pays for, the codes by which customers prove the number
+    they paid from. Not set: customers do not prove it, and no bank's text credits by itself."""
 
     @model_validator(mode="after")
     def _methods_are_tables(self) -> PaymentsSection:
@@ -42,5 +41,5 @@ class PaymentsSection(Section):
 
     @property
     def methods(self) -> dict[str, dict[str, Any]]:
-        """The table of each method that is offered."""
+        """The table of each offered method."""
         return dict(self.__pydantic_extra__ or {})

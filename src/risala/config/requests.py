@@ -10,15 +10,15 @@ from risala.config.kinds import Section
 
 
 class RequestLogSection(Section):
-    """The log of requests, by key: in a file of its own, ``requests.db``. Never a text, a code or a
-    secret. It may be incomplete, and costs no send anything."""
+    """The log of requests, by key: in a separate file, ``requests.db``, without texts, codes or
+    secrets. It may be incomplete, and slows down no send."""
 
     enabled: bool = True
-    """False: no request is written down any more."""
+    """False: requests are no longer logged."""
     keep_days: Annotated[int, Field(ge=1, le=3650)] = 30
-    """Days after which a request is forgotten."""
+    """Days after which a request is deleted."""
     size_max_mb: Annotated[int, Field(ge=1, le=100_000)] = 256
-    """Megabytes of the file; beyond it the oldest requests are forgotten, however old."""
+    """The largest size of the file in megabytes; beyond it the oldest requests are deleted."""
     a_second_max: Annotated[int, Field(ge=1, le=10_000)] = 200
-    """Requests that are written a second; further ones are dropped, and counted. It bounds what the
-    log costs a loaded service."""
+    """The most requests logged in a second; further ones are counted and dropped. It bounds the
+    log's cost for a loaded service."""

@@ -1,6 +1,6 @@
-"""What the model says of each setting, in plain words: for faults, the template and the reference.
+"""Descriptions of each setting in plain words: for faults, the template and the reference.
 
-Read from pydantic's JSON schema of :class:`risala.config.model.Settings`, so that no sentence
+They come from pydantic's JSON schema of :class:`risala.config.model.Settings`, so that no sentence
 about a setting is written twice.
 """
 
@@ -39,7 +39,7 @@ _UNITS: Final = (
 def root() -> Node:
     """The schema of all settings, each with the docstring below it as its description.
 
-    Pydantic would read them itself, out of its sources, at each start of every process.
+    Pydantic itself would read them from the source at each start of every process.
     """
     schema = Settings.model_json_schema()
     models: dict[str, type[BaseModel]] = {each.__name__: each for each in _below(Section)}
@@ -59,7 +59,7 @@ def _below(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 def _words_below(model: type[BaseModel]) -> dict[str, str]:
-    """The docstrings below the fields of a model, and of those that it is made from."""
+    """The docstrings below the fields of a model, and of its base classes."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
         if not issubclass(each, BaseModel) or each is BaseModel:
@@ -88,7 +88,7 @@ def resolve(node: Node) -> Node:
 
 
 def node_at(path: Sequence[str | int]) -> Node | None:
-    """The schema at a key path; None where the model has no such setting."""
+    """The schema at a key path; None: the model has no such setting."""
     node = root()
     for step in path:
         child = node.get("items") if isinstance(step, int) else names_in(node).get(step)
@@ -104,7 +104,7 @@ def names_in(node: Node) -> dict[str, Node]:
 
 
 def unit_of(name: str) -> str:
-    """The unit that the end of a name tells, such as ``seconds``, ``per second``, or none."""
+    """The unit at the end of a name, such as ``seconds`` or ``per second``; empty: no unit."""
     return next((unit for suffix, unit in _UNITS if name.endswith(suffix)), "")
 
 
@@ -120,7 +120,7 @@ def variable_of(path: Sequence[str | int]) -> str:
 
 
 def allowed(node: Node) -> str:
-    """What a setting may be: ``a whole number from 0 to 65535``."""
+    """The values of a setting: ``a whole number from 0 to 65535``."""
     if "words" in node:
         return str(node["words"])
     if "enum" in node:
@@ -180,7 +180,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table of the file with its own lines; tables within it follow as tables of their own."""
+    """One table of the file with its own lines; tables within it follow as separate tables."""
 
     path: tuple[str, ...]
     node: Node
@@ -192,8 +192,8 @@ class Table:
 
 
 def tables() -> Iterator[Table]:
-    """All tables in the order of the file, except the list of carriers and what has tables of names
-    that the operator chooses."""
+    """All tables in the order of the file, except carriers and tables whose names the operator
+    chooses."""
     for name, child in names_in(root()).items():
         node = resolve(child)
         if node["type"] == "object" and not _is_by_name(node):
@@ -201,7 +201,7 @@ def tables() -> Iterator[Table]:
 
 
 def tables_by_name() -> Iterator[Table]:
-    """Of what has tables of names that the operator chooses: one of each, called ``NAME``."""
+    """One of each kind of table whose names the operator chooses, called ``NAME``."""
     for name, child in names_in(root()).items():
         node = resolve(child)
         if node["type"] == "object" and _is_by_name(node):
@@ -216,7 +216,7 @@ def _is_by_name(node: Node) -> bool:
 
 
 def carrier_table() -> Table:
-    """The table of one carrier; what it nests (``on_uncertain_code``) is written inline."""
+    """The table of one carrier; a nested table (``on_uncertain_code``) is written inline."""
     node = resolve(root()["properties"]["carriers"]["items"])
     settings = (Setting(("carriers", name), resolve(child)) for name, child in _named(node))
     return Table(("carriers",), node, tuple(settings))
@@ -236,6 +236,6 @@ def _named(node: Node) -> list[tuple[str, Node]]:
 
 
 def _own_words(child: Node) -> str:
-    """The meaning of a table: its class's docstring, which says more than the field's."""
+    """The meaning of a table: its class's docstring, which is longer than the field's."""
     target = root()["$defs"][child["$ref"].rpartition("/")[2]]
     return str(target.get("description", ""))

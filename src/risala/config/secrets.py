@@ -1,5 +1,5 @@
 """Secrets in settings: taken from the environment, printed as ``***``; and files that only their
-owner may write, or read: plugins run as the service, keys speak for it."""
+owner may write, or read: plugins run with the service's rights, and keys prove who it is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from risala.config.faults import ConfigError, Fault
 HIDDEN: Final = "***"
 _ENV: Final = "_env"
 
-# Long words are secret anywhere in a key; short ones only as a word of their own ("ping_s").
+# Long words are secret anywhere in a key; short ones only as a separate word ("ping_s").
 _secret_word: Final = re.compile(
     r"passw|passphrase|secret|token|credential|api_?key|private_?key"
     r"|(?:^|[_.-])(?:pin|puk|pwd|pass|key)\d*(?:$|[_.-])",
@@ -30,7 +30,7 @@ def is_secret_key(key: str) -> bool:
     return not key.lower().endswith(_ENV) and _secret_word(key) is not None
 
 
-def redact(raw: object) -> Any:  # noqa: ANN401 -- the shape of what came in
+def redact(raw: object) -> Any:  # noqa: ANN401 -- the shape of the argument
     """A copy of settings or of a driver's table that may be printed or logged.
 
     Values of secret keys and passwords within URLs become ``***``.
@@ -52,9 +52,9 @@ def resolve_secrets(
 ) -> dict[str, Any]:
     """A driver's table with ``password = "…"`` in place of ``password_env = "NAME"``.
 
-    That goes for every key that ends in ``_env``, at any depth; the value is that of the
-    environment variable. ``where`` is the table's key path, for faults. Raises
-    :class:`ConfigError` that names each variable that is not set and each key given both ways.
+    So for every key that ends in ``_env``, at any depth: the value is the environment variable's.
+    ``where`` is the table's key path, for faults. Raises :class:`ConfigError`, which names each
+    variable that is not set and each key given both ways.
     """
     faults: list[Fault] = []
     resolved = _resolve(table, os.environ if environ is None else environ, where, faults)
@@ -94,15 +94,14 @@ def _faults(
 
 
 _ROOT: Final = 0
-"""The user id of root, whose files are the machine's."""
+"""The user id of root, who owns the machine's files."""
 
 
 def write_fault(path: Path) -> str | None:
-    """Why nothing is run from a file or folder that somebody else may write; None: nobody may.
+    """Why a file or folder is unsafe to run code from; None: only its owner may write to it.
 
-    What it holds runs as this service, with all that it may read and send. Whoever may write a
-    folder above it can put another in its place; where that folder is sticky, as ``/tmp`` is, only
-    the owner can.
+    Code in it runs as this service, with its rights to read and send. A user who may write to a
+    folder above it can replace it; if that folder is sticky, as ``/tmp`` is, only the owner can.
     """
     try:
         status = path.stat()
@@ -112,7 +111,7 @@ def write_fault(path: Path) -> str | None:
         return f"{path} belongs to another user: run `chown` and `chmod go-w {path}`"
     if status.st_mode & stat.S_IWOTH:
         return _open_to_all(path)
-    # A link's own way counts as much as the way of what it leads to.
+    # The folders above a link count, and those above its target.
     for above in dict.fromkeys((*path.absolute().parents, *path.resolve().parents)):
         if above.stat().st_mode & (stat.S_IWOTH | stat.S_ISVTX) == stat.S_IWOTH:
             return _open_to_all(above)
@@ -124,8 +123,7 @@ def _open_to_all(path: Path) -> str:
 
 
 def key_fault(path: Path) -> str | None:
-    """What is wrong with who may read a TLS key, as a sentence; None: nothing, or nobody can
-    tell."""
+    """A sentence if others may read a TLS key; None: they may not, or it is unknown."""
     try:
         mode = path.stat().st_mode
     except OSError:

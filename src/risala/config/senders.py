@@ -26,16 +26,16 @@ _GENERIC: Final = (
     *("verif", "verify", "welcome"),
 )
 _PROTECTED: Final = (
-    # Networks and what belongs to them.
+    # Networks and their brands.
     *("Chinguitel", "Mattel", "Mauritel", "Moov", "Orange"),
     # Banks and wallets of Mauritania.
     *("Amanty", "Attijari", "AUB", "BAMIS", "Bankily", "BCI", "BCM", "BEA", "BFI", "BIM", "BMCI"),
     *("BMI", "BNM", "BPM", "Click", "GazaPay", "GBM", "IBM", "Masrvi", "NBM", "Orabank"),
     *("QNB", "Sedad", "Société Générale"),
-    # The state and what everybody depends on.
+    # The state and public services.
     *("CNAM", "CNSS", "Douane", "Gendarmerie", "Houwiyeti", "Impots", "Mauripost", "Mauritanie"),
     *("Police", "SNDE", "SNIM", "Somelec"),
-    # Names that are feigned everywhere.
+    # Names that are faked everywhere.
     *("Amazon", "Apple", "DHL", "Facebook", "FedEx", "Google", "Instagram", "Mastercard"),
     *("Microsoft", "MoneyGram", "Netflix", "PayPal", "Telegram", "TikTok", "UPS", "Visa"),
     *("Western Union", "WhatsApp"),
@@ -43,11 +43,12 @@ _PROTECTED: Final = (
 
 
 class SendersSection(Section):
-    """Requests for senders that are marked for the operator, who decides; none is refused by
-    itself. Names are compared as a quick eye reads them: ``M4TTEL`` is like Mattel. Marked, too, is
-    what resembles the service's own sender, and another organization's name or sender."""
+    """Requests for senders that are marked for the operator, who decides; none is refused
+    automatically. Names are compared as people read them quickly: ``M4TTEL`` is like Mattel. Names
+    similar to the service's own sender, or to another organization's name or sender, are marked
+    too."""
 
     generic: tuple[Word, ...] = _GENERIC
-    """Words that say nobody's name: a sender made of these alone is marked."""
+    """Words that are not a name: a sender made only of these is marked."""
     protected: tuple[Word, ...] = _PROTECTED
-    """Banks, operators and others whose names are worth feigning."""
+    """Banks, operators and others whose names are worth faking."""

@@ -11,22 +11,21 @@ from risala.config.kinds import Bind, Section
 
 
 class SmppServerSection(Section):
-    """Customers' own SMPP software binds here, each with a credential of its organization. Off
-    unless ``enabled``."""
+    """The server that customers' own SMPP software binds to, with a credential of its organization.
+    Off unless ``enabled``."""
 
     enabled: bool = False
-    """Listen. ``risala credential create smpp`` makes a customer's ``system_id`` and
-    password."""
+    """Listen. ``risala credential create smpp`` makes a customer's ``system_id`` and password."""
     bind: tuple[Bind, ...] = ("127.0.0.1:2775",)
-    """Addresses that speak plain SMPP. Passwords and texts cross the network as they are: use them
-    within a tunnel, or name none and have ``tls_bind`` alone."""
+    """Addresses for plain SMPP. Passwords and texts cross the network unencrypted: use them within
+    a tunnel, or only ``tls_bind``."""
     tls_bind: tuple[Bind, ...] = ()
-    """Addresses that speak SMPP over TLS, such as ``0.0.0.0:3550``."""
+    """Addresses for SMPP over TLS, such as ``0.0.0.0:3550``."""
     tls_certificate: Path | None = None
-    """File with a certificate in PEM, and those between it and its authority. SIGHUP reads it
-    again. Not set: that of ``http.tls_certificate``."""
+    """A PEM file with a certificate, and those between it and its authority. SIGHUP reads it again.
+    Not set: ``http.tls_certificate``."""
     tls_key: Path | None = None
-    """File with its key in PEM, without a password. Not set: the key is in the same file."""
+    """A PEM file with its key, without a password. Not set: the key is in the same file."""
     system_id: Annotated[
         str,
         Field(
@@ -34,39 +33,39 @@ class SmppServerSection(Section):
             json_schema_extra={"words": "1 to 15 ASCII characters without spaces"},
         ),
     ] = "RISALA"
-    """What the server calls itself in its answer to a bind."""
+    """The server's name in its answer to a bind."""
     default_alphabet: Literal["gsm7", "latin1"] = "gsm7"
-    """What ``data_coding`` 0 means: GSM 03.38, one septet in each octet, or Latin-1."""
+    """The meaning of ``data_coding`` 0: GSM 03.38, one septet in each octet, or Latin-1."""
     message_ids: Literal["text", "decimal", "hex"] = "text"
-    """How a ``message_id`` is written: ``text`` is the id that the API and the pages show, of 36
-    characters; ``decimal`` (up to 19 digits) and ``hex`` (up to 16) are for software that stores a
-    number of 64 bits. Messages that were accepted before a change keep the id that they have."""
+    """The form of a ``message_id``: ``text`` is the id of the API and the pages, 36 characters;
+    ``decimal`` (up to 19 digits) and ``hex`` (up to 16) are for software that stores a number of 64
+    bits. Messages accepted before a change keep their id."""
     sessions_max: Annotated[int, Field(ge=1, le=100_000)] = 500
-    """Connections at once. For a further one the oldest that has not bound is closed; where all are
-    bound, the further one."""
+    """The most connections at once. For a further one the oldest unbound one is closed; if all are
+    bound, the new one."""
     unbound_per_address_max: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Connections from one IPv4 address or IPv6 /64 that have not bound yet; for a further one the
-    oldest of them is closed."""
+    """The most unbound connections from one IPv4 address or IPv6 /64; for a further one the oldest
+    of them is closed."""
     sessions_per_credential_max: Annotated[int, Field(ge=1, le=1000)] = 8
-    """Sessions that one credential may have at once; a further bind is refused."""
+    """The most sessions of one credential at once; a further bind is refused."""
     binds_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 30
-    """Binds that one IPv4 address or IPv6 /64 may try in any minute, and as many for each
-    ``system_id``; those beyond it are refused without a look at the password."""
+    """The most binds in any minute from one IPv4 address or IPv6 /64, and as many for each
+    ``system_id``; further ones are refused, even with the right password."""
     bind_timeout_s: Annotated[float, Field(gt=0, le=300)] = 10.0
-    """How long a connection may stay open without a bind; a TLS handshake has as long."""
+    """How long a connection may stay open without a bind; the same for a TLS handshake."""
     window_max: Annotated[int, Field(ge=1, le=1000)] = 100
-    """Requests of one session that may wait for their answer; one beyond it is answered
+    """The most requests of one session that wait for answers; a further one is answered
     ``ESME_RTHROTTLED``."""
     deliver_window_max: Annotated[int, Field(ge=1, le=1000)] = 10
-    """Receipts and messages that may be on their way to one session without its answer."""
+    """The most receipts and messages to one session without its answer."""
     enquire_link_s: Annotated[float, Field(gt=0, le=3600)] = 30.0
-    """How often a session is asked whether it is still there."""
+    """How often the server sends a session ``enquire_link``."""
     response_timeout_s: Annotated[float, Field(gt=0, le=300)] = 10.0
-    """How long a customer's software may take to answer, and to read what we write; a session
-    that takes longer is closed."""
+    """How long a customer's software may take to answer, and to read our PDUs; then its session is
+    closed."""
     inactivity_s: Annotated[float, Field(gt=0, le=86_400)] | None = None
-    """A session on which no message, receipt or question passed for so long is unbound. Not set:
-    it may be silent for ever, as long as it answers ``enquire_link``."""
+    """A session without messages, receipts or queries for this long is unbound. Not set: it may be
+    silent forever, while it answers ``enquire_link``."""
     graceful_stop_s: Annotated[float, Field(ge=0, le=120)] = 5.0
     """How long a stop waits for sessions to be answered and unbound."""
 

@@ -16,11 +16,11 @@ _WIDTH: Final = 96
 """Columns of a line of explanation: fits a terminal of 100 beside an editor's line numbers."""
 
 _HEAD: Final = """\
-# The settings of Risala. What is commented out is the default.
+# The settings of Risala. Lines that are commented out show the default.
 #
-# Each setting is an environment variable too: http.port is RISALA_HTTP__PORT, which goes before
-# this file; the command line's flags go before both. Secrets stay out of this file: give
-# password_env = "NAME" and the variable NAME is read.
+# Each setting is an environment variable too: http.port is RISALA_HTTP__PORT. Variables override
+# this file, and the command line's flags override both. Keep secrets out of this file: give
+# password_env = "NAME", and the variable NAME is read.
 """
 
 _CARRIERS: Final = """\
@@ -37,7 +37,7 @@ _CARRIERS: Final = """\
 #system_id = "risala"
 #password_env = "MATTEL_PASSWORD"
 
-# A carrier that delivers to nobody, to try things:
+# A carrier without phones, for trials:
 #[[carriers]]
 #name = "loopback"
 #driver = "loopback"
@@ -52,7 +52,7 @@ _EXAMPLES: Final = {
 #folder = "/var/lib/risala/events"
 """,
     "policies": """\
-# Nothing that promises a prize:
+# Refuse texts that promise a prize:
 #[policies.prizes]
 #policy = "words"
 #[policies.prizes.words]
@@ -62,7 +62,7 @@ _EXAMPLES: Final = {
 
 
 def render_template() -> str:
-    """The whole file. It loads as it is, and with every setting uncommented."""
+    """The whole file. It loads as it is, and with all settings uncommented."""
     parts = [_HEAD]
     for table in schema.tables():
         header = [*_explain(table.meaning), f"[{'.'.join(table.path)}]"]
@@ -97,7 +97,7 @@ def _list(setting: schema.Setting) -> Iterator[str]:
 
 
 def limits(setting: schema.Setting) -> str:
-    """What a setting may be and in which unit: ``A whole number from 1 to 60, in seconds.``"""
+    """A setting's values and unit: ``A whole number from 1 to 60, in seconds.``"""
     words = setting.allowed
     if setting.unit:
         words += f", {setting.unit}" if setting.unit.startswith("per") else f", in {setting.unit}"
@@ -105,7 +105,7 @@ def limits(setting: schema.Setting) -> str:
 
 
 def toml(value: object) -> str | None:
-    """A value as TOML writes it within one line; None, which TOML lacks, where it is None."""
+    """A value as one line of TOML; None, which TOML lacks, gives None."""
     match value:
         case None:
             return None
@@ -120,18 +120,18 @@ def toml(value: object) -> str | None:
 
 
 def _by_name(table: schema.Table) -> str:
-    """A kind of table of which there are as many as the operator likes."""
+    """A kind of table that may appear any number of times."""
     title = f"[{'.'.join(table.path)}]"
     return f"{_listed(f'{title}: {table.meaning}', table)}\n\n{_EXAMPLES[table.path[0]]}"
 
 
 def _carriers() -> str:
-    title = "The ways out: one [[carriers]] table each, with a table of its driver's."
+    title = "The carriers: one [[carriers]] table each, with a table for its driver."
     return f"{_listed(title, schema.carrier_table())}\n\n{_CARRIERS}"
 
 
 def _listed(title: str, table: schema.Table) -> str:
-    """The settings of a table that is not there unless somebody writes it."""
+    """The settings of a table that is missing unless somebody writes it."""
     lines = [*_explain(title)]
     for setting in table.settings:
         default = toml(setting.node.get("default"))

@@ -1,4 +1,4 @@
-"""Everything that a person may do, by name: one table for all faces."""
+"""Everything that a person may do, by name: one table for the API, the pages and the commands."""
 
 from __future__ import annotations
 
@@ -130,8 +130,8 @@ async def _answer(
     services: Services, caller: Caller, operation: Operation[A, R], arguments: Json
 ) -> Versioned[R]:
     given = parse(operation.arguments, arguments)
-    # Of a look the version is read before what it is of: read after it, it could be that of a
-    # change which is not in the values, and who hands it back would undo that change unseen.
+    # A read takes the version before the values. Otherwise the version could include a change that
+    # the values lack, and an edit with that version would undo the change unseen.
     seen = None if operation.writes(given) else _version(services, operation, given)
     value = await perform_typed(services, caller, operation, given)
     return Versioned(value, _version(services, operation, given) if seen is None else seen)
@@ -151,7 +151,7 @@ async def perform_typed(
     """Do one operation.
 
     Raises:
-        NotFound: what it names does not exist, or not for this caller.
+        NotFound: the named thing does not exist, or this caller may not see it.
         Forbidden: the operation is not for the caller's role.
         Refusal: it cannot be done; ``str()`` says why in one sentence.
         Unavailable: it cannot be done now.

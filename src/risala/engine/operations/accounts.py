@@ -40,7 +40,7 @@ class FindOrganization(Arguments):
 
 
 class SetOrganization(OfOrganization):
-    """What is not given stays; null takes the organization's own price, rate or limit away."""
+    """Settings not given stay; null removes the organization's own price, rate or limit."""
 
     name: MaybeText = None
     smart_encoding: MaybeFlag = None
@@ -48,11 +48,11 @@ class SetOrganization(OfOrganization):
     sms_per_s: MaybeRate = None
     low_balance: MaybeAmount = None
     spend_cap: MaybeAmount = None
-    """The operator's, of a day."""
+    """The operator's limit, for a day."""
     owner_spend_cap: MaybeAmount = None
     time_zone: MaybeText = None
     lean_answers: MaybeFlag = None
-    """Whether `sms/get` and its like answer seven fields and four states, and no more."""
+    """Whether `sms/get` and similar calls answer with only seven fields and four states."""
     version: MaybeWhole = None
 
 

@@ -24,25 +24,25 @@ A = TypeVar("A", bound="Arguments")
 T = TypeVar("T")
 
 AMOUNT_MAX: Final = 10**14
-"""The largest amount in minor units, a trillion ouguiyas: more is a slip of the hand, and would
+"""The largest amount in minor units, a trillion ouguiyas: more is a typing mistake, and would
 leave the range in which SQLite's integers are exact."""
 RATE_MAX: Final = 1e5
 
 
 class Arguments(BaseModel):
-    """Base of all arguments: frozen, nothing coerced, no names but those that are known."""
+    """Base of all arguments: frozen, no coercion, no unknown names."""
 
     model_config = ConfigDict(
         strict=True, extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True
     )
 
     def values_of(self, record: type[Any], *, besides: Iterable[str] = ()) -> dict[str, Any]:
-        """The fields that a record has too, given or by default, but for some."""
+        """The fields that a record has too, with given or default values; some are left out."""
         names = {each.name for each in fields_of(record)} - {*besides}
         return {name: getattr(self, name) for name in type(self).model_fields if name in names}
 
     def given_of(self, record: type[Any]) -> dict[str, Any]:
-        """The fields that a record has too, as far as they are given."""
+        """The given fields that a record has too."""
         given = self.model_fields_set
         return {name: value for name, value in self.values_of(record).items() if name in given}
 
@@ -53,7 +53,7 @@ class NoArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
-    """What an argument is, in the words of the reference."""
+    """An argument's kind, as the reference calls it."""
 
     text: str
 
@@ -86,7 +86,7 @@ def fault(code: str, text: str) -> PydanticCustomError:
 
 
 def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
-    """A parser to which null counts as not given; any other value goes to ``parse_one``."""
+    """A parser that reads null as not given, and gives any other value to ``parse_one``."""
 
     def parse_maybe(value: object) -> T | None:
         return None if value is None else parse_one(value)
@@ -95,7 +95,7 @@ def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
 
 
 def one_of(code: str, words: Iterable[str]) -> Callable[[object], str]:
-    """A parser of a text that is one of these; ``code`` is that of the fault."""
+    """A parser of a text that must be one of these; ``code`` is the fault's code."""
     known = tuple(words)
 
     def parse_word(value: object) -> str:
@@ -155,7 +155,7 @@ def flag(value: object) -> bool:
 
 
 def rate(value: object) -> float:
-    """A number above 0, by the second."""
+    """A number above 0, per second."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= RATE_MAX:
         raise fault("invalid_rate", "`{name}` must be a number above 0.")
     return float(value)
@@ -186,7 +186,7 @@ def amount(value: object) -> int:
     except ValueError as error:
         raise fault("invalid_amount", f"`{{name}}`: {error}.") from error
     if found > AMOUNT_MAX:
-        raise fault("invalid_amount", "`{name}` is larger than anyone has.")
+        raise fault("invalid_amount", "`{name}` is too large for an amount.")
     return found
 
 
@@ -225,7 +225,7 @@ def mode(value: object) -> str:
 
 
 def origins(value: object) -> tuple[str, ...] | None:
-    """None, also for null and an empty list: any origin."""
+    """None, null or an empty list: any origin."""
     if value is not None and not isinstance(value, list):
         raise fault("not_a_list", "`{name}` must be a list.")
     try:
@@ -235,7 +235,7 @@ def origins(value: object) -> tuple[str, ...] | None:
 
 
 def addresses(value: object) -> tuple[str, ...] | None:
-    """None, also for null and an empty list: any address."""
+    """None, null or an empty list: any address."""
     if value is not None and not isinstance(value, list):
         raise fault("not_a_list", "`{name}` must be a list.")
     try:
@@ -287,4 +287,4 @@ class OfMaybeOrganization(Arguments):
     """Names one organization, or none for all of them."""
 
     organization_id: MaybeText = None
-    """None: of all organizations."""
+    """None: all organizations."""

@@ -1,5 +1,5 @@
-"""What is told part by part: the first part leaves the line in the audit trail, and tells its
-number; the others hand that back, and leave none."""
+"""Answers in parts: the first part writes the audit entry, and returns its number; calls for the
+other parts hand that number back, and write no entry."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from risala.engine.model.errors import Invalid
 from risala.engine.operations.operation import Call
 
 EXPORT_AGE_MAX_MS: Final = 24 * 3_600_000
-"""Who is still reading an export after a day begins another."""
+"""An export that is still read after a day must begin again."""
 
 
 async def line_of(
     call: Call[Any], export: int | None, said: Values, organization_id: str | None
 ) -> int:
-    """The line in the trail that says what is exported: written where ``export`` is None.
+    """The number of the audit entry of an export; written if ``export`` is None.
 
     Raises:
-        Invalid: it is one of somebody else's, of other filters, or an old one.
+        Invalid: the entry is somebody else's, has other filters, or is too old.
     """
     if export is None:
         by = call.audit(organization_id=organization_id, said=said, always=True)
@@ -32,5 +32,5 @@ async def line_of(
         and (found.after or {}) == said
     )
     if found is None or not is_ours or call.now_ms - found.at > EXPORT_AGE_MAX_MS:
-        raise Invalid("export", "unknown_export", "Begin the export anew, without `export`.")
+        raise Invalid("export", "unknown_export", "Begin the export again, without `export`.")
     return export

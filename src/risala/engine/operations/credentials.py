@@ -41,10 +41,10 @@ def _sender(value: object) -> str:
 
 
 class CreateCredential(OfOrganization):
-    """Make a credential by which an organization uses a face other than the API."""
+    """Create a credential with which an organization uses a face other than the API."""
 
     face: Text
-    """``kannel``, ``twilio``, ``smpp``, or what a plugin calls its face."""
+    """``kannel``, ``twilio``, ``smpp``, or the name of a plugin's face."""
     username: MaybeText = None
     """None: made up."""
     mode: ModeWord = "live"
@@ -52,10 +52,10 @@ class CreateCredential(OfOrganization):
     sender: Annotated[str | None, PlainValidator(maybe(_sender)), ArgumentKind("sender")] = Field(
         default=None, alias="from"
     )
-    """Whom a message is from that names nobody."""
+    """The sender of messages that name none."""
     allowed_addresses: Addresses = None
     inbound: MaybeFlag = None
-    """Texts from phones go to it too, where its face delivers any."""
+    """It also gets texts from phones, if its face delivers them."""
 
 
 class OfCredential(Arguments):

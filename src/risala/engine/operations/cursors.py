@@ -1,4 +1,4 @@
-"""Where a page of a list begins, as it goes from one request to the next."""
+"""Cursors: where a page of a list begins, from one request to the next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from risala.engine.operations.arguments import ArgumentKind, fault, maybe, text
 
 _TIMED: Final = re.compile(r"([0-9]{1,15})\.([+~\w]{0,60})", re.ASCII)
 _PLAIN: Final = re.compile(r"[~\w]{0,60}", re.ASCII)
-_FAULT: Final = ("invalid_cursor", "`{name}` must be what another page told.")
+_FAULT: Final = ("invalid_cursor", "Take `{name}` from another page.")
 _KIND: Final = ArgumentKind("`newer` or `older` of a page")
 
 
@@ -31,13 +31,13 @@ def _plain(value: object) -> Place:
 
 
 MaybeTimedPlace = Annotated[Place | None, PlainValidator(maybe(_timed)), _KIND]
-"""Of rows in the order of a time and an id."""
+"""For rows in the order of a time and an id."""
 MaybeIdPlace = Annotated[Place | None, PlainValidator(maybe(_plain)), _KIND]
-"""Of rows in the order of their ids."""
+"""For rows in the order of their ids."""
 
 
 def written(place: Place | None) -> str | None:
-    """A place as the next request hands it back."""
+    """A place as text, for the next request."""
     return None if place is None else ".".join(map(str, place))
 
 
@@ -47,5 +47,5 @@ def steps_of(limit: int | None, before: Place | None, after: Place | None) -> St
 
 
 def limit_of(asked: int | None) -> int:
-    """How many items a page has at most."""
+    """The most items on a page."""
     return max(1, min(asked or PAGE_USUAL, PAGE_MAX))

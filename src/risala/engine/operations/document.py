@@ -22,31 +22,30 @@ _HEAD: Final = """\
 <!-- Written by `python -m risala.engine.operations.document`; change `engine/operations/`. -->
 
 Everything that a person may do has a name. The command line, the control socket, the dashboard and
-the console do these and nothing else:
+the console do only these operations:
 
 ```sh
 curl --unix-socket risala-data/control.sock http://control/perform \\
   --json '{"operation": "org.list", "arguments": {}}'
 ```
 
-Arguments are JSON. One that is null counts as not given; of `org.set`, null takes the
-organization's own price, rate or limit away. An argument that is not known is refused, and all
-faults are named at once.
+Arguments are JSON. Null counts as not given; in `org.set`, null removes the organization's own
+price, rate or limit. An unknown argument is refused. An answer names all faults at once.
 
 ## Who may
 
-*Operators* may do everything: whoever may open the data directory or its socket is one, and
-whoever is signed in to the console; there nobody makes operators or links into accounts. *Owner*,
-*developer* and *viewer* are of one organization: what is another's is not there for them (404), and
-what their role may not do is refused (403). Members of a suspended organization read and top up,
-and do nothing else. An argument in brackets may be left out; one with roles
-behind it is for these alone.
+*Operators* may do everything. Everybody who may open the data directory or its socket is an
+operator, and every operator who is signed in to the console; the console does not make operators or
+links into accounts. *Owner*, *developer* and *viewer* are roles in one organization: other
+organizations' things do not exist for them (404), and what their role may not do is refused (403).
+Members of a suspended organization may only read and top up. Arguments in brackets are optional;
+only the roles behind an argument may give it.
 
-In the console operators see no text of a message, theirs or one that came in: `message.show` says
-`bodyHidden`, and `message.body` shows it for a reason, which stands in the trail first.
+In the console, operators see no texts of messages, sent or received: `message.show` says
+`bodyHidden`, and `message.body` shows the text for a reason, which is in the trail first.
 
-What can be edited tells its `version`. An edit that hands it back as `version` is refused where
-somebody has changed the thing meanwhile, and says who.
+Everything that can be edited has a `version`. An edit with an older `version` is refused if
+somebody changed the thing meanwhile, and the refusal says who.
 
 | Operation | Arguments | Members who may | Audit trail |
 |---|---|---|---|
@@ -55,24 +54,21 @@ somebody has changed the thing meanwhile, and says who.
 _TAIL: Final = """
 ## The audit trail
 
-Each operation that changes something, shows bodies, or looks over all organizations writes a line
-into the table `audit_log`: who, by which face, what, of which organization, how the thing stood
-before and after. The line is
-in the same transaction as the change: both are on disk or neither is. What is refused leaves no
-line; neither do plain reads, nor what changed nothing (a send whose idempotency key was used).
-Where what is done is not in the database (a carrier's gate, a command of a driver), and before
-anything is shown that leaves a line, the line is on disk first. A member who looks at the same
-again within a minute (a page that is loaded anew, or stays open and draws itself anew) leaves no
-other line; an operator leaves one each time.
+Each operation that changes something, shows bodies, or reads data of all organizations writes a
+line into the table `audit_log`: who, by which face, what, in which organization, and the thing
+before and after. The line is in the same transaction as the change: both are on disk or neither is.
+Refused operations, plain reads and calls that changed nothing (a send whose idempotency key was
+used) write no line. If the change is not in the database (a carrier's gate, a driver's command), or
+if a read writes a line, the line is on disk first. A member who reads the same again within a
+minute (a page that is reloaded, or refreshes itself) adds no line; an operator adds one each time.
 
-A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and of a phone
-number the last four digits. The table refuses to be changed, and is kept as long as the ledger.
+A line holds no secrets, codes, bodies or keys, no path of a webhook's address, and only the last
+four digits of a phone number. The table cannot be changed, and is kept as long as the ledger.
 
-`risala audit-log` shows it. Who did something is told by an address; of a program (face `api`),
-which does what a developer may, by the id of its key. What a program only looks at is in its key's
-[log of requests](../how-to/look-into-requests.md) alone. Who a command was run by is the user of
-the machine: over the control socket as the kernel names them.
-"""
+`risala audit-log` shows it. People appear by their address. A program (face `api`) has the rights
+of a developer, and appears by the id of its key; its plain reads are only in the key's [log of
+requests](../how-to/look-into-requests.md). A command appears by the machine's user, for the control
+socket as the kernel names them. """
 
 _MEMBERS: Final = (Role.OWNER, Role.DEVELOPER, Role.VIEWER)
 
@@ -94,7 +90,7 @@ def _row(operation: Operation[Any, Any]) -> str:
 
 def _roles(roles: frozenset[Role]) -> str:
     if roles == USERS:
-        return "whoever is signed in"
+        return "every signed-in user"
     return ", ".join(role.value for role in _MEMBERS if role in roles) or "–"
 
 

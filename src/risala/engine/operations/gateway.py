@@ -1,8 +1,8 @@
-"""The gateway: the one door to the engine. HTTP, the control socket and the command line call it.
+"""The gateway: the only entry to the engine. HTTP, the control socket and the command line call it.
 
-For API clients here are the calls of the hot path; everything that the operator may do is an
-operation by name (:mod:`risala.engine.operations`), so that a command works the same beside a
-running service and without one.
+It has the calls of the API's hot path. Everything that an operator may do is an operation by name
+(:mod:`risala.engine.operations`), so that a command works the same with and without a running
+service.
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ class Gateway:
     def __init__(self, services: Services) -> None:
         self.services = services
         self.faces = CompatAccess(services)
-        """For those who come in by another face than the API."""
+        """For callers of faces other than the API."""
 
     @property
     def people(self) -> People:
-        """Who is there, and who may come in: for the pages."""
+        """Users and sign-in, for the pages."""
         return self.services.people
 
     @property
     def requests(self) -> RequestLog:
-        """The log of requests: for whoever answers them."""
+        """The log of requests."""
         return self.services.requests
 
     @property
     def payments(self) -> PaymentService:
-        """Payments: for providers' callbacks, and the checkout that is only played."""
+        """Payments: for providers' callbacks, and the demo's checkout."""
         return self.services.payments
 
     @property
@@ -72,7 +72,7 @@ class Gateway:
     # -- for API clients
 
     def authenticate(self, api_key: str) -> Principal:
-        """Who holds this key.
+        """The caller of this key.
 
         Raises:
             Unauthorized: the key is unknown, deleted or disabled.
@@ -84,35 +84,35 @@ class Gateway:
         """Count one call of a client's address.
 
         Raises:
-            RateLimited: there were too many; it was not counted.
+            RateLimited: there were too many; this one was not counted.
         """
         await self.services.limits.ask(TakeAddress(use, bucket))
 
     async def send_message(self, principal: Principal, command: SendMessage) -> bytes:
         """Accept a message: stored, charged and synced to disk when this returns.
 
-        Returns the body of the response, byte for byte the same whenever its idempotency key
-        comes again. If cancelled, the message is accepted whole or not at all.
+        Returns the body of the response; the same idempotency key later gets the same bytes. If
+        cancelled, the message is accepted whole or not at all.
 
         Raises:
             SenderNotApproved, RateLimited, InsufficientBalance, Forbidden: refused; nothing was
                 stored.
             Overloaded, Draining, StorageFailed: not now; nothing was stored.
-            OutcomeUnknown: it is stored, or it is not; the same key again tells.
+            OutcomeUnknown: it may be stored; a repeat with the same key shows it.
         """
         return await self.services.intake.send(principal, command)
 
     async def send_batch(
         self, principal: Principal, commands: Sequence[SendMessage]
     ) -> Sequence[bytes | Refusal]:
-        """Accept many messages in one unit of work; each stands alone.
+        """Accept many messages in one unit of work; each succeeds or fails alone.
 
-        For each, in order, the body of its response or why it was refused. All that were
-        accepted are durable when this returns.
+        Returns for each, in order, the body of its response or the refusal. All accepted messages
+        are durable when this returns.
 
         Raises:
-            Overloaded, Draining, StorageFailed: not now; nothing of it was stored.
-            OutcomeUnknown: it is stored, or it is not; the same keys again tell.
+            Overloaded, Draining, StorageFailed: not now; nothing was stored.
+            OutcomeUnknown: they may be stored; a repeat with the same keys shows it.
         """
         return await self.services.intake.send_batch(principal, commands)
 
@@ -143,7 +143,7 @@ class Gateway:
         return view
 
     def is_lean(self, principal: Principal) -> bool:
-        """Whether messages are answered in seven fields and four states."""
+        """Whether answers about messages have only seven fields and four states."""
         return self.services.accounts.organization(principal.organization_id).lean_answers
 
     async def send_code(self, principal: Principal, command: SendCode) -> str:
@@ -163,13 +163,13 @@ class Gateway:
     def code_faults(
         self, principal: Principal, app_hash: str | None, origin: str | None
     ) -> list[FieldFault]:
-        """The faults that :meth:`send_code` would refuse these for. Asked for a body that is wrong
-        anyway, so that all faults are named at once."""
+        """The faults for which :meth:`send_code` would refuse these values. For a body that is
+        wrong anyway: its answer then names all faults at once."""
         settings = self.services.repositories.verifications.settings(principal.organization_id)
         return settings.faults_of(None, app_hash, origin)
 
     async def check_code(self, principal: Principal, verification_id: str, code: str) -> bool:
-        """Judge a guess: True where it is approved. Counted on disk before this returns.
+        """Check a code; True: approved. The check is counted on disk before this returns.
 
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
@@ -190,8 +190,8 @@ class Gateway:
         return view_of(row, self.services.recorder.clock.now_ms())
 
     def endpoint_faults(self, members: Mapping[str, object]) -> Sequence[FieldFault]:
-        """What the operations on webhook endpoints would refuse of these fields, as far as each has
-        the type that it must have: asked before, so that all faults of a body are named at once."""
+        """The faults for which operations on webhook endpoints would refuse these fields, as far as
+        their types are right: asked first, so that an answer names all faults of a body at once."""
         return endpoint_faults(self.services, members)
 
     # -- for everybody
@@ -203,7 +203,7 @@ class Gateway:
 
     def _reasons(self) -> Iterator[str]:
         condition = self.services.recorder.journal.condition
-        # Looked at now: the last look may be long ago, where nobody has sent anything since.
+        # Checked now: the last check may be long ago if no message was sent since.
         condition.check()
         if self.services.intake.draining:
             yield "the service is stopping"
@@ -215,26 +215,26 @@ class Gateway:
 
     def metrics(self) -> bytes:
         """The numbers of this moment, as Prometheus reads them."""
-        # Imported here, because a command that opens the engine by itself never needs the library.
+        # Imported here, because a command with its own engine never needs the library.
         from risala.engine.upkeep.metrics import render
 
         return render(self.services, ready=self.readiness().ready)
 
     def watch(self, events_max: int = 1000) -> AbstractContextManager[Subscription[LifeEvent]]:
-        """Follow the life of all messages; a slow watcher is told that it lagged."""
+        """Follow the life of all messages; a slow reader learns that it missed some."""
         return self.services.recorder.life.subscribe(events_max)
 
     def follow(
         self, what: What, organization_id: str | None = None, position: str | None = None
     ) -> AbstractContextManager[Follower]:
-        """Follow what happens to one organization, or with None to all.
+        """Follow the events of one organization, or with None of all.
 
-        ``position`` is where to go on: the id of the last event that was read, or a time in UTC
-        epoch milliseconds.
+        ``position`` is where to go on: the id of the last event read, or a time in UTC epoch
+        milliseconds.
 
         Raises:
-            NotFound: there is no such organization.
-            Conflict: nothing runs that could be followed.
+            NotFound: this organization does not exist.
+            Conflict: the service is not running.
         """
         if organization_id is not None:
             self.services.accounts.organization(organization_id)
@@ -243,11 +243,10 @@ class Gateway:
     # -- for the operator
 
     def show_message(self, message_id: str) -> tuple[MessageView, tuple[TimelineEntry, ...]]:
-        """Any message, with its timeline. Where the message waits, the last entry says for what at
-        this moment.
+        """Any message, with its timeline. If it waits, the last entry says for what.
 
         Raises:
-            NotFound: there is none of this id.
+            NotFound: no message has this id.
         """
         return overview.message(self.services, message_id)
 
@@ -257,10 +256,10 @@ class Gateway:
         """Do one operation by name; JSON-able in and out.
 
         Args:
-            caller: who asks, handed in by every face; the process itself where it is left out.
+            caller: each face gives its own; by default the process itself.
 
         Raises:
-            NotFound: there is no such operation, or no such thing for the caller.
+            NotFound: the operation, or the thing it names, does not exist for this caller.
             Forbidden: it is not for the caller's role.
             Refusal: the arguments are wrong, or it cannot be done; one sentence says why.
         """

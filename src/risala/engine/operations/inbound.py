@@ -1,4 +1,4 @@
-"""Messages that come in: where they go, and who has opted out."""
+"""Inbound messages: their routes, and opt-outs."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
 from risala.sms.address import COUNTRY_CODE, with_country
 
 _HOME: Final = f"+{COUNTRY_CODE}"
-"""The country code, which people leave out when they type a number."""
+"""The country code, which people often leave out."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
 
 
 def _our_number(value: object) -> str:
-    """A number of ours that a route is for."""
+    """A number of ours, for a route."""
     found = with_country(text(value), _HOME)
     if not _NUMBER.fullmatch(found):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
@@ -57,7 +57,7 @@ def _our_number(value: object) -> str:
 
 
 def _keyword(value: object) -> str:
-    """The first word of messages that a route is for."""
+    """The first word of messages for a route."""
     found = folded(text(value))
     if not _WORD.fullmatch(found):
         raise fault("invalid_keyword", "`{name}` is one word of 1 to 20 letters.")
@@ -65,7 +65,7 @@ def _keyword(value: object) -> str:
 
 
 class ListReceived(OfMaybeOrganization):
-    """A page of inbound messages, the latest first, of one organization or of all."""
+    """A page of inbound messages of one organization or of all, the newest first."""
 
     sender: MaybeText = Field(default=None, alias="from")
     """The number that sent them."""
@@ -79,8 +79,8 @@ class ListReceived(OfMaybeOrganization):
 
 
 class AddRoute(OfOrganization):
-    """Route inbound messages to an organization: those to a number, those that begin with a word,
-    or with neither given, all that no other route takes."""
+    """Route inbound messages to an organization: those to a number, or those that begin with a
+    word; if neither is given, all that no other route takes."""
 
     number: Annotated[
         str | None, PlainValidator(maybe(_our_number)), ArgumentKind("number of ours")
@@ -95,11 +95,11 @@ class OfRoute(Arguments):
 
 
 class SetOptOuts(OfOrganization):
-    """Set whether an organization's opt-outs are heeded; None: only show a page of them."""
+    """Set whether an organization's opt-outs apply; None: only show a page of them."""
 
     heeds: MaybeFlag = None
     number: MaybeText = None
-    """Only whether this one has opted out."""
+    """Show only whether this number has opted out."""
     before: MaybeTimedPlace = None
     after: MaybeTimedPlace = None
     limit: MaybeWhole = None
@@ -112,7 +112,7 @@ class OfRecipient(OfOrganization):
 
 
 class NoteOptOut(OfOrganization):
-    """Let an organization write no more to a number that asked for it by another way."""
+    """Opt a number out of an organization's messages, after its owner asked for that elsewhere."""
 
     number: Number
 
@@ -155,7 +155,7 @@ async def _unroute(call: Call[OfRoute]) -> InboundRoute:
 
 
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
-    """Who has opted out of an organization's messages, after changing whether that is heeded."""
+    """Who has opted out of an organization's messages, after changing whether opt-outs apply."""
     given, services = call.given, call.services
     organization_id, stored = given.organization_id, services.repositories.inbound
     services.accounts.fresh_organization(organization_id)

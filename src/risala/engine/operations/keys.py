@@ -68,7 +68,7 @@ Contact = Annotated[
 
 
 class CreateKey(OfOrganization):
-    """Make an API key for an organization."""
+    """Create an API key for an organization."""
 
     type: Annotated[KeyType, PlainValidator(_key_type), ArgumentKind("`secret` or `publishable`")]
     mode: Annotated[Mode, PlainValidator(_mode), ArgumentKind("`live` or `test`")] = Mode.LIVE
@@ -76,7 +76,7 @@ class CreateKey(OfOrganization):
     allowed_origins: Origins = None
     allowed_addresses: Addresses = None
     without_id: Flag = False
-    """The answer of a send by it has no `messageId`, for clients that refuse it."""
+    """Answers to its sends have no `messageId`, for clients that refuse that field."""
     contact: Contact = None
 
 
@@ -87,20 +87,20 @@ class OfKey(Arguments):
 
 
 class SetKey(OfKey):
-    """Change a key; what is not given stays as it is."""
+    """Change a key; a value that is not given stays as it is."""
 
     contact: Contact = None
     allowed_origins: Origins = None
     allowed_addresses: Addresses = None
     without_id: Flag = False
-    """The answer of a send by it has no `messageId`, from the next request on."""
+    """Answers to its sends have no `messageId`, from the next request on."""
     version: MaybeWhole = None
 
 
 OVERLAP_S: Final = 86_400
-"""A day: time for those who keep the value to put the new one in its place."""
+"""A day: time to put the new value in its place everywhere."""
 OVERLAP_MAX_S: Final = 7 * 86_400
-"""A value that works for longer beside the new one is forgotten."""
+"""An old value that works for longer is forgotten."""
 
 
 def _overlap(value: object) -> int:
@@ -111,12 +111,12 @@ def _overlap(value: object) -> int:
 
 
 class RotateKey(OfKey):
-    """Give a key another value."""
+    """Give a key a new value."""
 
     overlap_s: Annotated[
         int, PlainValidator(_overlap), ArgumentKind(f"seconds, 0 to {OVERLAP_MAX_S}")
     ] = OVERLAP_S
-    """How long the value that it has now works beside the new one."""
+    """How long the current value still works."""
 
 
 async def _create(call: Call[CreateKey]) -> CreatedKey:

@@ -1,4 +1,4 @@
-"""An organization's messages: page by page by key-set, and all of them part by part."""
+"""An organization's messages: page by page, or all of them in parts."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ from risala.engine.services import Services
 from risala.sms.address import fold_sender
 
 EXPORT_PART: Final = 100
-"""Messages of one part of an export: some milliseconds, in which nothing else is done."""
+"""Messages in one part of an export: some milliseconds, during which nothing else runs."""
 
 CONTAINS_MAX: Final = 60
-"""Characters of a part that is looked for: more than anybody types."""
+"""The most characters of a search: more than anybody types."""
 
 
 def _status(value: object) -> str:
@@ -66,7 +66,7 @@ _kind: Final = one_of("invalid_kind", KINDS.words)
 def _cursor(value: object) -> int:
     found = text(value)
     if not (found.isascii() and found.isdigit() and int(found) <= KEY_END):
-        raise fault("invalid_cursor", "`{name}` must be what another page told.")
+        raise fault("invalid_cursor", "Take `{name}` from another page.")
     return int(found)
 
 
@@ -88,7 +88,7 @@ class ListMessages(OfOrganization):
         None
     )
     key_id: MaybeText = None
-    """The key that they came by."""
+    """The key that sent them."""
     cause: MaybeText = None
     """An error code, or the carrier's own word."""
     contains: Annotated[
@@ -96,7 +96,7 @@ class ListMessages(OfOrganization):
         PlainValidator(maybe(words(CONTAINS_MAX))),
         ArgumentKind("digits of the number, or words of the text"),
     ] = None
-    """For who does not see texts: of the number alone, or the carrier's own word."""
+    """For callers who see no texts: only the number, or the carrier's own word."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeCursor = None
@@ -105,7 +105,7 @@ class ListMessages(OfOrganization):
 
 
 class CountNewer(ListMessages):
-    """How many of the messages that fit the filters came after one; nothing of them is shown."""
+    """How many messages that fit the filters came after one; they are only counted."""
 
     after: Annotated[int, PlainValidator(_cursor), ArgumentKind("`newer` or `older` of a page")]
 
@@ -113,8 +113,8 @@ class CountNewer(ListMessages):
 class ExportMessages(ListMessages):
     """A part of all of an organization's messages that fit the filters, the newest first.
 
-    The first part leaves the line in the audit trail, and tells it as ``export``: the others, which
-    hand it back, leave none.
+    The first part writes an audit entry, and returns its number as ``export``; calls for the other
+    parts hand that back, and write none.
     """
 
     export: MaybeCursor = None
@@ -139,7 +139,7 @@ def _wanted(call: Call[Any]) -> MessageFilter:
 
 
 def _spelt(services: Services, given: ListMessages) -> str | None:
-    """A sender as messages have it: in the spelling in which it was registered."""
+    """A sender in its registered spelling, as messages have it."""
     if given.sender is None:
         return None
     found = services.senders.by_name(given.organization_id, given.sender)
@@ -167,7 +167,7 @@ async def _list(call: Call[ListMessages]) -> ListPage:
 
 
 def _placed(message: Listed, whole: CutMessage | None) -> Listed:
-    """A message with its place in a longer one, if it is a part."""
+    """A message, with its place in the longer one if it is a part."""
     if message.part_number is None:
         return message
     place = part_of(message.part_number)
@@ -200,7 +200,7 @@ def _shown(call: Call[Any], found: tuple[Listed, ...]) -> tuple[Listed, ...]:
 
 
 def _said(given: ExportMessages) -> Json:
-    """What of the filters the line in the trail says."""
+    """The filters as the audit entry says them."""
     told = {
         "mode": given.mode,
         "status": given.status,
@@ -209,7 +209,7 @@ def _said(given: ExportMessages) -> Json:
         "kind": given.kind,
         "key": given.key_id,
         "cause": given.cause,
-        # It may be of a text, or a number, of which the trail keeps neither.
+        # It may be part of a text or of a number; the trail keeps neither.
         "contains": None if given.contains is None else f"{len(given.contains)} characters",
         "since": maybe_iso(given.since),
         "until": maybe_iso(given.until),

@@ -1,4 +1,4 @@
-"""Messages by somebody's hand."""
+"""Messages sent and changed by hand."""
 
 from __future__ import annotations
 
@@ -115,11 +115,11 @@ class Send(OfOrganization):
         int | None, PlainValidator(maybe(_validity)), ArgumentKind("whole number of seconds")
     ] = None
     mode: ModeWord = "live"
-    """A test message meets no carrier and costs nothing: its number chooses its outcome."""
+    """A test message reaches no carrier and costs nothing: its number chooses its outcome."""
 
 
 class EstimateMessage(OfOrganization):
-    """The price of a text, and which letters make it Unicode. Nothing is sent."""
+    """The price of a text, and the letters that make it Unicode. Nothing is sent."""
 
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
 
@@ -131,7 +131,7 @@ class OfMessage(Arguments):
 
 
 class EraseMessage(OfMessage):
-    """Take a message's text out, unless ``text_only`` its number and metadata too."""
+    """Delete a message's text, and without ``text_only`` also its number and metadata."""
 
     text_only: MaybeFlag = None
 
@@ -141,7 +141,7 @@ def _accepted_wire(accepted: AcceptedMessage) -> Json:
 
 
 def warning_wire(warning: str | None) -> Json:
-    """The member ``warning`` of a result; none where there is nothing to warn of."""
+    """The member ``warning`` of a result; empty without a warning."""
     return {} if warning is None else {"warning": warning}
 
 
@@ -177,14 +177,14 @@ def _entry(entry: TimelineEntry) -> StoryEntry:
 
 
 def _whole(message_id: str, cut: CutMessage, *, is_shown: bool) -> WholeMessage:
-    """Which part of its message one is, the text of that, and where its other parts are."""
+    """A part's place in the whole message, the whole text, and the ids of the other parts."""
     parts = tuple(OtherPart(number, each.id) for number, each in sorted(cut.parts.items()))
     number = next(each.number for each in parts if each.message_id == message_id)
     return WholeMessage(number, cut.total, cut.text if is_shown else None, parts)
 
 
 def unserved_warning(services: Services, message_id: str) -> str | None:
-    """A sentence where the message waits because no carrier serves its number; else None."""
+    """A sentence if the message waits because no carrier serves its number; else None."""
     return UNSERVED if services.repositories.queue.is_unserved(message_id) else None
 
 

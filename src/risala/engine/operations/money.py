@@ -1,4 +1,4 @@
-"""Money: what messages cost, who has paid, and what was corrected."""
+"""Money: prices, payments and corrections."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from risala.engine.rules.roles import OPERATORS, VIEWERS
 
 NOTE_MAX: Final = 200
 REFERENCE_MAX: Final = 64
-"""A payment's reference is copied from a receipt; what is longer is something else."""
+"""A payment's reference is copied from a receipt; a longer text is something else."""
 ENTRIES_MAX: Final = 500
-"""Entries of one answer at most."""
+"""The most entries in one answer."""
 ENTRIES_USUAL: Final = 50
 SPENT_DAYS: Final = 7
-"""How long a balance lasts is told by the last week: it has one of each day."""
+"""The last week says how long a balance lasts: it has each weekday once."""
 
 
 _BY_HAND: Final = frozenset(map(ENTRY_KINDS.number, ("topup", "adjustment")))
@@ -56,14 +56,14 @@ class TakePayment(OfOrganization):
     reference: Annotated[
         str | None, PlainValidator(maybe(words(REFERENCE_MAX))), ArgumentKind("text on one line")
     ] = None
-    """The payment's reference; None: one is made."""
+    """The payment's reference; None: one is created."""
     note: Annotated[
         str | None, PlainValidator(maybe(words(NOTE_MAX))), ArgumentKind("text on one line")
     ] = None
 
 
 class Correct(OfOrganization):
-    """Correct a balance by a signed amount, with the reason."""
+    """Correct a balance by a signed amount, for a reason."""
 
     amount: SignedAmount
     reason: Annotated[str, PlainValidator(words(NOTE_MAX)), ArgumentKind("text on one line")]
@@ -78,13 +78,13 @@ def _kinds(value: object) -> frozenset[int]:
 
 
 class ListEntries(OfOrganization):
-    """A page of an organization's ledger, by what is given."""
+    """A page of an organization's ledger, with the given filters."""
 
     limit: MaybeWhole = None
     before: MaybeWhole = None
     """The number of an entry: only older ones are listed."""
     after: MaybeWhole = None
-    """The number of an entry: the page of those that come next after it."""
+    """The number of an entry: only the next newer ones are listed."""
     kinds: Annotated[
         frozenset[int],
         PlainValidator(_kinds),
@@ -113,7 +113,7 @@ async def _topup(call: Call[TakePayment]) -> LedgerEntry:
 
 
 def _western(reference: str) -> str:
-    """A reference with the digits that references are compared by."""
+    """A reference, with its digits in the form in which references are compared."""
     plain = unicodedata.normalize("NFKC", reference)
     return "".join(str(unicodedata.digit(one, one)) for one in plain)
 
@@ -159,12 +159,12 @@ async def _list(call: Call[ListEntries]) -> LedgerPage:
 
 
 def _number(seq: int | None) -> int | None:
-    """The number of an entry, within what numbers there can be."""
+    """The number of an entry, within SQLite's range."""
     return None if seq is None else max(0, min(seq, _SEQ_MAX))
 
 
 async def _price(call: Call[NoArguments]) -> PriceList:
-    """The general prices of this moment; an organization's own price is shown with it."""
+    """The current general prices; an organization's own price is shown with the organization."""
     services = call.services
     return PriceList(
         services.intake.per_segment,

@@ -36,8 +36,8 @@ class Call(Generic[A]):
 
     @property
     def hides_texts(self) -> bool:
-        """Whether messages' texts stay hidden: an operator reads customers' messages in the
-        console for a stated reason alone (``message.body``)."""
+        """Whether messages' texts stay hidden: in the console, an operator reads customers'
+        messages only for a stated reason (``message.body``)."""
         return self.caller.face is CallerKind.CONSOLE and self.caller.role is Role.OPERATOR
 
     def audit(
@@ -49,9 +49,8 @@ class Call(Generic[A]):
         organization_id: str | None = None,
         always: bool = False,
     ) -> AuditEntry:
-        """What the audit trail is told of this call, for the unit of work that does it; the
-        arguments are fields of :class:`AuditEntry`. An edit that hands back a version is compared
-        with what was done since."""
+        """This call's audit entry, for the unit of work that does it; the arguments are fields of
+        :class:`AuditEntry`. An edit with a version is compared with later changes."""
         return AuditEntry(
             caller=self.caller,
             action=self.action,
@@ -65,21 +64,21 @@ class Call(Generic[A]):
         )
 
     async def note(self, by: AuditEntry) -> None:
-        """Commit a line of the audit trail alone, for something that is done elsewhere, or only
-        shown. Call it before that is done.
+        """Commit only an audit entry, for something that is done elsewhere, or only shown. Call
+        it first.
 
         Raises:
-            Unavailable: the line could not be written, so that it must not be done.
+            Unavailable: the entry could not be written: do not do it.
         """
         await self.services.repositories.audit.note(by)
 
     async def note_look(self, by: AuditEntry) -> None:
-        """:meth:`note` for what is shown of a member's own organization: the same look again
-        within a minute leaves no other line. Operators leave one each time. A program leaves
-        none: its key's log of requests has all that it asked for.
+        """:meth:`note` for data of a member's own organization: the same read again within a minute
+        adds no entry. Operators add one each time. A program adds none: its key's log of requests
+        has all its calls.
 
         Raises:
-            Unavailable: the line could not be written, so that it must not be shown.
+            Unavailable: the entry could not be written: do not show the data.
         """
         if self.caller.face is CallerKind.API:
             return
@@ -93,19 +92,19 @@ class Call(Generic[A]):
 
 
 Owner = Callable[[Services, A], str | None]
-"""Finds the organization that the thing belongs to which the arguments name; None: to none, or to
-all. Raises ``NotFound`` where there is no such thing.
+"""Finds the organization of the thing that the arguments name; None: no single organization.
+Raises ``NotFound`` if the thing does not exist.
 """
 
 
 def no_organization(_: Services, __: Arguments) -> str | None:
-    """The owner of operations that concern no single organization."""
+    """The owner for operations that concern no single organization."""
     return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[A, R]):
-    """One operation: its name, its types, who may call it, and what does it."""
+    """One operation: its name, its types, who may call it, and its handler."""
 
     name: str
     arguments: type[A]
@@ -120,39 +119,39 @@ class Operation(Generic[A, R]):
     reserved: Mapping[str, frozenset[Role]] = field(default_factory=dict)
     """Arguments that only some of the roles may give, by name."""
     changes: bool = False
-    """It changes something: each call that did leaves a line in the audit trail."""
+    """It changes something: each call that did adds a line to the audit trail."""
     record: type[Any] | None = None
-    """Of the thing that it changes: its fields say what the audit trail shows."""
+    """The record that it changes; its fields say what the audit trail shows."""
     reveals: bool = False
-    """It shows messages' texts, or data of several organizations: each call leaves a line too, or
-    where a member looks again within a minute (:meth:`Call.note_look`) one does."""
+    """It shows messages' texts, or data of several organizations: each call adds a line too, but a
+    member's repeat within a minute (:meth:`Call.note_look`) does not."""
     crosses: bool = False
-    """Unless it names one, it shows what is of all organizations: then each call leaves a line."""
+    """Without an organization it shows data of all of them: then each call adds a line."""
     edits: str | None = None
-    """The argument with the id of the thing whose version its JSON says: an edit hands it back."""
+    """The argument with the id of the edited thing. The JSON has its version, for the edit."""
     tops_up: bool = False
-    """It brings money: also where the organization is suspended."""
+    """It brings money: it works for a suspended organization too."""
     deleted_too: bool = False
-    """The operator may do it also where the organization is deleted."""
+    """The operator may do it for a deleted organization too."""
 
     def writes(self, given: A) -> bool:
         """Whether this call is meant to change something.
 
-        What viewers may do is a look, unless an argument is given that is reserved for others.
+        A viewer's operation only reads, unless a reserved argument is given.
         """
         if not self.changes or Role.VIEWER not in self.roles:
             return self.changes
         return bool(given.model_fields_set & self.reserved.keys())
 
     def shows_all(self, given: A) -> bool:
-        """Whether this call looks over all organizations."""
+        """Whether this call reads data of all organizations."""
         return self.crosses and getattr(given, "organization_id", None) is None
 
     def refuse(self, services: Services, caller: Caller, given: A) -> None:
-        """Raise where a call is not for the caller.
+        """Raise if a call is not for the caller.
 
         Raises:
-            NotFound: what it names belongs to another organization.
+            NotFound: the named thing belongs to another organization.
             Forbidden: it is not for the caller's role.
         """
         try:
@@ -176,10 +175,10 @@ class Operation(Generic[A, R]):
             raise Forbidden(SUSPENDED)
 
     def _refuse_deleted(self, services: Services, given: A) -> None:
-        """Nothing of a deleted organization is changed any more."""
+        """A deleted organization can no longer be changed."""
         if self.deleted_too:
             return
-        with suppress(NotFound):  # whoever does it says better what there is not
+        with suppress(NotFound):  # the handler has a better sentence for what is missing
             whose = self.owner(services, given)
             if whose is not None and services.accounts.organization(whose).status == DELETED:
                 raise Conflict("The organization is deleted.")
@@ -196,12 +195,12 @@ def operation(
     wire: Callable[[R], Json] = to_json,
     **more: Any,  # noqa: ANN401 -- the other fields of an operation
 ) -> Operation[A, R]:
-    """The operation that faces ask for by ``ask``: its name, answer and JSON follow from that.
+    """The operation of an ``ask``, which has its name, answer and JSON.
 
     Args:
-        changes: the record of the thing that it changes, whose audit image follows from its fields;
-            None: it changes nothing.
-        wire: what makes its JSON, where that is not the record's own.
+        changes: the record that it changes, whose fields say the audit image; None: it changes
+            nothing.
+        wire: makes its JSON, if that is not the record's own.
         more: the other fields of :class:`Operation`.
     """
     return Operation(
@@ -220,5 +219,5 @@ def operation(
 
 SUSPENDED: Final = "The organization is suspended: it reads and tops up, and does nothing else."
 HIDDEN: Final = "There is no such thing in this organization."
-"""The sentence both for a thing that does not exist and for one of another organization, so that
-nobody learns which it is."""
+"""The same sentence for a missing thing and for another organization's, so that nobody learns
+which it is."""

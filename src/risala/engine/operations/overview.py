@@ -1,4 +1,4 @@
-"""What the overview and the first steps sum up of an organization."""
+"""An organization's figures for the overview and the first steps."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from risala.engine.rules.days import day_of
 from risala.engine.rules.roles import VIEWERS
 
 FEED_MAX: Final = 8
-"""Messages of the feed beside the figures."""
+"""Messages in the feed beside the figures."""
 WAITS_TOO_LONG_MS: Final = 300_000
-"""Messages leave within seconds; one that has waited five minutes wants somebody's eye."""
+"""Messages leave within seconds; one that has waited five minutes needs attention."""
 DAYS_MAX: Final = 100
-"""Figures of more hours at once would hold the loop for too long."""
+"""Figures of more hours would hold up the loop for too long."""
 _HOUR_MS: Final = 3_600_000
 _DAY_MS: Final = 86_400_000
 Moment = Annotated[int, PlainValidator(moment), ArgumentKind("time")]
 
 
 class ShowOverview(OfOrganization):
-    """An organization's figures of a time, and what wants its attention now."""
+    """An organization's figures of a time, and what needs attention now."""
 
     since: Moment
     until: Moment
@@ -47,7 +47,7 @@ async def _overview(call: Call[ShowOverview]) -> Overview:
     until_ms = min(given.until, given.since + DAYS_MAX * _DAY_MS)
     since, until = given.since // _HOUR_MS, -(-until_ms // _HOUR_MS)
     back = max(SPENT_DAYS * 24, until - since)
-    # Up to the same hour of then: a day that has only begun is not held against a whole one.
+    # Up to the same hour: a day that has just begun is not compared with a whole one.
     so_far = min(until, call.now_ms // _HOUR_MS + 1)
     day, first = day_of(zone, call.now_ms), day_of(zone, given.since)
     last = day_of(zone, until_ms - 1)

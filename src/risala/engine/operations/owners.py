@@ -1,4 +1,4 @@
-"""To which organization a thing belongs that an operation's arguments name."""
+"""The organization of the thing that an operation's arguments name."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NamesEndpoint(Protocol):
 
 
 def named(_: Services, given: NamesOrganization) -> str | None:
-    """The organization that the arguments name themselves."""
+    """The organization that the arguments name."""
     return given.organization_id
 
 

@@ -32,21 +32,21 @@ from risala.sms.address import fold_sender
 
 DAY_HOURS: Final = 24
 NAME_DAYS: Final = 30
-"""Of the messages that are counted by name."""
+"""The time over which messages are counted by name."""
 NAMES_MAX: Final = 10
-"""Names whose messages are counted: hardly anybody has more."""
+"""The most names whose messages are counted: hardly anybody has more."""
 _DAY_MS: Final = 86_400_000
 
 
 class RequestSender(OfOrganization):
-    """Ask for a sender in an organization's place."""
+    """Ask for a sender for an organization."""
 
     name: Text
     description: MaybeText = None
 
 
 class CheckSender(OfOrganization):
-    """Look whether a name can be asked for, before it is."""
+    """Check whether a name can be requested."""
 
     name: Text
 

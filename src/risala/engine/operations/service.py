@@ -1,4 +1,4 @@
-"""Looking at the service: the books and the numbers."""
+"""Reading the service's state: its books and its numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from risala.engine.rules.roles import OPERATORS
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatistics:
-    """All numbers that the service keeps in memory, by names that follow its parts."""
+    """All numbers that the service keeps in memory, named after its parts."""
 
     values: Mapping[str, Any]
 

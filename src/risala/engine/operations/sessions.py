@@ -1,4 +1,4 @@
-"""Verification sessions as pages list them, and what became of those of a time."""
+"""Lists of verification sessions, and the results of those of a time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ListSessions(OfOrganization):
 
 
 class SumSessions(OfOrganization):
-    """What became of an organization's verification sessions of a time."""
+    """The results of an organization's verification sessions of a time."""
 
     since: Moment
     until: Moment

@@ -1,4 +1,4 @@
-"""Verifications by somebody's hand: configuration, sends, checks, cancels."""
+"""Verifications by hand: configuration, sends, checks, cancels."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from risala.engine.verify.sessions import Judge, Open, Withdraw, view_of
 
 
 class Configure(OfOrganization):
-    """Change an organization's Verify settings. The arguments beside the organization are fields of
+    """Change an organization's Verify settings. The other arguments are fields of
     :class:`VerifySettings`, which names their faults."""
 
     model_config = ConfigDict(extra="allow")
@@ -74,7 +74,7 @@ class SendCodeTo(OfOrganization):
     app_hash: MaybeText = None
     origin: MaybeText = None
     mode: ModeWord = "live"
-    """A code of the test mode goes nowhere and costs nothing."""
+    """A test code is not sent and costs nothing."""
 
 
 class OfVerification(Arguments):
@@ -84,7 +84,7 @@ class OfVerification(Arguments):
 
 
 class CheckCode(OfVerification, OfOrganization):
-    """Judge a code that somebody says."""
+    """Check a code."""
 
     code: Text = Field(repr=False)
 

@@ -22,7 +22,7 @@ from risala.engine.rules.roles import OWNERS
 
 
 class Choose(OfOrganization):
-    """What is null, or not given, is kept as long as the operator keeps it."""
+    """Null or not given: kept for the operator's own time."""
 
     texts_days: MaybeWhole = None
     events_days: MaybeWhole = None

@@ -20,7 +20,7 @@ from risala.engine.rules.roles import OWNERS
 
 
 class Delete(OfOrganization):
-    """Its name is typed, so that nobody deletes the wrong one."""
+    """The caller types the organization's name, so as not to delete the wrong one."""
 
     name: Text
 
@@ -30,14 +30,14 @@ async def _preview(call: Call[OfOrganization]) -> OrganizationEnd:
 
 
 async def _delete(call: Call[Delete]) -> ErasureProgress:
-    """Keys, members and endpoints end at once; what was written goes in steps afterwards."""
+    """Keys, members and endpoints end at once; stored data is deleted afterwards, in steps."""
     given, services = call.given, call.services
     organization_id = given.organization_id
     organization = services.accounts.fresh_organization(organization_id)
     if organization.status == DELETED:
         raise NotFound("There is no such organization.")
     if _plain(given.name) != _plain(organization.name):
-        text = "`name` is the organization's name, as it is shown."
+        text = "`name` must be the organization's name, as it is shown."
         raise Invalid("name", "other_name", text)
     erasure_id, now_ms, who = services.ids.new("del"), call.now_ms, call.caller.who
     actor_id = (call.caller.user_id or "") if call.caller.is_member else None

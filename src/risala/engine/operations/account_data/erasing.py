@@ -1,4 +1,4 @@
-"""Taking out what is about one number: what there is, and having it taken out."""
+"""Erasing the data about one number: how much there is, and the order to erase it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _is_whole: Final = re.compile(r"\+[1-9][0-9]{6,14}", re.ASCII).fullmatch
 
 
 def _number(value: object) -> str:
-    """A whole number of any country: people write from abroad, too."""
+    """A whole number of any country: people also write from abroad."""
     found = text(value)
     if not _is_whole(found):
         raise fault("invalid_phone_number", "`{name}` must look like +22236123456.")
@@ -84,7 +84,7 @@ async def _preview(call: Call[OfNumber]) -> NumberFigures:
 
 
 async def _forget(call: Call[OfNumber]) -> ErasureProgress:
-    """Note that it is to be taken out; that is done in steps, and told by ``erasure.show``."""
+    """Order the erasure. It is done in steps; ``erasure.show`` shows the progress."""
     organization_id, number = call.given.organization_id, call.given.number
     services, now_ms = call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
@@ -110,7 +110,7 @@ async def _show(call: Call[OfErasure]) -> ErasureProgress:
 
 
 async def _run(call: Call[OfErasure]) -> WentOn:
-    """One unit of work; beside a service too, which does the same by itself."""
+    """Do one unit of work. A running service does the same by itself, and both may run at once."""
     done = await go_on(call.services, call.given.erasure_id)
     return WentOn(progress_of(done.erasure), done.waits)
 

@@ -1,4 +1,4 @@
-"""A file with everything of an organization: asked for, watched, fetched, deleted."""
+"""A file with all data of an organization: order it, watch it, fetch it, delete it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _owner(services: Services, given: OfExport) -> str:
 
 
 async def _ask(call: Call[OfOrganization]) -> Export:
-    """Have a file written; ``export.show`` tells how far it is."""
+    """Have a file written; ``export.show`` shows the progress."""
     organization_id, services, now_ms = call.given.organization_id, call.services, call.now_ms
     services.accounts.fresh_organization(organization_id)
     if not services.delivery.running:
@@ -57,11 +57,11 @@ async def _show(call: Call[OfExport]) -> Export:
 
 async def _fetch(call: Call[OfExport]) -> Fetched:
     if call.hides_texts:
-        raise Forbidden("The file has messages' texts: it is for its owners, not for the console.")
+        raise Forbidden("The file holds messages' texts. Only owners may fetch it, on their pages.")
     export = call.services.repositories.exports.find(call.given.export_id)
     over = export.expires_at is not None and export.expires_at <= call.now_ms
     if export.state is not ExportState.READY or over:
-        raise NotFound("There is no such file any more.")
+        raise NotFound("This file no longer exists.")
     by = call.audit(subject=export.id, organization_id=export.organization_id, always=True)
     await call.note(by)
     return Fetched(export, str(file_of(call.services, export)))

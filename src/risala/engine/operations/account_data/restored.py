@@ -1,4 +1,4 @@
-"""What a restore holds: shown, let go, ended."""
+"""Messages that a restore holds back: show, release or end them."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ async def _end(call: Call[NoArguments]) -> Decided:
 async def _decide(
     call: Call[NoArguments], some: Callable[[Sequence[Stamp]], Awaitable[tuple[Change, ...]]]
 ) -> Decided:
-    """See to all that are held, one unit after the other; interrupted, it is called once more."""
+    """Decide on all held messages, one unit after another; call it again if it is interrupted."""
     recorder, done = call.services.recorder, 0
     said = {"held": await call.services.repositories.queue.held_count()}
-    # Written before it is done, for it is done in several units.
+    # The audit entry comes first, because the work takes several units.
     await call.note(call.audit(said=said, always=True))
     while changes := await some([recorder.stamp() for _ in range(AT_ONCE)]):
         recorder.tell(changes)

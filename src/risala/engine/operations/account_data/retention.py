@@ -1,4 +1,4 @@
-"""How long things are kept, and forgetting them by hand."""
+"""How long things are kept, and deleting old things by hand."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from risala.engine.upkeep import retention
 
 
 class Forget(Arguments):
-    """Run one unit of retention now, from the place where the last one stopped."""
+    """Run one unit of retention now, from where the last one stopped."""
 
     place: MaybeWhole = None
     after: MaybeText = None
@@ -39,14 +39,14 @@ async def _show(call: Call[NoArguments]) -> RetentionRules:
 
 
 async def _run(call: Call[Forget]) -> Forgotten:
-    """One unit of work: call again with the answer's ``next`` as long as there is one."""
+    """Do one unit of work; call it again with the answer's ``next`` until that is null."""
     have = call.services
     kept = have.repositories.retention
     rules = retention.all_rules(have.settings.retention, kept)
     place, after = call.given.place or 0, call.given.after or ""
     places = [(rule, walk) for rule in rules for walk in range(len(rule.walks))]
     if not 0 <= place < len(places) or not re.fullmatch(r"[0-9]{0,18}", after):
-        raise Invalid("place", "invalid_place", "`place` and `after` are those of an answer.")
+        raise Invalid("place", "invalid_place", "Take `place` and `after` from an answer.")
     rule, walk = places[place]
     by = call.audit(subject=rule.name)
     done = await retention.step(kept, rule, walk, after, call.now_ms, by=by)

@@ -1,4 +1,4 @@
-"""Carriers added, changed and removed while the service runs: by the settings, read anew."""
+"""Adding, changing and removing carriers while the service runs: it reads its settings again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from risala.engine.rules.roles import OPERATORS
 
 
 class ApplySettings(Arguments):
-    """Obey the settings that were looked at."""
+    """Apply the settings of the preview."""
 
     hash: Text
-    """As ``carriers.preview`` told it."""
+    """As ``carriers.preview`` answered it."""
 
 
 async def _preview(call: Call[NoArguments]) -> SettingsPreview:
@@ -27,15 +27,15 @@ async def _apply(call: Call[ApplySettings]) -> SettingsPreview:
     found = settings.prepare(call.given.hash)
     preview = found.preview
     if preview.carriers or preview.settings:
-        # Written before it is done: it is not the database that changes.
+        # The audit entry comes first, because the change is not in the database.
         await call.note(call.audit(said=_said(preview), always=True))
     await settings.apply(found)
     return preview
 
 
 def _said(preview: SettingsPreview) -> Json:
-    """What the audit trail is told: which settings are others; no values, since they stand in the
-    file, whose owner may have written secrets where none belong."""
+    """For the audit trail: the names of changed settings. It gets no values, because the file's
+    owner may have written secrets where they do not belong."""
     return {
         "carriers": {
             each.carrier: {"kind": each.kind, "fields": [one.field for one in each.fields]}

@@ -1,5 +1,5 @@
-"""Where a message would go, which numbers nobody serves, receipts without a message, and what goes
-over the wire."""
+"""The route of a message, numbers that no carrier serves, receipts without a message, and a
+carrier's traffic."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 RECEIPTS_MAX: Final = 500
-"""Receipts of one page at most."""
+"""The most receipts on one page."""
 RECEIPTS_USUAL: Final = 50
 TRAFFIC_MAX: Final = 1000
-"""Lines of traffic of one answer at most."""
+"""The most lines of traffic in one answer."""
 TRAFFIC_USUAL: Final = 200
 
 
 class TestRoute(Arguments):
-    """Asks where a message to a number would go now."""
+    """Ask where a message to a number would go now."""
 
     to: Number
     segments: MaybeWhole = None
-    """Parts of the message; 1 unless given."""
+    """Parts of the message; 1 by default."""
     organization_id: MaybeText = None
     sender: MaybeText = None
-    """The ``from`` that the organization would give."""
+    """The organization's ``from``."""
 
 
 class LookAtTraffic(Arguments):
-    """What went over a carrier's wire in the last minutes."""
+    """A carrier's traffic of the last minutes."""
 
     carrier: Text
     after: MaybeWhole = None
-    """The number of a line: only later ones."""
+    """The number of a line: only later ones are listed."""
     limit: MaybeWhole = None
 
 
@@ -76,15 +76,15 @@ async def _test_route(call: Call[TestRoute]) -> RouteAnswer:
 
 
 SEGMENTS_MAX: Final = 255
-"""As many parts as a message can have (3GPP TS 23.040 §9.2.3.24.1)."""
+"""The most parts that a message can have (3GPP TS 23.040 §9.2.3.24.1)."""
 
 
 def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSender | None]:
-    """What the organization, and the sender that it asks for, make of it."""
+    """The effect of the organization and of its requested sender."""
     given, services = call.given, call.services
     if given.organization_id is None:
         if given.sender is not None:
-            raise Invalid("organization_id", "missing", "A sender is an organization's: give it.")
+            raise Invalid("organization_id", "missing", "Give the sender's organization too.")
         return None, None
     organization = services.accounts.organization(given.organization_id)
     code = "sends" if organization.status == "active" else str(organization.status)

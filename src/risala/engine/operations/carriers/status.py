@@ -1,4 +1,4 @@
-"""Carriers: how they stand, and what an operator does with them."""
+"""Carriers: their status, and an operator's orders to them."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 WEIGHT_MAX: Final = 1000
-"""As the settings have it."""
+"""The settings' limit."""
 LATEST_MAX: Final = 5
-"""Receipts without a message that are shown beside a carrier."""
+"""The number of receipts without a message that are shown with a carrier."""
 
 
 class OfCarrier(Arguments):
@@ -52,14 +52,14 @@ class AskCarrier(OfCarrier):
 
 
 class OverrideCarrier(OfCarrier):
-    """Put another pace or weight over the settings'; what is not given stays as it is."""
+    """Override the settings' pace or weight; a value that is not given stays as it is."""
 
     rate_per_s: MaybeRate = None
     weight: MaybeWhole = None
 
 
 class EndOverride(OfCarrier):
-    """Let the settings hold again: for one of the two, or for both."""
+    """Use the settings again: for one of the two, or for both."""
 
     field: MaybeText = None
     """``rate_per_s`` or ``weight``; null: both."""
@@ -70,7 +70,7 @@ _IDLE: Final = (
     *("priority", "weight", "file", "override", "gate", "queue", "queue_is_longer", "oldest"),
     *("commands", "unmatched"),
 )
-"""What is known of a carrier where no service runs."""
+"""The fields of a carrier while no service runs."""
 
 
 def _carriers_wire(found: Carriers) -> Json:
@@ -120,8 +120,8 @@ async def _ask(call: Call[AskCarrier]) -> CarrierAnswer:
     given, delivery = call.given, call.services.delivery
     arguments = given.arguments or ()
     delivery.refuse_ask(given.carrier, given.command, arguments)
-    # The line leaves out the command's arguments, of which one may be a voucher's number or a PIN.
-    # It is written before the driver is asked, since nobody could take back what the carrier does.
+    # The entry leaves out the command's arguments: one may be a voucher's number or a PIN. It is
+    # written before the driver is asked, because the carrier's action cannot be undone.
     await call.note(call.audit(subject=given.carrier, said={"command": given.command}, always=True))
     told = await delivery.ask(given.carrier, given.command, arguments)
     return CarrierAnswer(given.carrier, given.command, told)
@@ -133,13 +133,13 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
         raise Conflict(f"{name} is being removed: it finishes its current messages, then stops.")
     by = call.audit(subject=name, said={"gate": gate.value}, always=True)
     stored = call.services.repositories.carriers
-    # On the disk before it is obeyed: a restart in between keeps what the page says.
+    # First on the disk, then in effect: a restart in between keeps what the page says.
     if gate is Gate.OPEN:
         await stored.open_gate(name, by=by)
     else:
         said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
         await stored.set_gate(said, by=by)
-    # As it stands there now: of two at the same moment, either may be told first.
+    # Read from the disk: of two changes at the same moment, either may arrive here first.
     now = stored.gates().get(name)
     await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
     return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
@@ -162,7 +162,7 @@ async def _reconnect(call: Call[OfCarrier]) -> Carriers:
     _one(call, name)
     if not delivery.running:
         raise Conflict("The service is not running, so no carrier is connected.")
-    # Written before, as with a driver's commands: nobody could take it back.
+    # Written first, as with a driver's commands: it cannot be undone.
     await call.note(call.audit(subject=name, always=True))
     await delivery.reconnect(name)
     return Carriers((_one(call, name),))
@@ -196,7 +196,7 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
 
 def _obey(call: Call[Any], name: str) -> Carriers:
     services, delivery = call.services, call.services.delivery
-    # As it stands on the disk now: of two at the same moment, either may be told first.
+    # Read from the disk: of two changes at the same moment, either may arrive here first.
     delivery.override(name, services.repositories.carriers.override(name))
     return Carriers(tuple(each for each in delivery.carriers() if each.name == name))
 

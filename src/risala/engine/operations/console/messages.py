@@ -1,4 +1,4 @@
-"""Messages of all organizations, for operators: found by what a customer says on the telephone."""
+"""Messages of all organizations, for operators: found by what a customer says on the phone."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def _part(value: object) -> str:
 
 
 class FindMessages(Arguments):
-    """A page of the messages to a number, or of one id: of one of those, or of those that have
-    either the digits or the carrier's id."""
+    """A page of messages: those to a number, the one of an id, or those with these digits or this
+    carrier's id."""
 
     to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
     digits: Annotated[
@@ -60,31 +60,31 @@ class FindMessages(Arguments):
     ] = None
     message_id: MaybeText = None
     carrier_id: MaybeText = None
-    """The id that the carrier gave it (``providerMessageId``), in any form."""
+    """The carrier's id (``providerMessageId``), in any form."""
     before: MaybeCursor = None
     after: MaybeCursor = None
     limit: MaybeWhole = None
 
 
 class ReadBody(OfMessage):
-    """Read the text of one message, which its operator has no business with otherwise."""
+    """Read the text of one message, which is otherwise hidden from operators."""
 
     reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
-    """Why: it stands in the audit trail before the text is shown."""
+    """Why: it is in the audit trail before the text is shown."""
 
 
 async def _find(call: Call[FindMessages]) -> FoundPage:
     given = call.given
     told = {
         "to": None if given.to is None else masked(given.to),
-        # They may be all that the trail leaves out of a number.
+        # They may be just the digits that the trail leaves out.
         "digits": None if given.digits is None else f"{len(given.digits)} digits",
         "message": given.message_id,
         "carrierId": given.carrier_id if given.digits is None else None,
     }
     said = {name: value for name, value in told.items() if value is not None}
     if len(said) != 1:
-        advice = "Say one of `to`, `digits`, `message_id` and `carrier_id`."
+        advice = "Give one of `to`, `digits`, `message_id` and `carrier_id`."
         raise Invalid("to", "one_of", advice)
     await call.note(call.audit(said=said, always=True))
     limit = limit_of(given.limit)

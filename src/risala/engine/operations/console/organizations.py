@@ -1,4 +1,4 @@
-"""Organizations as operators look for them."""
+"""Operators' list of organizations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole service at a glance, from what is counted as it happens."""
+"""The whole service at a glance, from running counts."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ MINUTES_USUAL: Final = 60
 MINUTES_MAX: Final = 180
 HOURS_USUAL: Final = 48
 HOURS_MAX: Final = 72
-"""Each is summed up of sixty minutes: some twenty milliseconds."""
+"""Each hour is a sum of sixty minutes: all take about twenty milliseconds."""
 FAILURES_MAX: Final = 20
 FAILURES_HOURS: Final = 24
 UNSERVED_MAX: Final = 1000
-"""Messages that are counted at most."""
+"""The most messages that are counted."""
 
 
 def _by(value: object) -> int:
@@ -40,11 +40,11 @@ def _by(value: object) -> int:
 
 
 class ShowService(Arguments):
-    """What happens in the whole service, by the minute or by the hour."""
+    """Counts of the whole service, by minute or hour."""
 
     by: Annotated[int, PlainValidator(_by), ArgumentKind("`minute` or `hour`")] = 1
     count: MaybeWhole = None
-    """How many minutes or hours, up to the present one."""
+    """How many minutes or hours, the current one last."""
 
 
 def _count(given: ShowService) -> int:
@@ -55,7 +55,7 @@ def _count(given: ShowService) -> int:
 async def _show(call: Call[ShowService]) -> ServiceOverview:
     given, services = call.given, call.services
     now_ms, counts = call.now_ms, services.recorder.minutes
-    # Up to the end of the minute, or of the hour, that is not over yet.
+    # Up to the end of the current minute or hour.
     now = now_ms // MINUTE_MS + 1
     end = -(-now // given.by) * given.by
     series = counts.series(end - _count(given) * given.by, end, given.by)
@@ -64,7 +64,7 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
     return ServiceOverview(
         at=now_ms,
         series=tuple(series),
-        last_minute=counts.flow(now - 2, now - 1),  # the last that is over
+        last_minute=counts.flow(now - 2, now - 1),  # the last complete one
         last_hour=counts.flow(now - hour, now),
         last_hour_yesterday=counts.flow(now - day - hour, now - day),
         today=counts.flow(today, now),

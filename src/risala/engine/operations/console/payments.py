@@ -1,4 +1,4 @@
-"""Payments as operators decide on them: those that are said to be paid, the longest wait first."""
+"""Payments for operators to decide on: those that customers say they paid, the oldest first."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ from risala.engine.rules.roles import OPERATORS
 from risala.plugins.payment import normalised_reference
 
 _PAYMENT: Final = "pay_"
-"""How ids of payments begin."""
+"""The beginning of payments' ids."""
 
 
 _state: Final = one_of("invalid_status", STATES)
 
 
 class ListClaims(Arguments):
-    """A page of payments over all organizations: those that their customers say they paid with the
-    oldest first, all others the newest first."""
+    """A page of payments of all organizations: those that customers say they paid with the oldest
+    first, all others with the newest first."""
 
     status: Annotated[
         str,

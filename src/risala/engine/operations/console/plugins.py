@@ -1,4 +1,4 @@
-"""The plugins of the running service, and how what they brought does."""
+"""The plugins of the running service, and the state of what they brought."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from risala.engine.upkeep.plugin_report import plugins_report
 from risala.plugins.kinds import DRIVERS, EVENT_SINKS, MESSAGE_POLICIES
 
 ACTION_CHARACTERS_MAX: Final = 100
-"""Of a form's word, in the trail."""
+"""The most characters of a form's word in the trail."""
 
 
 def health_of(services: Services) -> Iterator[PluginHealth]:
-    """How carriers, event sinks and message policies do."""
+    """The state of carriers, event sinks and message policies."""
     for each in services.delivery.carriers():
         text = "" if each.state == "up" else each.text
         yield PluginHealth(DRIVERS.key, each.driver, each.name, each.state, text)
@@ -50,7 +50,7 @@ def _of_sink(sink: Json) -> str:
 
 
 class SendPageForm(Arguments):
-    """Says that an operator sends a form of a plugin's page, before the plugin hears of it."""
+    """Record that an operator sends a form of a plugin's page, before the plugin gets it."""
 
     page: Text
     action: Text
@@ -60,7 +60,7 @@ async def _act(call: Call[SendPageForm]) -> PageFormNoted:
     given = call.given
     if given.page not in call.services.pages:
         raise NotFound(f"There is no page {given.page!r}.")
-    # What was typed is the plugin's to know: it may be a secret.
+    # The entry leaves out the typed values: they may be secrets.
     said = {"action": given.action[:ACTION_CHARACTERS_MAX]}
     await call.note(call.audit(subject=given.page, said=said, always=True))
     return PageFormNoted(given.page, given.action)

@@ -1,4 +1,4 @@
-"""Requests for senders as operators decide on them: those that want a second look first."""
+"""Requests for senders, for operators to decide on: marked ones first."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 AT_ONCE_MAX: Final = 10
-"""Requests whose marks are looked for at once: with ten thousand names that are taken some hundred
-milliseconds at most, and mostly one. More are looked at in a thread, and nobody waits for them."""
+"""Requests that are checked for marks at once: with ten thousand existing names this takes a
+hundred milliseconds at most, and mostly one. More are checked in a thread."""
 
 
 _state: Final = one_of("invalid_status", sorted(REQUEST_STATES))
 
 
 class ListSenderRequests(Arguments):
-    """A page of requests for senders: those that wait for the operator with the marked ones first,
-    then the oldest; all others the newest first."""
+    """A page of requests for senders. Waiting ones: marked ones first, then the oldest. All others:
+    the newest first."""
 
     status: Annotated[
         str,
@@ -55,7 +55,7 @@ class ListSenderRequests(Arguments):
         ArgumentKind("`waiting`, `cleared`, `approved` or `denied`"),
     ] = REQUESTED
     search: MaybeText = None
-    """Part of the sender's name, or of its organization's name or id."""
+    """Part of the sender's name, or of the organization's name or id."""
     sender_id: MaybeText = None
     """Only this one, whatever its state."""
     before: MaybeTimedPlace = None
@@ -92,7 +92,7 @@ async def _marked(call: Call[Any], found: Sequence[Sender]) -> list[Marked]:
 
 
 def _rank(sender: Sender, marks: Sequence[Mark]) -> Place:
-    """Its place: marked ones before all others, then by their ids, which are in order of time."""
+    """Its place: marked ones first, then by id, which is in order of time."""
     return (0 if marks else 1, sender.id)
 
 
@@ -101,7 +101,7 @@ def _cut(
     places: Sequence[tuple[Place, Sender, Sequence[Mark]]],
     limit: int,
 ) -> SenderRequestPage:
-    """The page that was asked for of those that wait, all of which are here in their order."""
+    """The requested page of all waiting requests, given here in order."""
     given = call.given
     first = 0
     if given.before is not None:

@@ -1,4 +1,4 @@
-"""Another server key, while the service runs."""
+"""Changes the server key while the service runs."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SUBJECT: Final = "server key"
 
 
 class RotateServerKey(Arguments):
-    """Take a new server key for all that is made from now on."""
+    """Use a new server key from now on."""
 
     at_once: MaybeFlag = None
-    """The keys before it hold no longer: codes that are under way end."""
+    """Earlier keys stop working at once: open codes end."""
 
 
 async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
@@ -25,10 +25,10 @@ async def _rotate(call: Call[RotateServerKey]) -> RotatedServerKey:
     keys.refuse_rotation()
     await call.note(call.audit(subject=SUBJECT, said={"atOnce": at_once}, always=True))
     try:
-        # On the loop: it is one small file, and nothing may be derived between file and memory.
+        # Not in a thread: it is one small file, and no key may be used between file and memory.
         ring = keys.rotate(call.services.recorder.clock, at_once=at_once)
     except StorageUnusable as error:
-        raise StorageFailed(f"{error} The key of before holds.") from error
+        raise StorageFailed(f"{error} The old key stays in use.") from error
     newest, *old = ring.keys
     return RotatedServerKey(newest.since, old[0].until if old else None)
 

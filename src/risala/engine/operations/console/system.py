@@ -33,7 +33,7 @@ REQUESTS: Final = "requests.db"
 
 
 def machine(data_dir: Path) -> Machine:
-    """How the disk stands at this moment."""
+    """The disk's state now."""
     try:
         disk = shutil.disk_usage(data_dir)
     except OSError:

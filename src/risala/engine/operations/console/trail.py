@@ -1,4 +1,4 @@
-"""The audit trail, page by page, and all of it part by part."""
+"""The audit trail: page by page, or all of it in parts."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
 
 LINES_MAX: Final = 500
-"""Lines of one answer at most."""
+"""The most entries in one answer."""
 LINES_USUAL: Final = 50
 EXPORT_PART: Final = 500
-"""Lines of one part of an export: some milliseconds, in which nothing else is done."""
+"""Entries in one part of an export: some milliseconds, during which nothing else runs."""
 
 
 _face: Final = one_of("invalid_face", CallerKind)
 
 
 class ListLines(OfMaybeOrganization):
-    """A page of the audit trail, the newest first, by what, whom, where, how and when."""
+    """A page of the audit trail, the newest first."""
 
     operation: MaybeText = None
-    """An operation; or a family of them, as ``carriers.``."""
+    """An operation, or a family of them, such as ``carriers.``."""
     who: MaybeText = None
     face: Annotated[
         str | None,
@@ -50,7 +50,7 @@ class ListLines(OfMaybeOrganization):
         ArgumentKind(", ".join(f"`{each}`" for each in CallerKind)),
     ] = None
     subject: MaybeText = None
-    """The id of what was changed or looked at."""
+    """The id of the thing that was changed or viewed."""
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeTimedPlace = None
@@ -59,10 +59,10 @@ class ListLines(OfMaybeOrganization):
 
 
 class ExportLines(ListLines):
-    """A part of all lines that fit the filters, the newest first.
+    """A part of all entries that fit the filters, the newest first.
 
-    The first part leaves the line in the audit trail, and tells it as ``export``: the others, which
-    hand it back, leave none.
+    The first part writes an audit entry, and returns its number as ``export``; calls for the other
+    parts hand that back, and write none.
     """
 
     export: MaybeCursor = None
@@ -81,7 +81,7 @@ def _wanted(given: ListLines) -> TrailFilter:
 
 
 def _numbered(place: Place | None) -> Place | None:
-    """A place as it was told: both of its parts are numbers."""
+    """The two numbers of a cursor."""
     if place is None:
         return None
     at, line = place

@@ -1,4 +1,4 @@
-"""What waits for an operator's word: told beside every page of the console."""
+"""Counts of what waits for an operator's decision, shown on every page of the console."""
 
 from __future__ import annotations
 

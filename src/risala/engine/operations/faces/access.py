@@ -1,4 +1,4 @@
-"""What faces other than the API ask of the engine: who comes in, and what they send and look at."""
+"""The engine for faces other than the API: sign-in, sending and reading."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ class CompatAccess:
     async def admit(
         self, face: str, username: str, password: str, address: Address | None
     ) -> Admitted:
-        """Whoever has this name and password at a face.
+        """The caller with this name and password at a face.
 
         Raises:
-            Unauthorized: there is none of this name, it is revoked, or the password is another.
-            AddressNotAllowed: it may not be used from this address.
+            Unauthorized: the name is unknown, the credential is revoked, or the password is wrong.
+            AddressNotAllowed: the credential may not be used from this address.
             Forbidden: its organization is not active.
         """
         return await self._services.credentials.authenticate(face, username, password, address)
 
     def admitted(self, credential_id: str) -> Admitted:
-        """Whoever has come in by a credential, looked at again.
+        """The caller of a credential, checked again.
 
         Raises:
             Unauthorized: it is revoked.
@@ -56,7 +56,7 @@ class CompatAccess:
         callback_url: str | None,
         told: Mapping[str, Any],
     ) -> str:
-        """Accept a message, and who is called back about it, in one unit; the message's id.
+        """Accept a message, and the address to call back, in one unit; return the message's id.
 
         Raises:
             Invalid: the address may not be called.
@@ -75,11 +75,10 @@ class CompatAccess:
         return message_id
 
     def message(self, principal: Principal, start: str) -> MessageView:
-        """A message of the caller's own organization and mode, by its id or the start of that.
+        """A message of the caller's own organization and mode, by its id or the id's beginning.
 
         Raises:
-            NotFound: unknown, or not the caller's: the same words for both. So is one that was
-                deleted.
+            NotFound: unknown, deleted, or not the caller's: the same words for each.
         """
         view = self._services.repositories.messages.own_starting(
             start, principal.organization_id, principal.mode
@@ -99,7 +98,7 @@ class CompatAccess:
         since: int | None,
         until: int | None,
     ) -> tuple[list[MessageView], int | None]:
-        """The caller's messages, the newest first, and where those before them begin."""
+        """The caller's messages, the newest first, and where older ones begin."""
         wanted = MessageFilter(
             principal.organization_id,
             principal.mode.value,
@@ -115,7 +114,7 @@ class CompatAccess:
         return there, page.older
 
     def verification(self, principal: Principal, start: str) -> VerificationView:
-        """A session of the caller's own organization and mode, by its id or the start of that.
+        """A session of the caller's own organization and mode, by its id or the id's beginning.
 
         Raises:
             NotFound: unknown, or not the caller's: the same words for both.
@@ -129,7 +128,7 @@ class CompatAccess:
         """The caller's latest session of a number.
 
         Raises:
-            NotFound: there is none.
+            NotFound: the number has no session.
         """
         row = self._services.repositories.verifications.latest_to(
             principal.organization_id, principal.mode, to

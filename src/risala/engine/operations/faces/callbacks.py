@@ -1,9 +1,9 @@
-"""Calls customers back by the face that they sent a message by, at least once for each event.
+"""Calls customers back through the face that they sent by, at least once for each event.
 
-Which messages are called about stands in rows that were written with the messages. A cursor over
-the events brings each that may ask for a call; the calls are rows too, each attempt counted before
-a byte leaves and judged by the schedule of webhooks. So a service that is killed meanwhile calls
-again, and a server that is slow or dead holds up the calls of its own credential alone.
+A row, written with its message, says that a message wants calls. A cursor over the events finds
+those that need one. The calls are rows too: each attempt is counted before a byte leaves, and
+repeated by the schedule of webhooks. So a service that is killed meanwhile calls again, and a slow
+or dead server only delays the calls of its own credential.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ TYPES: Final = (
 )
 EVENTS_AT_ONCE: Final = 500
 WIDTHS: Final = Widths(per_endpoint=4, prompt=12, patient=4)
-"""Calls under way: sixteen of those that the client makes at once beside webhooks."""
+"""The most open calls: sixteen of those that the client makes at once beside webhooks."""
 PROMPT_S: Final = 2.0
-"""Seconds for an answer; who takes longer gets its slots among the slow ones."""
+"""Seconds for an answer; a slower server shares the slots of slow ones."""
 STORAGE_RETRY_S: Final = 1.0
 STOP_S: Final = 3.0
 TIDY_S: Final = 3600.0
@@ -56,14 +56,14 @@ _REVOKED: Final = "The credential is revoked."
 @dataclass(frozen=True, slots=True)
 class CallbackSources:
     faces: Mapping[str, CallsBack]
-    """Those that call back, by name."""
+    """Faces that call back, by name."""
     credentials: Credentials
     cursors: EventCursors
     calls: CallbackRepository
     clock: Clock
     outbound: Outbound
     kept_days: int
-    """How long events are kept; 0: for ever."""
+    """How long events are kept; 0: forever."""
     jitter: Callable[[], float] = random.random
 
 
@@ -76,7 +76,7 @@ class CompatCallbacks:
         self._lanes = Lanes(WIDTHS)
 
     async def run(self) -> None:
-        """Call for life; a stop waits a moment for the answers under way."""
+        """Call until stopped; a stop waits a moment for open answers."""
         self._lanes = Lanes(WIDTHS)
         for credential, due_at in self._have.calls.waiting():
             self._lanes.expect(credential, due_at)
@@ -105,10 +105,10 @@ class CompatCallbacks:
                 task_status.started((scope, crew))
                 await over.wait()
 
-    # -- which calls there are
+    # -- writing down calls
 
     async def _follow(self) -> None:
-        """Write down the calls that new events ask for."""
+        """Write down the calls that new events need."""
         cursor = await self._have.cursors.open(CONSUMER, types=TYPES)
         try:
             while True:
@@ -128,14 +128,14 @@ class CompatCallbacks:
             self._have.cursors.close(CONSUMER)
 
     def _asked(self, event: int) -> OwedCall | None:
-        """The call that an event asks for; None: it asks for none."""
+        """The call that an event needs; None: no call."""
         found = self._have.calls.candidate(event)
         if found is None or self._call(found, _unsigned) is None:
             return None
         return OwedCall(event, found.message, found.callback.credential)
 
     def _call(self, made: CallToMake, sign: Callable[[bytes], bytes]) -> FaceCall | None:
-        """What the face says is to be called; None: nothing, or it cannot be said."""
+        """The face's call; None: no call, or the face failed."""
         event, callback = made.event, made.callback
         credential = self._credential(callback.credential)
         face = None if credential is None else self._have.faces.get(credential.face)
@@ -156,7 +156,7 @@ class CompatCallbacks:
         try:
             return face.call(told, callback.url, callback.told, sign)
         except Exception as error:  # noqa: BLE001 -- a plugin's bug must not hold up other calls
-            # Not its text, which may hold what is in the URL.
+            # Without its text, which may hold parts of the URL.
             log.error("faces.bug", face=credential.face, error=type(error).__name__)
             return None
 
@@ -166,7 +166,7 @@ class CompatCallbacks:
         except NotFound:
             return None
 
-    # -- making them
+    # -- making calls
 
     def _hand_out(self, crew: trio.Nursery) -> None:
         now_ms = self._have.clock.now_ms()
@@ -204,7 +204,7 @@ class CompatCallbacks:
     async def _post(
         self, credential_id: str, attempt: CallToMake
     ) -> ReceiverAnswer | ReceiverFault | None:
-        """What came of it; None: there is nobody to be called any more."""
+        """The result; None: the credential is revoked, or the customer no longer wants a call."""
         credential = self._credential(credential_id)
         if credential is None or credential.revoked_at is not None:
             return None
@@ -230,12 +230,12 @@ class CompatCallbacks:
             write = partial(calls.finish, event, verdict, now_ms)
             if verdict.state == "failed":
                 log.warning("faces.call_failed", message_id=attempt.event.subject)
-        # Written until the disk takes it: otherwise the call would be made once more.
+        # Retried until it is on disk: otherwise the call would be made again.
         await retry_until_committed("faces", write)
         return is_done
 
     async def _keep_tidy(self) -> None:
-        """Take out what is about events that are no longer kept."""
+        """Delete the calls of events that are no longer kept."""
         while True:
             days = self._have.kept_days
             if days:

@@ -1,4 +1,4 @@
-"""Whose number paid: codes to it, and what is typed; and asking a provider at once."""
+"""Proof of the payer's number by a code; and asking a provider at once."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from risala.engine.rules.roles import OPERATORS, OWNERS
 
 
 class SendPayerCode(OfPayment):
-    """Send another code to the number that a payment is said to come from."""
+    """Send another code to the number that the customer says they paid from."""
 
     number: MaybeText = None
-    """Another number; None: the one that was entered."""
+    """Another number; None: the number already entered."""
 
 
 class CheckPayer(OfPayment):
-    """Show that the number is one's own, by the code that was sent to it."""
+    """Prove that the number is the customer's, by the code that was sent to it."""
 
     code: Text = Field(repr=False)
 
@@ -43,7 +43,7 @@ async def _check(call: Call[CheckPayer]) -> ShownPayment:
 
 
 async def _poll(call: Call[OfPayment]) -> ShownPayment:
-    """Ask the payment's provider how it stands, at once."""
+    """Ask the provider for the payment's state now."""
     payment_id = call.given.payment_id
     by = call.audit(AuditImage.PAYMENT, payment_id, always=True)
     found = await call.services.payments.polls.now(payment_id, by)

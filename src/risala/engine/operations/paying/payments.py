@@ -1,4 +1,4 @@
-"""Payments: how an organization tops up, step by step, and what operators decide."""
+"""Payments: an organization's top-up, step by step, and operators' decisions."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ from risala.engine.rules.roles import OPERATORS, OWNERS, VIEWERS
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, Beginner
 
 LISTED_MAX: Final = 200
-"""Payments of one answer at most."""
+"""The most payments in one answer."""
 LISTED_USUAL: Final = 50
 ENTERED_MAX: Final = 20
-"""Fields that a customer enters at most: more than any method asks for."""
+"""The most fields that a customer enters: more than any method asks for."""
 REASON_MAX: Final = 200
 
 
@@ -76,7 +76,7 @@ class BeginPayment(OfOrganization):
         Language.FRENCH
     )
     entered: Entered = {}  # noqa: RUF012 -- never changed: arguments are frozen
-    """What the method asks for first."""
+    """The method's first fields."""
 
 
 class OfPayment(Arguments):
@@ -86,7 +86,7 @@ class OfPayment(Arguments):
 
 
 class ClaimPayment(OfPayment):
-    """Say that it is paid, with what the method asks."""
+    """Say that it is paid, with the method's fields."""
 
     entered: Entered
 
@@ -105,15 +105,15 @@ class ConfirmPayment(OfPayment):
     """Credit a payment, once."""
 
     amount: MaybeAmount = None
-    """What really came; None: what the customer wanted to pay."""
+    """The amount that came; None: the payment's amount."""
     reference: Annotated[
         str | None,
         PlainValidator(maybe(words(ENTERED_CHARACTERS_MAX))),
         ArgumentKind("text on one line"),
     ] = None
-    """The transaction's own; None: the one that the customer entered."""
+    """The transaction's reference; None: the one that the customer entered."""
     unchecked: MaybeFlag = None
-    """Also where the customer was asked to show that the payer's number is theirs, and has not."""
+    """Even if the customer was asked to prove the payer's number, and has not."""
 
 
 class RefusePayment(OfPayment):
@@ -123,7 +123,7 @@ class RefusePayment(OfPayment):
 
 
 def shown(call: Call[Any], found: StoredPayment) -> ShownPayment:
-    """A payment at the moment of a call."""
+    """A payment during a call."""
     values = shallow(found, ShownPayment)
     values["state"] = state = found.state_at(call.now_ms)
     if state is not PaymentState.WAITING:
@@ -153,7 +153,7 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
     given, desk = call.given, call.services.payments
     offer = desk.offers.get(given.method)
     if offer is not None and offer.begun_by is Beginner.OPERATOR and call.caller.is_member:
-        raise Forbidden("Payments of this method are begun by operators.")
+        raise Forbidden("Only operators can begin payments of this method.")
     language = given.language.value
     wish = PaymentWish(given.organization_id, given.method, given.amount, language, given.entered)
     drafted = desk.draft(wish, call.caller.who)
@@ -162,7 +162,7 @@ async def _begin(call: Call[BeginPayment]) -> ShownPayment:
 
 
 async def _go_on(call: Call[OfPayment]) -> ShownPayment:
-    """Ask the method again, where it did not answer when the payment was begun."""
+    """Ask the method again if it did not answer when the payment began."""
     payment_id = call.given.payment_id
     return shown(call, await call.services.payments.go_on(payment_id))
 

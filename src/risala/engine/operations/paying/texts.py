@@ -1,4 +1,4 @@
-"""What banks write to a SIM of the operator's: looked at, dismissed, and the balance told anew."""
+"""Banks' texts to a SIM of the operator's: list or dismiss them, and set the account's balance."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ REASON_MAX: Final = 200
 
 
 class ListTexts(Arguments):
-    """What banks wrote, the newest first."""
+    """Banks' texts, the newest first."""
 
     open: MaybeFlag = None
-    """Only what is neither credited nor dismissed, and may need you."""
+    """Only texts that are neither credited nor dismissed, and may need you."""
     method: MaybeText = None
-    """Only what this payment method has read."""
+    """Only texts that this payment method has read."""
     payment_id: MaybeText = None
-    """Only those with the reference that this payment's customer has entered."""
+    """Only those with the reference that this payment's customer entered."""
     before: MaybeWhole = None
     """The number of a text: only older ones are listed."""
     limit: MaybeWhole = None
 
 
 class DismissText(Arguments):
-    """Say that nothing is to be done about a text, and why."""
+    """Say that a text needs nothing, and why."""
 
     text_id: Text
     reason: Annotated[str, PlainValidator(words(REASON_MAX)), ArgumentKind("text on one line")]
 
 
 class Reconcile(Arguments):
-    """Say what the account of a payment method has now: its texts go on from there."""
+    """Set the balance of a payment method's account: later texts are compared with it."""
 
     method: Text
     balance: Annotated[int, PlainValidator(amount), ArgumentKind("decimal text")]
 
 
 def _shown(call: Call[Any], found: BankText) -> ShownText:
-    """A text with the payment that it settled, or that it tells of in every respect."""
+    """A text with the payment that it settled, or that it matches in every respect."""
     fits = found.payment_id
     if fits is None and found.state is TextState.WAITING and found.reference_key is not None:
         told = call.services.repositories.bank_texts.payment_of(found)

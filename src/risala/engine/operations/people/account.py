@@ -1,4 +1,4 @@
-"""What whoever is signed in does to their own account."""
+"""Operations of a signed-in user on their own account."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class SetAccount(Arguments):
 
 class SignOut(Arguments):
     session_id: MaybeText = None
-    """None: all but the one that asks."""
+    """None: all except the caller's."""
     but: MaybeText = None
-    """The one that asks."""
+    """The caller's session."""
 
 
 class ChangeEmail(Arguments):

@@ -1,4 +1,4 @@
-"""Members of an organization and who is invited to it."""
+"""Members of an organization, and invitations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SetRole(OfMember):
 
 
 def _actor(call: Call[Any]) -> str | None:
-    """The member who asks; None: the operator, who needs to be none."""
+    """The member who asks; None: the operator, who need not be a member."""
     return (call.caller.user_id or "") if call.caller.is_member else None
 
 

@@ -1,4 +1,4 @@
-"""Users, by the operator's hand."""
+"""Operators' work on users."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from risala.engine.people.users import UserChange
 from risala.engine.rules.roles import OPERATORS
 
 PAGES_OWN: Final = frozenset({CallerKind.DASHBOARD, CallerKind.CONSOLE})
-"""By a page nobody becomes an operator, and nobody gets a way into another's account."""
+"""Pages neither make operators nor give anybody access to another's account."""
 
 
 class OfUser(Arguments):
@@ -67,7 +67,7 @@ class ListUsers(Arguments):
     search: MaybeText = None
     """Part of the address or of the name."""
     operator: MaybeFlag = None
-    """Whether they are operators; None: whichever."""
+    """Whether they are operators; None: both."""
     after: MaybeAnyText = None
     """The last address of the page before."""
     before: MaybeText = None
@@ -168,7 +168,7 @@ async def _sign_out(call: Call[EndSessions]) -> Ended:
 
 
 async def _delete(call: Call[OfUser]) -> EndedUser:
-    """At their wish, where they cannot sign in any more; no name is left in the line."""
+    """Delete a user who asks for it and can no longer sign in; the audit entry has no name."""
     people = call.services.people
     user = people.users.find(call.given.email)
     await people.ending.delete(user.id, call.audit(subject=user.id))

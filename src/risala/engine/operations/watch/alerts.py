@@ -1,4 +1,4 @@
-"""Alerts: what is wrong, what was, who sees to it, and what nobody is to be told of for a while."""
+"""Alerts: present and past problems, who works on them, and which are muted."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
 from risala.engine.rules.roles import OPERATORS
 
 LISTED_MAX: Final = 500
-"""Alerts of one answer at most."""
+"""The most alerts in one answer."""
 LISTED_USUAL: Final = 50
 MUTE_MINUTES_MAX: Final = 30 * 24 * 60
-"""Whoever wants to hear nothing for longer switches it off in the settings."""
+"""To mute alerts for longer, switch them off in the settings."""
 MINUTE_MS: Final = 60_000
 ALERT: Final = "alert"
 MUTE: Final = "mute"
-"""What their ids begin with."""
+"""The beginning of their ids."""
 
 
 def _id(what: str, seq: int) -> str:
@@ -50,7 +50,7 @@ def _seq(what: str, given: str) -> int:
     """The number in an id.
 
     Raises:
-        NotFound: it is none.
+        NotFound: it has another form.
     """
     digits = given.removeprefix(f"{what}_")
     if not re.fullmatch(r"[0-9]{1,15}", digits, re.ASCII):
@@ -62,13 +62,13 @@ def _kind(value: object) -> AlertKind:
     try:
         return AlertKind(text(value))
     except ValueError:
-        raise fault("invalid_kind", "`{name}` is no kind of alert.") from None
+        raise fault("invalid_kind", "`{name}` must be a kind of alert.") from None
 
 
 def _minutes(value: object) -> int:
     found = whole(value)
     if not 1 <= found <= MUTE_MINUTES_MAX:
-        raise fault("invalid_minutes", f"`{{name}}` is a number from 1 to {MUTE_MINUTES_MAX}.")
+        raise fault("invalid_minutes", f"`{{name}}` must be from 1 to {MUTE_MINUTES_MAX}.")
     return found
 
 
@@ -90,12 +90,12 @@ class OfAlert(Arguments):
 
 
 class MuteAlerts(Arguments):
-    """Tell nobody of some alerts for a time."""
+    """Send no notices about some alerts for a time."""
 
     kind: Annotated[AlertKind, PlainValidator(_kind), ArgumentKind("text")]
     minutes: Annotated[int, PlainValidator(_minutes), ArgumentKind("whole number")]
     subject: MaybeText = None
-    """None: whatever the subject is."""
+    """None: every subject."""
 
 
 class OfMute(Arguments):

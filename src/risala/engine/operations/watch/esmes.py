@@ -1,4 +1,4 @@
-"""Who is bound to the SMPP server."""
+"""The sessions bound to the SMPP server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of requests: what each key asked, and what it was answered."""
+"""The log of requests: each key's requests and their answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _statuses(value: object) -> tuple[int, int]:
 def _cursor(value: object) -> str:
     found = text(value)
     if not is_id(found, "req"):
-        raise fault("invalid_cursor", "`{name}` must be what another page told.")
+        raise fault("invalid_cursor", "Take `{name}` from another page.")
     return found
 
 
@@ -68,7 +68,7 @@ class ListRequests(OfMaybeOrganization):
     status: MaybeStatuses = None
     path: MaybeText = None
     made: MaybeText = None
-    """The id of the message or verification that they made."""
+    """The id of the message or verification that they created."""
     before: MaybeRequest = None
     after: MaybeRequest = None
     limit: MaybeWhole = None
@@ -105,7 +105,7 @@ async def _list(call: Call[ListRequests]) -> ListedRequests:
 
 
 def _is_new(request_id: str, now_ms: int) -> bool:
-    """Whether it may be one that waits to be written."""
+    """Whether the request may still wait to be written."""
     key = key_of(request_id) if is_id(request_id, "req") else None
     return key is not None and 0 <= now_ms - key_ms(key) < UNWRITTEN_MS
 

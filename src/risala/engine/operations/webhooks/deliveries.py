@@ -1,4 +1,4 @@
-"""What went to a webhook endpoint, and what is sent to it again."""
+"""Deliveries to a webhook endpoint, and repeating them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class OfDelivery(OfEndpoint):
 
 
 class ReplayFailed(OfEndpoint):
-    """Make the failed deliveries since a time due again, one chunk at a time."""
+    """Queue the failed deliveries since a time again, one chunk at a time."""
 
     since: Annotated[int, PlainValidator(_since), ArgumentKind("ISO 8601 time")]
     until: MaybeWhole = None
@@ -82,7 +82,7 @@ class ReplayFailed(OfEndpoint):
 
 
 async def _test(call: Call[OfEndpoint]) -> TestOwed:
-    """Queue a test event; the operation ``webhook.delivery`` tells what became of it."""
+    """Queue a test event; the operation ``webhook.delivery`` shows its result."""
     services, endpoint_id = call.services, meant(call)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
     event_id = await endpoints_of(services).test(endpoint_id, by=by)
@@ -104,7 +104,7 @@ async def _deliveries(call: Call[ListDeliveries]) -> DeliveryPage:
 
 
 def _has_sms_ids(endpoints: EndpointRepository, endpoint_id: str) -> bool:
-    """Whether what goes to an endpoint has ``smsId``; of one that is deleted nobody knows."""
+    """Whether events to an endpoint have ``smsId``; unknown, so False, once it is deleted."""
     with suppress(NotFound):
         return endpoints.endpoint(endpoint_id).signature_header is not None
     return False
@@ -130,7 +130,7 @@ async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
 
 
 async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
-    """One chunk: call again with the answer's ``until`` as long as ``done`` is false.
+    """Do one chunk; call it again with the answer's ``until`` while ``done`` is false.
 
     ``total`` comes with the first answer only: counting is a walk through the index.
     """

@@ -1,4 +1,4 @@
-"""Webhook endpoints by the operator's or the owner's hand."""
+"""Webhook endpoints: listing and changing them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from risala.engine.services import Services
 from risala.engine.webhooks.endpoints import Wish
 
 SUMMED_DAYS: Final = 7
-"""Of the deliveries whose share and median are told with an endpoint."""
+"""The time of the deliveries whose share and median are shown with an endpoint."""
 
 
 def _types(value: object) -> tuple[str, ...]:
@@ -76,10 +76,9 @@ class Wished(Arguments):
     ] = Field(default=None, repr=False)
     notify: MaybeAnyText = None
     signature_header: MaybeAnyText = None
-    """The header of a second signature, `t=…,v1=…`; empty: there is none."""
+    """The header of a second signature, `t=…,v1=…`; empty: no second signature."""
     signature_key: MaybeText = None
-    """The key of that signature: `text`, the secret as it is shown, or `decoded`, what its base64
-    stands for."""
+    """The key of that signature: `text`, the secret as shown, or `decoded`, its decoded base64."""
 
     @property
     def wish(self) -> Wish:
@@ -87,25 +86,25 @@ class Wished(Arguments):
 
 
 class CreateEndpoint(Wished, OfOrganization):
-    """Make an endpoint."""
+    """Create an endpoint."""
 
     mode: Annotated[str, PlainValidator(live_or_test), ArgumentKind("`live` or `test`")] = "live"
 
 
 class UpdateEndpoint(Wished, OfEndpoint):
-    """Change the fields of an endpoint that are given."""
+    """Change the given fields of an endpoint."""
 
     version: MaybeWhole = None
 
 
 class RotateSecret(OfEndpoint):
-    """Give an endpoint a new secret; with ``at_once`` the old one signs no more."""
+    """Give an endpoint a new secret; with ``at_once`` the old one stops signing."""
 
     at_once: MaybeFlag = None
 
 
 def endpoint_faults(services: Services, members: Mapping[str, object]) -> Sequence[FieldFault]:
-    """What is wrong with those of these fields of an endpoint that have their type."""
+    """The faults of these fields of an endpoint, as far as their types are right."""
     fit: Json = {}
     for name in Wished.model_fields.keys() & members.keys():
         with suppress(ValidationError):

@@ -1,4 +1,4 @@
-"""The endpoint that an operation is on, and what such operations have in common."""
+"""The endpoint of an operation, and the common parts of such operations."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from risala.engine.webhooks.endpoints import Endpoints
 
 
 def live_or_test(value: object) -> str:
-    """Which events an endpoint is for; live ones, where nothing is said."""
+    """The events that an endpoint gets; live ones by default."""
     found = "live" if value is None else text(value)
     if found not in ("live", "test"):
-        raise fault("invalid_mode", "An endpoint is for `live` or for `test` events.")
+        raise fault("invalid_mode", "An endpoint gets `live` or `test` events: say which.")
     return found
 
 
@@ -37,25 +37,25 @@ class OfEndpoint(Arguments):
 
     endpoint_id: Text
     organization_id: MaybeText = None
-    """Where it is given, the endpoint must be this organization's."""
+    """If given, the endpoint must be this organization's."""
     only_mode: Annotated[
         str | None, PlainValidator(maybe(live_or_test)), ArgumentKind("`live` or `test`")
     ] = None
-    """Where it is given, the endpoint must be for these events."""
+    """If given, the endpoint must be for these events."""
 
 
 def endpoints_of(services: Services) -> Endpoints:
-    """What changes endpoints, with this engine's settings and journal."""
+    """The class that changes endpoints, with this engine's settings and journal."""
     have, stored = services, services.repositories
     clock = have.recorder.clock
     return Endpoints(have.settings.webhooks, stored.endpoints, stored.deliveries, clock, have.ids)
 
 
 def meant(call: Call[Any]) -> str:
-    """The endpoint that is meant, of the organization and the mode that are given.
+    """The named endpoint, of the given organization and mode.
 
     Raises:
-        NotFound: there is no such endpoint, or it is another organization's, or for other events.
+        NotFound: it does not exist, is another organization's, or is for other events.
     """
     given: OfEndpoint = call.given
     if given.organization_id is not None or given.only_mode is not None:
@@ -72,4 +72,4 @@ CHANGE: Final[dict[str, Any]] = {
     "owner": owners.of_endpoint,
     "changes": Endpoint,
 }
-"""What operations on one endpoint have in common, which only look, or change something."""
+"""The common parts of operations on one endpoint, which only read, or change something."""
