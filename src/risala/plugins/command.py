@@ -1,8 +1,8 @@
 """The contract for plugins that add commands under ``risala``.
 
 A command is registered by the hook ``risala_register_commands`` (see
-:mod:`risala.plugins.hookspecs`), and is built when somebody asks for it. It is a click command or a
-group of them; each function gets a :class:`CommandDoor` first, and has ``--data``, ``--config`` and
+:mod:`risala.plugins.hookspecs`), and is built at its first use. It is a click command or a group of
+them; each function gets a :class:`CommandDoor` first, and has ``--data``, ``--config`` and
 ``--json`` like every command.
 """
 
@@ -24,11 +24,11 @@ BUILT_IN: Final = frozenset(
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }
 )
-"""Names of the command line's own, which no plugin may take."""
+"""Names of the command line itself, which no plugin may use."""
 
 
 class CommandFailedError(Exception):
-    """The command was understood and cannot be done: ``str()`` is one sentence, the exit code 1."""
+    """The command cannot be done: ``str()`` is one sentence, the exit code is 1."""
 
 
 class CommandDoor(Protocol):
@@ -36,22 +36,22 @@ class CommandDoor(Protocol):
 
     @property
     def json(self) -> bool:
-        """``--json`` was given: nothing but JSON goes to standard output."""
+        """``--json`` was given: write only JSON to standard output."""
 
     def perform(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        """Do one operation, of the service that runs or, where none does, of the engine opened by
-        itself; see ``docs/reference/operations.md``. It is a line of the audit trail, like those of
-        other commands. Arguments that are None count as not given.
+        """Do one operation in the running service, or else in an engine opened for it; see
+        ``docs/reference/operations.md``. It is a line of the audit trail, like other commands.
+        Arguments that are None count as not given.
 
-        Raises whatever ends the command with a sentence where the engine refuses.
+        If the engine refuses, it raises an exception that ends the command with a sentence.
         """
 
     def show(self, payload: Mapping[str, Any]) -> bool:
-        """Print ``payload`` where JSON is wanted; whether it was."""
+        """Print ``payload`` if JSON is wanted; return whether it was."""
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-        """Rows under headings; ``empty`` is said where there are none. Control characters in cells
-        are made visible."""
+        """Rows under headings, or ``empty`` if there are none. Control characters in cells are made
+        visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class CommandFactory:
     """How a command is built."""
 
     name: str
-    """The word after ``risala``; none of the command line's own."""
+    """The word after ``risala``; not one of the command line itself."""
     build: Callable[[], click.Command]
     """Makes the command, at its first use. Import here what it needs."""
     summary: str

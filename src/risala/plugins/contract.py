@@ -66,20 +66,20 @@ NOTE_KEY_CHARACTERS_MAX: Final = 200
 NOTE_TEXT_CHARACTERS_MAX: Final = 4096
 """The longest text of a note."""
 COMMAND_S: Final = 50.0
-"""The longest that a driver's command may take, in seconds; it is cancelled then. The command line
-gives up after a minute, and must get the reason before."""
+"""The longest that a driver's command may take, in seconds; then it is cancelled. The command line
+gives up after a minute, and must get the reason before that."""
 
 
 SUBMIT_S_MAX: Final = 3600.0
 """The longest that a submit may take by a driver's own limits, in seconds."""
 RECEIPTS_SOON_MAX: Final = 1000
-"""Receipts of one carrier that may wait for the disk at once; what comes beyond it is not taken."""
+"""The most receipts of one carrier that wait for the disk at once; further ones are refused."""
 
 
 class NotStoredError(Exception):
-    """The engine could not make something durable at this moment.
+    """The engine could not store something at this moment.
 
-    Nobody's fault in the carrier: answer it with a temporary error so that it sends it again.
+    Answer the carrier with a temporary error, so that it sends again.
     """
 
 
@@ -96,7 +96,7 @@ class HealthState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How a carrier's link is, as its driver tells it (:meth:`DriverContext.health`)."""
+    """How a carrier's link is, as its driver reports it (:meth:`DriverContext.health`)."""
 
     state: HealthState
     """Submits come only while it is :attr:`HealthState.UP`."""
@@ -105,53 +105,53 @@ class Health:
     details: Mapping[str, str | int | float | None] = field(default_factory=dict)
     """Small facts to show: signal strength, operator, bind type. Numbers are metrics too.
 
-    ``attention`` is a sentence of its own: what the operator should see to soon, though the link
+    ``attention`` is a sentence about something that the operator should do soon, though the link
     is up.
     """
     receipts: bool = True
-    """False where the line gives no receipts as it is now, whatever its capabilities say: what is
-    sent stays sent, and timelines say that its delivery will not be known."""
+    """False: the link gives no receipts now, whatever its capabilities say. Messages stay ``sent``,
+    and timelines say that their delivery will not be known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a carrier can do. The engine reads it once the driver is built."""
+    """What a carrier can do. The engine reads it once, after the driver was built."""
 
     alphanumeric_sender: bool
-    """False where the line's own number is the sender whatever is asked (a GSM modem).
+    """False: the line's own number is always the sender (a GSM modem).
 
-    ``Health.details["number"]`` tells that number, where it is known: timelines show it."""
+    ``Health.details["number"]`` has that number, if it is known: timelines show it."""
     receipts: bool
-    """True where the carrier tells later what became of a segment."""
+    """True: the carrier reports later what became of a segment."""
     inbound: bool
-    """True where it brings messages from phones."""
+    """True: it brings messages from phones."""
     query: bool
-    """True where it can be asked what became of a segment."""
+    """True: it can be asked what became of a segment."""
     validity: bool
-    """True where ``Segment.expires_at_ms`` reaches the carrier."""
+    """True: ``Segment.expires_at_ms`` reaches the carrier."""
     window_max: int
-    """How many submits may be unanswered at once; the configuration may lower it."""
+    """The most unanswered submits at once; the configuration may lower it."""
     submit_s: float = 120.0
     """The longest that a submit takes by the driver's own limits, at most :data:`SUBMIT_S_MAX`.
 
     A few seconds later the engine gives it up as uncertain; its answer is still used if it comes,
     and a call that never comes back is cancelled in the end."""
     account: str = ""
-    """Where and as whom the carrier knows us (host and user, say). Several configured carriers of
-    one driver with the same account get each other's receipts and inbound messages. Empty: no
-    other connection shares this one's account. Never a secret."""
+    """Our account at the carrier (such as host and user). Several configured carriers of one driver
+    with the same account get each other's receipts and inbound messages. Empty: no other connection
+    shares the account. Never a secret."""
     takes_whole: bool = False
-    """True where the carrier takes texts of any length and cuts them itself, as most HTTP APIs do.
+    """True: the carrier takes texts of any length and cuts them itself, as most HTTP APIs do.
 
-    A message of several segments comes by one submit then: ``Segment.text`` is all of it,
+    A message of several segments then comes in one submit: ``Segment.text`` is the whole text,
     ``number`` 0, ``total`` 1. One answer accepts it, and one final receipt ends it. Its price is
-    that of the segments that Risala counts; where the carrier says how many it counts, write that
-    into ``Accepted.raw``, which the timeline shows. Such a driver never gets a part: what a
-    customer has cut by themselves goes to another carrier, and fails where there is no other."""
+    that of the segments that Risala counts; if the carrier says how many it counts, write that
+    into ``Accepted.raw``, which the timeline shows. Such a driver never gets a part: parts that a
+    customer cut go to another carrier, and fail if there is no other."""
 
 
 class DriverContext(Protocol):
-    """The engine's hand in a driver: everything that a driver may tell it."""
+    """A driver's way to the engine: everything that a driver may report."""
 
     @property
     def carrier(self) -> str:
@@ -165,38 +165,36 @@ class DriverContext(Protocol):
         """
 
     def receipt_soon(self, receipt: Receipt, stored: Callable[[bool], None]) -> None:
-        """As :meth:`receipt`, without a task that waits: receipts that come together go to the
-        disk together.
+        """As :meth:`receipt`, without a waiting task: receipts that come together go to the disk
+        together.
 
         Args:
-            stored: called once, later: True when it is on disk, and is to be acknowledged to the
-                carrier; False where the carrier is to be answered with a temporary error. Must
-                raise nothing.
+            stored: called once, later. True: it is on disk; acknowledge it to the carrier. False:
+                answer the carrier with a temporary error. Must raise nothing.
 
         Raises:
-            NotStoredError: :data:`RECEIPTS_SOON_MAX` wait already.
+            NotStoredError: :data:`RECEIPTS_SOON_MAX` already wait.
         """
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         """Hand over a received message; returns once it is on disk.
 
         Args:
-            forget: keys of notes that are deleted in the same transaction, such as the parts that
-                the message was joined from. Whenever a crash comes, either the notes are there or
-                the message is.
+            forget: keys of notes to delete in the same transaction, such as the parts that the
+                message was joined from. After a crash, either the notes or the message are there.
 
         Raises:
             NotStoredError: answer the carrier with a temporary error.
         """
 
     async def remember(self, notes: Mapping[str, str | None]) -> None:
-        """Keep small facts of this carrier for good; returns once they are on disk.
+        """Keep small facts of this carrier; returns once they are on disk.
 
-        All of them or none. They outlive a restart and a change of settings, are in backups, and
-        are the driver's own affair: nobody else reads them. Never a secret.
+        All of them or none. They outlive a restart and a change of settings, and are in backups.
+        Only the driver reads them. Never a secret.
 
         Args:
-            notes: text by key; None strikes a note.
+            notes: text by key; None deletes a note.
 
         Raises:
             NotStoredError: the disk does not take them, or the carrier has :data:`NOTES_MAX`.
@@ -207,34 +205,34 @@ class DriverContext(Protocol):
         """The notes whose keys begin with ``prefix``, by key."""
 
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
-        """Tell the answer to a submit that already returned :class:`Uncertain`."""
+        """Report the answer to a submit that already returned :class:`Uncertain`."""
 
     async def reachable(self, number: str) -> None:
-        """Tell that, as the carrier says, a phone can be reached again.
+        """Report that, as the carrier says, a phone can be reached again.
 
-        The timelines say so of the latest messages to this number that the carrier has and has not
-        reported on, and of those that wait for another attempt; nothing is moved or sent by it.
-        Returns once that is on disk. Raises nothing: what the disk does not take is lost.
+        This appears in the timelines of the latest messages to this number that the carrier has
+        without a receipt, and of those that wait for another attempt; it moves and sends nothing.
+        Returns once that is on disk. Raises nothing: if the disk fails, the report is lost.
 
         Args:
-            number: as the carrier writes it. Where it has no country code, it is a number of the
+            number: as the carrier writes it. Without a country code, it is a number of the
                 carrier's own country.
         """
 
     def health(self, health: Health) -> None:
-        """Tell how the link is; the latest wins. Submits come only while it is ``UP``."""
+        """Report how the link is; the latest wins. Submits come only while it is ``UP``."""
 
     def trace(self, text: str) -> None:
         """One line of the link's life for the operator (bind, rebind, recovery step)."""
 
     def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
-        """One line of what goes over the wire, for an operator who looks at it.
+        """One line of traffic, for an operator who watches it.
 
         Args:
-            sent: it leaves; else it came.
-            tell: makes the line of ``given``, at once or never: it is not called where more comes
-                in a second than anybody can read. The line holds no secret, no text of a message
-                and no code, and of a number no more than the last four digits.
+            sent: True: it was sent; False: it was received.
+            tell: makes the line from ``given``, at once or never: it is not called if more lines
+                come in a second than anybody can read. The line holds no secret, no text of a
+                message and no code, and of a number at most the last four digits.
         """
 
 
@@ -250,31 +248,31 @@ class Declined:
 
 @runtime_checkable
 class Choosy(Protocol):
-    """A driver with a quota or the like, that can tell beforehand what it would not take."""
+    """A driver with a quota or the like, that can say beforehand what it would not take."""
 
     def declines(self, recipient: str, segments: int, *, is_next: bool = False) -> Declined | None:
         """Whether a message may begin now.
 
-        A message that is declined goes to another carrier, or waits: no attempt is spent on it.
+        A declined message goes to another carrier, or waits: it costs no attempt.
 
         Args:
             recipient: ``+222XXXXXXXX``.
             segments: how many submits the message takes.
-            is_next: True where the message would be submitted now; False where somebody only asks
-                what it waits for.
+            is_next: True: the message would be submitted now; False: somebody only asks what it
+                waits for.
         """
 
 
 @runtime_checkable
 class IdForms(Protocol):
-    """A driver whose carrier may write an id in its receipts otherwise than in its answers.
+    """A driver whose carrier may write ids in receipts differently than in answers.
 
-    Optional. By it receipts that came before the setting was right find their message after all.
+    Optional. With it, receipts that came before the setting was right still find their message.
     """
 
     def other_ids(self, carrier_id: str) -> tuple[str, ...]:
-        """How the answer to the submit may have written the id that a receipt has, by the settings
-        as they are now (:attr:`Receipt.also_known_as`).
+        """Other forms of a receipt's id that the submit's answer may have had, by the present
+        settings (:attr:`Receipt.also_known_as`).
 
         Called before :meth:`Driver.run`, for each receipt that matches no message. It returns at
         once and raises nothing.
@@ -295,28 +293,28 @@ class Driver(Protocol):
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Connect, keep alive, reconnect with backoff, for life.
+        """Connect, keep alive, and reconnect with backoff, until cancelled.
 
         Calls ``task_status.started()`` at once, before the first connection is up, and reports
-        the link by :meth:`DriverContext.health`. Ends only by cancellation, then takes leave of
-        the carrier (unbind) under a shielded deadline of a few seconds. A bug that escapes is
-        logged and the driver is started again by its supervisor.
+        the link by :meth:`DriverContext.health`. Ends only by cancellation; then it closes the
+        session (unbind) under a shielded deadline of a few seconds. An exception that escapes is
+        logged, and the supervisor starts the driver again.
         """
 
     async def submit(self, segment: Segment) -> Outcome:
         """Submit one segment and wait for the carrier's answer.
 
-        Never raises for what a carrier may say or fail to say. May be called up to
+        Never raises, whatever the carrier answers or leaves unanswered. May be called up to
         ``capabilities.window_max`` times at once. Bounded in time by the driver's own answer
-        timeout (``capabilities.submit_s`` tells how long that is), after which it returns
-        :class:`Uncertain`. If cancelled, the outcome is uncertain.
+        timeout (at most ``capabilities.submit_s``), after which it returns :class:`Uncertain`. If
+        cancelled, the outcome is uncertain.
         """
 
     async def query(self, carrier_id: str, *, sender: str) -> Receipt | None:
-        """Ask what became of an accepted segment; None where the carrier can't tell.
+        """Ask what became of an accepted segment; None: the carrier does not say.
 
         Args:
-            sender: who it was sent as. Carriers tell only the sender about a message.
+            sender: the segment's sender. Carriers answer only for the sender of a message.
         """
 
 
@@ -324,35 +322,35 @@ class Driver(Protocol):
 class Posting(Protocol):
     """A driver that takes a segment without a task that waits for its answer.
 
-    Optional, and worth it where hundreds of messages a second go through one link: a task for
-    each submit costs more than the submit. The engine posts to a driver that can be posted to,
-    and calls :meth:`Driver.submit` of every other.
+    Optional, and useful if hundreds of messages a second go through one link: a task for each
+    submit costs more than the submit. The engine calls ``post`` if a driver has it, and otherwise
+    :meth:`Driver.submit`.
     """
 
     def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
-        """Submit one segment; returns at once, whatever becomes of it.
+        """Submit one segment; returns at once.
 
-        All that :meth:`Driver.submit` promises holds here too: never raises for what a carrier may
-        say, is bounded in time by ``capabilities.submit_s``, and is called only while fewer than
+        The rules of :meth:`Driver.submit` apply: it never raises, whatever the carrier answers, is
+        bounded in time by ``capabilities.submit_s``, and is called only while fewer than
         ``capabilities.window_max`` are unanswered.
 
         Args:
-            answered: to be called once, from the event loop's thread, with what submit would
-                return; before this call returns where the outcome is known by then. It returns at
-                once and raises nothing.
+            answered: call it once, from the event loop's thread, with what submit would return;
+                within this call if the outcome is already known. It returns at once and raises
+                nothing.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class DriverCommand:
-    """Something that an operator may ask of a driver, beyond messages."""
+    """Something else that an operator may ask of a driver."""
 
     name: str
     """The word for ``risala carriers ask CARRIER NAME``: lower-case letters, digits, ``-``."""
     summary: str
     """One line for the operator."""
     arguments: str = ""
-    """How its arguments are written: ``CODE [CHOICE]…``. Empty: it takes none."""
+    """The form of its arguments: ``CODE [CHOICE]…``. Empty: no arguments."""
 
 
 class CommandRefusedError(Exception):
@@ -361,19 +359,19 @@ class CommandRefusedError(Exception):
 
 @runtime_checkable
 class Commandable(Protocol):
-    """A driver that has commands: what its carrier can be asked, and only by its operator."""
+    """A driver with commands, which only operators may give."""
 
     @property
     def commands(self) -> tuple[DriverCommand, ...]:
-        """The commands that it has now."""
+        """Its present commands."""
 
     async def command(
         self, name: str, arguments: Sequence[str]
     ) -> Mapping[str, str | int | float | None]:
-        """Do one of :attr:`commands`; what it came to, by name, to be shown.
+        """Do one of :attr:`commands`, and return its results by name, to be shown.
 
-        Comes one at a time, at any time in the driver's life, also before it is up. Is cancelled
-        where it takes longer than :data:`COMMAND_S`.
+        Called for one command at a time, at any time in the driver's life, also before it is up.
+        Cancelled if it takes longer than :data:`COMMAND_S`.
 
         Raises:
             CommandRefusedError: why it was not done.

@@ -1,4 +1,4 @@
-"""What one plugin brings: its hooks are called, and all that they register is looked at."""
+"""What one plugin brings: its hooks are called, and everything that they register is checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")  # as in [[carriers]]
 
 
 class UnfitPluginError(Exception):
-    """What we ourselves found wrong with a plugin; ``str()`` is the reason."""
+    """Our own check found a fault in a plugin; ``str()`` is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def contributions_of(plugin: object) -> Contributions:
     """Call one plugin's hooks, and check all that it registers.
 
     Each plugin has a pluggy manager of its own: in a common one a hook that raises ends the call
-    for the plugins after it, and a misspelt hook is nobody's.
+    for the plugins after it, and a misspelt hook cannot be traced to its plugin.
 
     Raises:
         UnfitPluginError: a hook failed or is misspelt, or what it registered cannot be used.

@@ -1,7 +1,7 @@
 """The reference pages of the contracts from their code: ``python -m risala.plugins.document``.
 
-Each page names the modules and what of them an author meets. What a page says of a thing is the
-thing's docstring, and the lines that stand beneath its fields.
+Each page lists the modules and their parts for authors. The descriptions are the docstrings, and
+the lines below fields.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _SECTIONS: Final = ("Args:", "Raises:", "Returns:")
 
 @dataclass(frozen=True, slots=True)
 class ContractChapter:
-    """Some things of the contract that belong together."""
+    """A section of the contract."""
 
     title: str
     module: str
-    """Where the things stand."""
+    """The module that has them."""
     names: tuple[str, ...]
     text: str = ""
-    """Markdown to stand above them."""
+    """Markdown above them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,18 @@
-"""The contract for plugins that speak another gateway's HTTP: a face beside the API.
+"""The contract for plugins that speak another gateway's HTTP: a face besides the API.
 
 A face is registered by the hook ``risala_register_faces`` (see :mod:`risala.plugins.hookspecs`),
-and served where the configuration has its table, ``[faces.NAME]``. It says which paths are its own,
-turns a request into calls of the :class:`FaceService` that it is handed with it, and what they
-return or raise into an answer in the other gateway's words. Whom a call is for, what it costs,
-limits, durability, the timeline and the audit are the service's: a face keeps no state.
+and served if the configuration has its table, ``[faces.NAME]``. It names its paths, turns a request
+into calls of a :class:`FaceService`, and turns their results or exceptions into an answer in the
+other gateway's words. The service owns accounts, prices, limits, durability, the timeline and the
+audit: a face keeps no state.
 
-**Who asks** signs in by a credential of the face (``risala credential create NAME``), never by an
-API key. Every other call of the service takes what :meth:`FaceService.admit` returned.
+**Callers** sign in by a credential of the face (``risala credential create NAME``), never by an API
+key. Every other call of the service takes the result of :meth:`FaceService.admit`.
 
 **When and where.** :meth:`GatewayFace.answer` runs on the task of the request and is cancelled
-when the client goes away; :meth:`CallsBack.call` on a task of the engine's, and must not wait. A
-request's query, headers and body may hold a password: a face logs nothing of them and raises no
-exception with them. What it raises other than :class:`FaceRefusedError` is answered with 500.
+when the client disconnects; :meth:`CallsBack.call` runs on a task of the engine, and must not wait.
+A request's query, headers and body may hold a password: a face logs nothing of them and raises no
+exception with them. Exceptions other than :class:`FaceRefusedError` are answered with 500.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ from pydantic import BaseModel
 from risala.sms.message import Concatenation
 
 FIELDS_MAX: Final = 100
-"""Fields of a query or a form at most; who sends more is refused."""
+"""The most fields of a query or a form; a request with more is refused."""
 
 Fields = Mapping[str, tuple[bytes, ...]]
-"""Fields of a query or a form by name, each with all its values as octets: which characters those
-are is the face's to say."""
+"""Fields of a query or form by name, each with all its values as octets: the face decodes them."""
 
 
 class FaceRefusal(StrEnum):
-    """Why the service does not do what a face asks."""
+    """Why the service refuses a face's call."""
 
     UNAUTHORIZED = "unauthorized"
-    """There is no such credential, it is revoked, or the password is another."""
+    """The credential is unknown or revoked, or the password is wrong."""
     SUSPENDED = "suspended"
     """The credential's organization is not active."""
     ADDRESS = "address"
-    """The credential may not be used from where the request comes."""
+    """The credential may not be used from the request's address."""
     INVALID = "invalid"
     """A value is wrong: :attr:`FaceRefusedError.field` says which."""
     SENDER = "sender"
@@ -51,21 +50,21 @@ class FaceRefusal(StrEnum):
     OPTED_OUT = "opted_out"
     """The recipient wants no messages of this organization."""
     NO_BALANCE = "no_balance"
-    """The balance does not cover the price, or the most that may be spent in a day is spent."""
+    """The balance does not cover the price, or the day's spend cap is reached."""
     LIMITED = "limited"
     """Too many, too fast: :attr:`FaceRefusedError.retry_after_s`."""
     NOT_FOUND = "not_found"
-    """There is no such thing, or not for this caller."""
+    """The thing does not exist for this caller."""
     CONFLICT = "conflict"
     """The thing is not in a state that allows this."""
     BAD_REQUEST = "bad_request"
     """The request cannot be read: too large, too slow, too many fields."""
     UNAVAILABLE = "unavailable"
-    """Not now, by no fault of the caller; nothing was stored."""
+    """Not now, and not the caller's fault; nothing was stored."""
     UNKNOWN = "unknown"
-    """The disk failed while it was stored: it may have been. The same idempotency key tells."""
+    """The disk failed: it may be stored. A repeat with the same idempotency key shows it."""
     REFUSED = "refused"
-    """Another reason: its sentence tells."""
+    """Another reason, in the sentence."""
 
 
 class FaceRefusedError(Exception):
@@ -82,7 +81,7 @@ class FaceRefusedError(Exception):
         super().__init__(text)
         self.refusal = refusal
         self.field = field
-        """Of an invalid value: ``to``, ``text``, ``sender``, ``validity_s``, ``send_at_ms``,
+        """The invalid value: ``to``, ``text``, ``sender``, ``validity_s``, ``send_at_ms``,
         ``callback``, ``code``, ``locale``, ``idempotency_key``."""
         self.retry_after_s = retry_after_s
 
@@ -92,13 +91,13 @@ class FacePath:
     """A path that a face answers, such as ``/2010-04-01/Accounts/{account}/Messages.json``."""
 
     path: str
-    """A ``{name}`` stands for what is between two slashes, or before a suffix of the last part; it
-    comes as :attr:`FaceRequest.arguments`. A ``{+name}`` may be a phone number too: its ``+``
-    may be written as ``%2B``, and comes as ``+``."""
+    """A ``{name}`` matches the text between two slashes, or before a suffix of the last part; it is
+    in :attr:`FaceRequest.arguments`. A ``{+name}`` may be a phone number too: its ``+`` may be
+    written as ``%2B``, and arrives as ``+``."""
     methods: tuple[str, ...] = ("GET", "POST")
     get_changes: bool = False
-    """A ``GET`` of this path does something, as sending a message: ``HEAD``, which proxies and link
-    checkers ask of their own accord, is answered with 405 and does nothing."""
+    """A ``GET`` of this path changes something, such as sending a message: ``HEAD``, which proxies
+    and link checkers send by themselves, is answered with 405 and does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,28 +105,28 @@ class FaceRequest:
     """A request to one of a face's paths."""
 
     request_id: str
-    """Ours, for the answer."""
+    """The request's id, for the answer."""
     method: str
     path: str
-    """The :attr:`FacePath.path` that it came to."""
+    """The :attr:`FacePath.path` that it matched."""
     arguments: Mapping[str, str]
-    """What stood in the path's places."""
+    """The values of the path's names."""
     query: Fields = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
-    """By lower-case name; the first where there are several."""
+    """By lower-case name; the first of several."""
     base_url: str
     """The service's public address, without a slash at its end."""
     received_at_ms: int
     """UTC epoch milliseconds."""
     read: Callable[[], Awaitable[bytes]] = field(repr=False)
-    """Reads the body, within bounds of size and time; raises :class:`FaceRefusedError`. Read it
-    after the caller was admitted, where its credential is not in it."""
+    """Reads the body, with limits of size and time; raises :class:`FaceRefusedError`. If the
+    credential is not in it, read it after the caller was admitted."""
 
     async def form(self) -> Fields:
-        """The body's fields, where it is ``application/x-www-form-urlencoded``.
+        """The body's fields, if it is ``application/x-www-form-urlencoded``.
 
         Raises:
-            FaceRefusedError: it is too large, too slow, no form, or has too many fields.
+            FaceRefusedError: it is too large or too slow, not a form, or has too many fields.
         """
         kind = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         body = await self.read()
@@ -161,7 +160,7 @@ def fields_of(text: bytes) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class FaceAnswer:
-    """What a face answers."""
+    """A face's answer."""
 
     body: bytes = field(repr=False)
     status: int = 200
@@ -172,25 +171,25 @@ class FaceAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FaceCaller:
-    """Who asks: an organization, by a credential of the face."""
+    """The caller: an organization, with a credential of the face."""
 
     credential_id: str
     username: str
     organization_id: str
     sender: str | None
-    """Whom a message is from that names nobody; None: the service's own sender."""
+    """The sender of messages that name none; None: the service's own sender."""
     is_test: bool
-    """What it sends reaches no carrier and costs nothing."""
+    """Its messages reach no carrier and cost nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaceCallback:
-    """Who is called as a message goes on."""
+    """The address to call when a message's state changes."""
 
     url: str = field(repr=False)
-    """Checked as webhooks' addresses are, now and at each call."""
+    """Checked like webhooks' addresses, now and at each call."""
     told: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """What :meth:`CallsBack.call` is handed again: JSON values, of a kilobyte or two."""
+    """JSON values, of a kilobyte or two, that :meth:`CallsBack.call` gets again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,11 +197,10 @@ class FaceMessage:
     """A message to send."""
 
     to: str
-    """``+222XXXXXXXX``; :func:`risala.sms.address.normalise_number` makes that of what people
-    write."""
+    """``+222XXXXXXXX``; :func:`risala.sms.address.normalise_number` makes it from other forms."""
     text: str = field(repr=False)
-    """Of a part whose cut falls inside a character it may begin with a low surrogate, and end with
-    a high one or with ESC (U+001B): the octets go out as they were cut."""
+    """If a part was cut inside a character, it may begin with a low surrogate, and end with a high
+    one or with ESC (U+001B): the octets are sent as they were cut."""
     sender: str | None = None
     idempotency_key: str | None = None
     """8 to 128 characters: the same key again is the same message."""
@@ -212,20 +210,20 @@ class FaceMessage:
     """UTC epoch milliseconds; None or past: now."""
     callback: FaceCallback | None = None
     part: Concatenation | None = None
-    """Which part it is of a longer message that the customer cut by themselves; None: none."""
+    """Its place in a longer message that the customer cut; None: it is not a part."""
     part_in_ucs2: bool = False
-    """That all parts of that message are in UCS-2; else they are in GSM 03.38."""
+    """True: all parts of that message are in UCS-2; False: in GSM 03.38."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaceMessageState:
-    """A message as it stands. Times are UTC epoch milliseconds."""
+    """A message's present state. Times are UTC epoch milliseconds."""
 
     message_id: str
     to: str
     sender: str
     text: str | None = field(repr=False)
-    """None where it is no longer kept."""
+    """None: it is no longer kept."""
     status: str
     """``pending``, ``processing``, ``sent``, ``delivered``, ``undelivered``, ``failed`` or
     ``canceled``."""
@@ -249,30 +247,30 @@ class FaceMessages:
 
     items: tuple[FaceMessageState, ...]
     older: str | None
-    """Where the next ones begin; None: there are none."""
+    """Where the next page begins; None: this is the last one."""
 
 
 @dataclass(frozen=True, slots=True)
 class FaceVerification:
-    """A verification session as it stands."""
+    """A verification session's present state."""
 
     verification_id: str
     to: str
     status: str
     """``pending``, ``approved``, ``expired`` or ``canceled``."""
     attempts: int
-    """Wrong codes that were said."""
+    """The number of wrong codes."""
     attempts_max: int
     created_at_ms: int
     updated_at_ms: int
 
 
 class FaceService(Protocol):
-    """What a face may ask for; everything raises :class:`FaceRefusedError` where it is refused."""
+    """The calls of a face; each raises :class:`FaceRefusedError` if it is refused."""
 
     async def admit(self, username: str, password: str) -> FaceCaller:
-        """Who has this name and password at this face. Wrong ones are counted by the client's
-        address, as wrong API keys are."""
+        """The caller with this name and password at this face. Wrong ones count by the client's
+        address, like wrong API keys."""
 
     async def send(self, caller: FaceCaller, message: FaceMessage) -> FaceMessageState:
         """Accept a message: stored, charged and on disk when this returns."""
@@ -302,16 +300,16 @@ class FaceService(Protocol):
         :attr:`FaceRefusal.CONFLICT` in any other state."""
 
     async def redact(self, caller: FaceCaller, message_id: str) -> FaceMessageState:
-        """Take the text out of a message that has left or ended. Refused with
-        :attr:`FaceRefusal.CONFLICT` while it has not."""
+        """Delete the text of a message that was sent or has ended. Otherwise refused with
+        :attr:`FaceRefusal.CONFLICT`."""
 
     async def delete(self, caller: FaceCaller, message_id: str) -> None:
-        """Take text, number and metadata out of a message that has left or ended; it is found no
-        more. What accounts are proved by stays. Refused with :attr:`FaceRefusal.CONFLICT` while it
-        has not."""
+        """Delete the text, number and metadata of a message that was sent or has ended; it is no
+        longer found. The data that proves accounts stays. Otherwise refused with
+        :attr:`FaceRefusal.CONFLICT`."""
 
     async def cancel_code(self, caller: FaceCaller, verification_id: str) -> FaceVerification:
-        """End a pending session; its code is approved no more."""
+        """End a pending session; its code no longer works."""
 
     async def send_code(
         self, caller: FaceCaller, to: str, locale: str | None = None
@@ -319,10 +317,10 @@ class FaceService(Protocol):
         """Send a one-time code, and open its session."""
 
     async def check_code(self, caller: FaceCaller, verification_id: str, code: str) -> bool:
-        """Whether a code is the session's; counted on disk before this returns."""
+        """Whether the code is right; the check is counted on disk before this returns."""
 
     def verification(self, caller: FaceCaller, start: str) -> FaceVerification:
-        """A session of the caller's organization and mode, by its id or the start of that."""
+        """A session of the caller's organization and mode, by its id or the id's beginning."""
 
     def verification_to(self, caller: FaceCaller, to: str) -> FaceVerification:
         """The latest session of a number."""
@@ -334,7 +332,7 @@ class GatewayFace(Protocol):
 
     @property
     def paths(self) -> Sequence[FacePath]:
-        """Which paths it answers; read once. None may be one of the service's own."""
+        """The paths that it answers; read once. The service's own paths are not allowed."""
 
     async def answer(self, request: FaceRequest, service: FaceService) -> FaceAnswer:
         """Answer a request to one of them."""
@@ -342,12 +340,12 @@ class GatewayFace(Protocol):
 
 @runtime_checkable
 class WordsFaults(Protocol):
-    """A face that has words of its own for what goes wrong before it is asked, and for its bugs."""
+    """A face with its own answers to requests that fail before it is called, and to its bugs."""
 
     @property
     def beneath(self) -> Sequence[str]:
-        """What the targets begin with that are the face's alone, such as ``/2010-04-01/``; read
-        once. Those of them that are no path of anybody's are its unknown paths."""
+        """The beginning of all its targets, such as ``/2010-04-01/``; read once. Targets under it
+        without a path are the face's unknown paths."""
 
     def fault(self, status: int, text: str) -> FaceAnswer:
         """The answer to a request to an unknown path (404), by another method (405), or to one that
@@ -360,7 +358,7 @@ class WordsFaults(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FaceEvent:
-    """What happened to a message whose sender is called back."""
+    """An event of a message whose sender is called back."""
 
     event_id: str
     at_ms: int
@@ -373,7 +371,7 @@ class FaceEvent:
     carrier_code: str | None
     provider_message_id: str | None
     username: str
-    """Of the credential that it was sent by."""
+    """The name of the credential that it was sent with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +385,8 @@ class FaceCall:
 
 
 Sign = Callable[[bytes], bytes]
-"""The HMAC-SHA1 of octets by the credential's password; empty octets where the face has no
-password that signs."""
+"""The HMAC-SHA1 of octets with the credential's password; empty octets if the face's passwords do
+not sign."""
 
 
 @runtime_checkable
@@ -398,7 +396,7 @@ class CallsBack(Protocol):
     def call(
         self, event: FaceEvent, url: str, told: Mapping[str, Any], sign: Sign
     ) -> FaceCall | None:
-        """The call for an event; None: the customer did not ask for this one.
+        """The call for an event; None: the customer does not want this one.
 
         Called on one of the engine's tasks, once to see whether there is a call and again for each
         attempt, so it must return the same for the same arguments. It does not wait.

@@ -1,7 +1,7 @@
-"""What a driver says, looked at: whether it is what the contract asks for. Pure.
+"""Checks that a driver's answers are what the contract asks for. Pure.
 
-The engine looks by it at whatever a driver says, and the conformance suite too: an author is told
-beforehand what the engine would not take.
+The engine checks every answer by it, and so does the conformance suite: an author learns beforehand
+what the engine would not take.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OUTCOMES: Final = (Accepted, Throttled, Refused, Uncertain, Unsent)
 
 
 def fault_of(outcome: object) -> str | None:
-    """What is wrong with what a driver returned, without its values; None where nothing is."""
+    """The fault of a driver's answer, without its values; None: no fault."""
     kind = type(outcome)
     if kind not in _CHECKS:  # one that is derived from an outcome will do
         found = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
@@ -69,7 +69,7 @@ _CHECKS: Final[dict[type, tuple[tuple[str, _Fits], ...]]] = {
 
 
 def fault_of_receipt(receipt: object) -> str | None:
-    """The same of a receipt."""
+    """The same for a receipt."""
     if not isinstance(receipt, Receipt):
         return f"a {type(receipt).__name__} is no Receipt"
     wrong = [name for name, fits in _OF_A_RECEIPT.items() if not fits(getattr(receipt, name))]
@@ -77,7 +77,7 @@ def fault_of_receipt(receipt: object) -> str | None:
 
 
 def fault_of_capabilities(capabilities: object) -> str | None:
-    """The same of what a driver says that its carrier can do."""
+    """The same for a driver's capabilities."""
     if not isinstance(capabilities, Capabilities):
         return f"capabilities is a {type(capabilities).__name__} and no Capabilities"
     for name, fits, wanted in _OF_CAPABILITIES:

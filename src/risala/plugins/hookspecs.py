@@ -81,8 +81,8 @@ def risala_register_faces(register: Callable[[FaceFactory], None]) -> None:
 def risala_register_commands(register: Callable[[CommandFactory], None]) -> None:
     """Register the commands of this plugin under ``risala``: call ``register`` once for each.
 
-    Called once by a command line that lists its commands or has none of its own by the name, and
-    at start-up of the service. Do no work here: a command is built when it is called.
+    Called once at start-up of the service, and by a command line that lists its commands or does
+    not know a name itself. Do no work here: a command is built when it is called.
     """
 
 
@@ -90,6 +90,6 @@ def risala_register_commands(register: Callable[[CommandFactory], None]) -> None
 def risala_register_console_pages(register: Callable[[ConsolePageFactory], None]) -> None:
     """Register the pages of this plugin in the operator's console: call ``register`` for each.
 
-    Called once at start-up. Do no work here: a page is built after it, and drawn when an operator
-    comes.
+    Called once at start-up. Do no work here: a page is built later, and drawn when an operator
+    opens it.
     """

@@ -62,10 +62,9 @@ class PluginKind(Generic[Factory]):
     settings_of: str
     """Whose settings those are, for sentences on faults in them: ``settings of the carrier``."""
     reserved: frozenset[str] = frozenset()
-    """Names that none may have."""
+    """Names that none of them may have."""
     wrong: Callable[[Any], str] = no_fault
-    """What else is wrong with one that was built, to be read after the plugin's name; empty:
-    nothing."""
+    """Another fault of a built thing, to be read after the plugin's name; empty: no fault."""
 
 
 def _wrong_offer(method: PaymentMethod) -> str:

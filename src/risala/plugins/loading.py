@@ -1,9 +1,9 @@
-"""Loading a plugin of others within a time: one that hangs must not keep the service from starting.
+"""Loads other people's plugins within a time: one that hangs must not stop the service's start.
 
-Python cannot end an import from outside. So it runs in a thread, which is left alone once its time
-is over: the plugin is set aside, and the service goes on without it. A thread that is left so goes
-with the process. What it does not help against is native code that never lets go of the
-interpreter; the log's last line then names the plugin.
+Python cannot end an import from outside. So it runs in a thread, which is abandoned once its time
+is over: the plugin is set aside, and the service goes on without it. An abandoned thread ends with
+the process. This does not help against native code that never releases the interpreter; the log's
+last line then names the plugin.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def _position(thread: threading.Thread) -> str:
 
 
 def raised_at(error: BaseException) -> str:
-    """Where a plugin's exception came up: file, line and function of the innermost call. What an
-    exception says is not told: it may quote a message."""
+    """Where a plugin's exception came from: file, line and function of the innermost call. The
+    exception's text is left out: it may quote a message."""
     last = error.__traceback__
     while last is not None and last.tb_next is not None:
         last = last.tb_next

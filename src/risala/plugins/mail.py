@@ -1,8 +1,8 @@
 """The contract for plugins that send e-mail.
 
 A mailer is registered by the hook ``risala_register_mailers`` (see
-:mod:`risala.plugins.hookspecs`). The engine owns what is written, to whom, and trying again; a
-mailer hands one mail over.
+:mod:`risala.plugins.hookspecs`). The engine owns the texts, the recipients and retries; a mailer
+hands one mail over.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Mail:
     subject: str
     """One line, in any script."""
     text: str = field(repr=False)
-    """Plain text, in lines; it may hold a code or a link that nobody else may read."""
+    """Plain text, in lines; it may hold a code or a link that only the recipient may read."""
 
 
 class MailNotSentError(Exception):
@@ -49,7 +49,7 @@ class MailerFactory:
     name: str
     """The word for ``mail.mailer = "…"`` in the configuration."""
     build: Callable[[MailSection], Mailer]
-    """Takes the table, in which what it :attr:`needs` is set. Opens nothing yet."""
+    """Takes the table, in which the setting :attr:`needs` is set. Opens nothing yet."""
     summary: str
     """One line for ``risala plugins``."""
     needs: str = "host"

@@ -1,12 +1,11 @@
-"""Finds plugins, keeps a broken one from hurting the others, and builds what they bring.
+"""Finds plugins, protects them from each other's faults, and builds what they bring.
 
 Plugins come from three places, in this order: built in, installed packages (entry points of the
 group ``risala``), Python files in a folder. The built-in ones are plugins like any other and may
 be disabled, so that another one takes their driver's name.
 
-What is wrong with a plugin never raises here: it is a :class:`PluginFault` with its name, and
-nothing of that plugin is used. What is wrong with a carrier's table raises
-:class:`PluginConfigError` with every fault at once.
+A plugin's fault never raises here: it is a :class:`PluginFault` with its name, and nothing of that
+plugin is used. Faults in a carrier's table raise :class:`PluginConfigError`, all at once.
 """
 
 from __future__ import annotations
@@ -98,16 +97,16 @@ class PluginInfo:
     """``built in``, ``package NAME VERSION`` or the file's path."""
     disabled: bool
     fault: str | None
-    """Why it is set aside; None: it is not."""
+    """Why it is set aside; None: it is in use."""
     brings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """What it brings, by the key of their kind: each one's name, and what it is in one line. Every
-    kind is there."""
+    """What it brings, by the key of each kind: names, each with one line about it. Every kind is
+    there."""
     version: str | None = None
-    """Its own; None: it does not say."""
+    """Its own version; None: it does not say."""
     contract: str | None = None
-    """For which contract it is made; None: it does not say."""
+    """The contract that it is made for; None: it does not say."""
     warnings: tuple[str, ...] = ()
-    """What in it will not work for ever."""
+    """Its parts that will stop working."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,7 +126,7 @@ class _Candidate:
     name: str
     source: str
     bring: Callable[[], object]
-    """Imports the plugin's module, and gives what holds its hooks."""
+    """Imports the plugin's module, and returns the object with its hooks."""
     version: str | None = None
     is_ours: bool = False
 
@@ -175,7 +174,7 @@ class PluginManager:
         installed: Iterable[importlib.metadata.EntryPoint] | None = None,
         load_s: float = LOAD_S,
     ) -> None:
-        """Import and register all plugins, once, at start-up. Never raises for a plugin's sake.
+        """Import and register all plugins, once, at start-up. Never raises because of a plugin.
 
         Args:
             installed: the entry points of our group among the installed packages unless given.
@@ -237,7 +236,7 @@ class PluginManager:
         None: what it needs is not set, so that no mail is sent.
 
         Raises:
-            PluginConfigError: there is none of that name, or it refused the table.
+            PluginConfigError: no such mailer, or it refused the table.
         """
         factory = self.named(MAILERS, section.mailer, "mail.mailer")
         if getattr(section, factory.needs, None) is None:
@@ -314,7 +313,7 @@ class PluginManager:
         return self.built(FACES, name, key, partial(factory.build, settings))
 
     def build_pages(self) -> dict[str, OpenPage]:
-        """Every page of the console that can be built; why another cannot is among the faults."""
+        """Every page of the console that can be built; the faults say why others cannot."""
         found: dict[str, OpenPage] = {}
         for name, factory in self.of(CONSOLE_PAGES).items():
             if not factory.title.get("en"):
@@ -344,7 +343,7 @@ class PluginManager:
             key: where the configuration names it.
 
         Raises:
-            PluginConfigError: there is none; it says which there are, and what is not used.
+            PluginConfigError: the name is unknown; it lists the known ones, and unused plugins.
         """
         factory = self.of(kind).get(name)
         if factory is None:
@@ -432,7 +431,7 @@ class PluginManager:
         )
 
     def _opened(self, candidate: _Candidate, load_s: float) -> _Opened:
-        """A plugin imported and asked, or why that could not be."""
+        """An imported plugin with what it brings, or the reason why that failed."""
         try:
             self._refuse_same_name(candidate)
             if candidate.is_ours:
@@ -482,7 +481,7 @@ def _open(candidate: _Candidate) -> _Opened:
     """Import a plugin, and ask it what it brings.
 
     Raises:
-        UnfitPluginError: it is misspelt, or brings what cannot be used.
+        UnfitPluginError: a hook is misspelt, or it brings something that cannot be used.
     """
     plugin = candidate.bring()
     if candidate.is_ours:

@@ -1,10 +1,10 @@
 """The contract for plugins that add pages to the operator's console.
 
 A page is registered by the hook ``risala_register_console_pages`` (see
-:mod:`risala.plugins.hookspecs`), and stands at ``/operator/plugins/NAME``. It is made of blocks,
-which the console draws in its own frame, in every direction and theme, with everything escaped: a
-plugin writes no HTML. Only operators come here; forms bear the console's mark, and what one sends
-is a line of the audit trail before the plugin hears of it.
+:mod:`risala.plugins.hookspecs`), and is at ``/operator/plugins/NAME``. It is made of blocks, which
+the console draws in its own frame, in every direction and theme, with everything escaped: a plugin
+writes no HTML. Only operators can open it; forms have the console's CSRF token, and each one sent
+is a line of the audit trail before the plugin gets it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PageText:
 
 @dataclass(frozen=True, slots=True)
 class PageFigures:
-    """Some numbers or short words, drawn large."""
+    """Some numbers or short words, in large type."""
 
     figures: Sequence[tuple[str, Cell]]
     """What it is, and its value."""
@@ -43,21 +43,21 @@ class PageTable:
     rows: Sequence[Sequence[Cell]]
     """As many cells each as there are columns. At most 500 are shown."""
     empty: str = ""
-    """Said where there is no row."""
+    """The text if there are no rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """What is filled in."""
+    """A field of a form."""
 
     name: str
     """Letters, digits and ``_``."""
     label: str
     kind: Literal["text", "number", "check", "choice"] = "text"
     value: str = ""
-    """What stands there already; of a ``check``, ``yes`` or nothing."""
+    """Its first content; of a ``check``, ``yes`` or nothing."""
     choices: Sequence[tuple[str, str]] = ()
-    """Of a ``choice``: what is sent, and how it is called."""
+    """Of a ``choice``: the value sent, and its label."""
     hint: str = ""
 
 
@@ -68,7 +68,7 @@ class PageForm:
     action: str
     """A word for :meth:`ActingPage.act` and for the audit trail."""
     submit: str
-    """What stands on the button."""
+    """The text of the button."""
     fields: Sequence[FormField] = ()
     text: str = ""
     """What it does."""
@@ -78,7 +78,7 @@ PageBlock = PageHeading | PageText | PageFigures | PageTable | PageForm
 
 
 class PageService(Protocol):
-    """A page's hand in the engine, as the operator who looks at it."""
+    """A page's way to the engine, with the rights of the operator who opened it."""
 
     @property
     def language(self) -> str:
@@ -93,8 +93,8 @@ class PageService(Protocol):
         ``docs/reference/operations.md``.
 
         Raises:
-            PermissionError: it is no such operation.
-            Exception: as the engine refuses it; let it pass, the console tells it.
+            PermissionError: the operation is not one of those.
+            Exception: the engine refuses; let it pass, the console shows the reason.
         """
 
     async def do(self, operation: str, /, **arguments: object) -> dict[str, Any]:
@@ -102,19 +102,19 @@ class PageService(Protocol):
         leaves its own line in the audit trail.
 
         Raises:
-            PermissionError: it is no such operation, or nobody sent a form.
+            PermissionError: the operation is not one of those, or nobody sent a form.
             Exception: as :meth:`look`.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class PageAnswer:
-    """What became of a form."""
+    """The result of a form."""
 
     text: str
     """A sentence in the reader's language."""
     faults: Mapping[str, str] = field(default_factory=dict)
-    """What is wrong, by field; where there is any, nothing was done."""
+    """Faults by field; if there are any, nothing was done."""
 
 
 @runtime_checkable
@@ -122,8 +122,8 @@ class ConsolePage(Protocol):
     """One page."""
 
     async def show(self, service: PageService) -> Sequence[PageBlock]:
-        """What stands on it now. Cancelled after ten seconds. What it raises is told as a page that
-        could not be drawn."""
+        """Its present content. Cancelled after ten seconds. If it raises, the console says that the
+        page could not be drawn."""
 
 
 @runtime_checkable
@@ -131,7 +131,7 @@ class ActingPage(Protocol):
     """A page with forms."""
 
     async def act(self, service: PageService, action: str, fields: Mapping[str, str]) -> PageAnswer:
-        """An operator sent a form, once. The page is drawn anew after it."""
+        """An operator sent a form, once. The page is drawn again after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class ConsolePageFactory:
     """How a page is built."""
 
     name: str
-    """The word in its address."""
+    """The word in the page's address."""
     title: Mapping[str, str]
     """By language; ``en`` is always there."""
     build: Callable[[], ConsolePage]

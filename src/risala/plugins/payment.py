@@ -7,19 +7,19 @@ A method is registered by the hook ``risala_register_payment_methods`` (see
                    │  ▲    └───► PaymentRefused     nothing happens
                    └──┘ claim, poll, callback, a bank's text, or the operator's word
 
-The engine's desk owns payments: it stores each step before it shows it, credits, and writes the
-audit trail. A method owns the talk with one way of paying and nothing else; it keeps no state
-that must outlive the process, since every call is handed the payment as it is stored.
+The engine's payment service stores each step before it shows it, credits, and writes the audit
+trail. A method only talks with one provider. It keeps no state that must outlive the process,
+because every call gets the payment as it is stored.
 
 **Once.** A settled payment is known by its provider and its reference, normalised
 (:func:`normalised_reference`): the pair is credited once, over all methods and organizations, for
-ever, however often and by whatever way it is reported. So a method may report the same thing
-twice, and must name the same provider for the same transaction.
+ever, however often it is reported. So a method may report the same thing twice, and must name the
+same provider for the same transaction.
 
-**When and where.** Coroutines run on the task of whoever took the step, or on one of the desk's
-(``poll``, and ``begin`` after a start): one call a payment at a time, under :data:`STEP_S`; what
-takes longer is cancelled and counts as :class:`PaymentMethodError`. None of them runs inside a
-database transaction. A ``begin`` that a crash cut off is called again with the same values.
+**When and where.** Coroutines run on the task of the caller, or of the payment service (``poll``,
+and ``begin`` after a start): one call for each payment at a time, under :data:`STEP_S`; a longer
+call is cancelled and counts as :class:`PaymentMethodError`. None of them runs inside a database
+transaction. A ``begin`` that a crash cut off is called again with the same values.
 
 A method whose bank confirms by SMS is :class:`risala.plugins.payment_texts.HearsTexts` as well.
 
@@ -37,12 +37,12 @@ from typing import Any, Final, Protocol, runtime_checkable
 from pydantic import BaseModel
 
 STEP_S: Final = 30.0
-"""The longest that a step may take, in seconds: somebody waits in front of a page."""
+"""The longest that a step may take, in seconds: a customer waits for a page."""
 REFERENCE_CHARACTERS_MAX: Final = 100
 """Longest reference, counted once it is normalised: card processors' ids have about seventy."""
 ENTERED_CHARACTERS_MAX: Final = 200
-"""Longest text that a customer may enter in a field; the desk refuses longer ones before a method
-sees them."""
+"""Longest text that a customer may enter in a field; longer ones are refused before a method sees
+them."""
 
 
 _LATIN: Final = str.maketrans(
@@ -57,25 +57,24 @@ in a reference, its reader sees the same one."""
 class PaymentMethodError(Exception):
     """The provider could not be asked; ``str()`` is a sentence for the operator, without secrets.
 
-    Nothing is known by it: the payment stays as it was, and the step is tried again.
+    This says nothing about the payment: it stays as it was, and the step is tried again.
     """
 
 
 class ForgedCallbackError(Exception):
-    """A callback that is not the provider's: no signature, or a wrong one, or one from long ago.
+    """A callback that is not the provider's: its signature is missing, wrong or old.
 
-    Answered with 400. ``str()`` is for the log: never any of its content.
+    Answered with 400. ``str()`` is for the log, without the callback's content.
     """
 
 
 class Confirmation(StrEnum):
-    """Whose word settles a pending payment."""
+    """Who settles a pending payment."""
 
     PROVIDER = "provider"
-    """:meth:`Polled.poll` or :meth:`CalledBack.callback` will tell."""
+    """:meth:`Polled.poll` or :meth:`CalledBack.callback` reports it."""
     OPERATOR = "operator"
-    """The payment stands in the console until the operator says yes or no; the method is not
-    asked."""
+    """The payment waits in the console for the operator's yes or no; the method is not asked."""
 
 
 class Beginner(StrEnum):
@@ -84,24 +83,23 @@ class Beginner(StrEnum):
     CUSTOMER = "customer"
     """An owner of the organization, on its billing page; operators too."""
     OPERATOR = "operator"
-    """Only operators: cash at the desk."""
+    """Only operators, such as for cash."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentField:
-    """Something that the customer enters."""
+    """A field for the customer."""
 
     name: str
-    """Its key among what was entered: lower-case letters, digits, ``_``."""
+    """Its key among the entered values: lower-case letters, digits, ``_``."""
     label: Mapping[str, str]
-    """What stands beside it on the page, by language (``en``, ``fr``, ``ar``); always in ``en``."""
+    """Its label on the page, by language (``en``, ``fr``, ``ar``); always in ``en``."""
     is_reference: bool = False
-    """True where the transaction's reference is entered: the desk normalises it and refuses one
-    that was credited before."""
+    """True: it is the transaction's reference, which is normalised, and refused if it was credited
+    before."""
     is_payer: bool = False
-    """True where the payer's mobile number is entered: the desk makes it ``+222XXXXXXXX``, and
-    lets the customer show that it is theirs, by a code that is sent to it. Not asked for where
-    the settings name nobody who sends codes."""
+    """True: it is the payer's mobile number, which is written ``+222XXXXXXXX``; the customer proves
+    it by a code that is sent to it. Left out if ``payments.codes_organization`` is not set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +113,23 @@ class PaymentOffer:
     amount_min: int = 1
     """The least that may be paid, in minor units."""
     amount_max: int | None = None
-    """The most that may be paid, in minor units; None: only the desk's own limit holds."""
+    """The most that may be paid, in minor units; None: only the settings' limit applies."""
     asks_first: tuple[PaymentField, ...] = ()
-    """Entered beside the amount, before :meth:`PaymentMethod.begin`."""
+    """Fields beside the amount, before :meth:`PaymentMethod.begin`."""
     only_in_demo: bool = False
     """No money moves: a service that is not a demo refuses to start with it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """A payment as it is stored: what a method is handed in every step."""
+    """A payment as it is stored; a method gets it in every step."""
 
     payment_id: str
     """Ours (``pay_…``). The idempotency key for the provider: the same in each repetition."""
     organization_id: str
     """Whose balance is topped up."""
     amount: int
-    """Minor units: what the customer wants to top up."""
+    """Minor units that the customer wants to top up."""
     currency: str
     """ISO 4217: ``MRU``."""
     language: str
@@ -143,9 +141,9 @@ class Payment:
     callback_url: str
     """Where the provider's callbacks reach this method; empty where no public address is set."""
     reference: str | None = None
-    """As the last :class:`PaymentPending` told it."""
+    """From the last :class:`PaymentPending`."""
     entered: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """What the customer has entered so far, by field."""
+    """The customer's entries so far, by field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,45 +151,45 @@ class PaymentPending:
     """The payment goes on: this is stored, and shown to the customer."""
 
     confirmation: Confirmation
-    """Whose word settles it."""
+    """Who settles it."""
     reference: str | None = None
-    """The provider's, as soon as it is known: what later reports are matched by."""
+    """The provider's, as soon as it is known: later reports are matched by it."""
     instructions: Mapping[str, str] = field(default_factory=dict)
-    """What to do now, by language: whom to pay by which code. Plain text."""
+    """Instructions by language: whom to pay, with which code. Plain text."""
     checkout_url: str | None = None
-    """A page of the provider's, over https: shown as a link. A method that is only in demos may
-    name a path below ``/pay/``."""
+    """A page of the provider's, over https, shown as a link. A method only for demos may name a
+    path below ``/pay/``."""
     asks: tuple[PaymentField, ...] = ()
-    """What the customer enters next; comes to :meth:`Claimed.claim`."""
+    """The customer's next fields; :meth:`Claimed.claim` gets them."""
     poll_after_s: float | None = None
-    """When :meth:`Polled.poll` is worth calling; None: never. It is called again and again, after
-    ever longer waits, until something is settled or the payment is over."""
+    """When to call :meth:`Polled.poll`; None: never. It is called again after longer and longer
+    waits, until the payment is settled or over."""
     expires_at_ms: int | None = None
-    """UTC epoch milliseconds from which nothing is expected any more. What is reported later is
-    settled nevertheless: money that came is credited."""
+    """UTC epoch milliseconds from which no payment is expected. A later report still settles it:
+    money that came is credited."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentSettled:
-    """The money is there. Credited once for this provider and reference."""
+    """The money came. Credited once for this provider and reference."""
 
     provider: str
-    """Whose references these are: ``bankily``, ``stripe``. Two methods of one provider say the
+    """The owner of the reference: ``bankily``, ``stripe``. Two methods of one provider give the
     same."""
     reference: str
-    """The provider's, by which it is known again, however it is written."""
+    """The provider's reference, in any spelling; the same payment has the same one."""
     amount: int
-    """Minor units that really came. Another sum than the payment's waits for the operator; a bank's
-    text alone is credited as it is."""
+    """Minor units that really came. An amount other than the payment's waits for the operator; a
+    bank's text is credited as it is."""
     currency: str
-    """ISO 4217; another than the payment's waits for the operator."""
+    """ISO 4217; a currency other than the payment's waits for the operator."""
     payer: str | None = field(default=None, repr=False)
-    """The payer's number or name, where it is known: for the operator and the audit trail."""
+    """The payer's number or name, if known: for the operator and the audit trail."""
 
 
 @dataclass(frozen=True, slots=True)
 class PaymentRefused:
-    """No money will come of it: declined, canceled, or not to be found."""
+    """No money will come: the payment was declined, canceled, or not found."""
 
     cause: str
     """A word for lists and metrics: ``declined``, ``canceled``, ``expired``, ``unknown``."""
@@ -204,15 +202,15 @@ Progress = PaymentPending | PaymentSettled | PaymentRefused
 
 @dataclass(frozen=True, slots=True)
 class PaymentReport:
-    """Something that a provider told by itself."""
+    """A provider's own report."""
 
     result: PaymentSettled | PaymentRefused
     """What it told."""
     payment_id: str | None = None
-    """Our payment's id, where the provider repeats it. Else the desk looks for a pending payment of
-    this method with the report's reference; the provider is refused where there is none."""
+    """Our payment's id, if the provider repeats it. Otherwise a pending payment of this method with
+    the report's reference is used; without one the provider is refused."""
     needs_operator: bool = False
-    """The provider's word is not proof enough: the payment waits for the operator."""
+    """The provider's report is not enough proof: the payment waits for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +220,7 @@ class PaymentCallback:
     headers: Mapping[str, str]
     """The request's headers, by lower-case name."""
     query: Mapping[str, str]
-    """What stood behind the address's question mark, by name."""
+    """The query's fields, by name."""
     body: bytes = field(repr=False)
     """Bounded by the server; untouched, so that a signature over it can be checked."""
     received_at_ms: int
@@ -240,7 +238,7 @@ class PaymentMethod(Protocol):
     async def begin(self, payment: Payment) -> Progress:
         """Start a payment; called once it is stored, and again after a crash.
 
-        A repetition with the same ``payment_id`` must come to the same payment at the provider.
+        A repeat with the same ``payment_id`` must lead to the same payment at the provider.
 
         Raises:
             PaymentMethodError: the provider could not be asked; it is called again.
@@ -254,8 +252,8 @@ class Claimed(Protocol):
     async def claim(self, payment: Payment) -> Progress:
         """The customer filled in :attr:`PaymentPending.asks`; ``payment.entered`` has it.
 
-        Called once for each time that the form is sent; the texts are stored already. A claim is
-        no proof: it settles nothing unless the provider itself was asked.
+        Called each time that the form is sent; the entries are already stored. A claim is not
+        proof: it settles nothing unless the provider itself was asked.
 
         Raises:
             PaymentMethodError: the provider could not be asked; the customer may send it again.
@@ -267,10 +265,11 @@ class Polled(Protocol):
     """A method that can ask its provider."""
 
     async def poll(self, payment: Payment) -> Progress:
-        """How it stands; at :attr:`PaymentPending.poll_after_s`, and at the operator's wish.
+        """The payment's state; called at :attr:`PaymentPending.poll_after_s`, and when the operator
+        asks.
 
-        Called again after ever longer waits, an hour at most: a day beyond the payment's end, or
-        for a week where it has none. Who still does not know then leaves it to the operator.
+        Called again after longer and longer waits, an hour at most, until a day after the payment's
+        end, or for a week if it has no end. After that the operator decides.
 
         Raises:
             PaymentMethodError: the provider could not be asked.
@@ -282,11 +281,11 @@ class CalledBack(Protocol):
     """A method whose provider calls back."""
 
     def callback(self, callback: PaymentCallback) -> tuple[PaymentReport, ...]:
-        """Prove a callback's signature and read it; empty where it tells nothing of interest.
+        """Check a callback's signature and read it; empty: it has nothing of interest.
 
-        Called on the task of the request, before anything is stored; it does not wait, and looks
-        at nothing but its argument and its settings. What it returns is stored and settled before
-        the provider is answered 200: an answer that got lost brings the same callback again.
+        Called on the task of the request, before anything is stored; it does not wait, and uses
+        only its argument and its settings. Its result is stored and settled before the provider is
+        answered 200: after a lost answer the same callback comes again.
 
         Raises:
             ForgedCallbackError: it is not the provider's.
@@ -295,17 +294,17 @@ class CalledBack(Protocol):
 
 @runtime_checkable
 class Played(Protocol):
-    """A method whose provider is only played: the checkout is a page of ours, in demos."""
+    """A method with a simulated provider: the checkout is a page of ours, in demos."""
 
     def played(self, payment: Payment, card: str, now_ms: int) -> PaymentCallback:
         """The callback that the provider would send after this card.
 
         Args:
-            card: digits as they were typed, without spaces; it is neither kept nor told.
+            card: digits as they were typed, without spaces; neither stored nor shown.
             now_ms: UTC epoch milliseconds.
 
         Raises:
-            ValueError: it is no card of the sandbox.
+            ValueError: it is not a card of the sandbox.
         """
 
 
@@ -325,14 +324,14 @@ class PaymentMethodFactory:
 
 
 def normalised_reference(reference: str) -> str:
-    """A reference as it is compared: however it was typed, it is the same one.
+    """A reference in the form in which references are compared, whatever its spelling.
 
-    Compatibility forms (full-width and Arabic-Indic digits among them) become plain ones, letters
+    Compatibility forms (such as full-width and Arabic-Indic digits) become plain ones, letters
     upper-case, Cyrillic and Greek capitals the Latin ones that they look like, and everything but
-    letters and digits goes. Pure.
+    letters and digits is removed. Pure.
 
     Raises:
-        ValueError: nothing is left, or more than :data:`REFERENCE_CHARACTERS_MAX`.
+        ValueError: nothing remains, or more than :data:`REFERENCE_CHARACTERS_MAX`.
     """
     plain = unicodedata.normalize("NFKC", reference).upper().translate(_LATIN)
     kept = (str(unicodedata.digit(one, one)) for one in plain if one.isalnum())

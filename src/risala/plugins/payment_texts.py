@@ -1,9 +1,9 @@
 """The contract for methods whose bank confirms payments by SMS to a SIM of the operator's.
 
-The engine keeps what comes to that SIM apart: it goes to no customer, no event and no webhook, and
-a STOP in it is no opt-out. A method reads one text at a time and keeps nothing; what follows from
-all of them together (whose payment it is, whether the account's balance goes on from text to text,
-the caps) is the engine's, which alone credits.
+The engine keeps that SIM's texts separate: they go to no customer, event or webhook, and a STOP in
+one is not an opt-out. A method reads one text at a time and keeps nothing. The engine combines them
+(whose payment it is, whether each text's balance fits the one before it, the caps), and only the
+engine credits.
 """
 
 from __future__ import annotations
@@ -17,35 +17,34 @@ from risala.sms.message import Inbound
 
 
 class TextKind(StrEnum):
-    """What a text is, as far as one text alone tells."""
+    """The kind of a text, as far as the text alone shows it."""
 
     CREDIT = "credit"
-    """Money came: :attr:`TextReading.settled` says what."""
+    """Money came: :attr:`TextReading.settled` has it."""
     DEBIT = "debit"
     """Money went out: only the balance matters."""
     NOTICE = "notice"
-    """The bank's, and about no money: a greeting, a password."""
+    """From the bank, and not about money: a greeting, a password."""
     NO_PATTERN = "no_pattern"
-    """From the bank, as it seems, and not understood."""
+    """Apparently from the bank, and not understood."""
     FOREIGN_CENTRE = "foreign_centre"
-    """It has the bank's name, and came by another service centre than the bank's texts do."""
+    """It has the bank's name, but came from another service centre than the bank's texts."""
     FOREIGN_SENDER = "foreign_sender"
     """From somebody else."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextReading:
-    """What a method reads in one text."""
+    """A method's reading of one text."""
 
     kind: TextKind
-    """What it is about."""
+    """Its kind."""
     settled: PaymentSettled | None = None
-    """Of a :attr:`TextKind.CREDIT`; ``payer`` as ``+222XXXXXXXX`` where the text tells a whole
-    number."""
+    """For a :attr:`TextKind.CREDIT`; ``payer`` is ``+222XXXXXXXX`` if the text has it whole."""
     moved: int | None = None
     """Minor units by which the account's balance changed, fees included; negative: it fell."""
     balance: int | None = None
-    """The account's balance after it, in minor units; None: the text does not tell."""
+    """The account's balance after it, in minor units; None: the text does not say it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +72,11 @@ class HearsTexts(Protocol):
 
     @property
     def caps(self) -> CreditCaps | None:
-        """What may be credited by texts alone; None: each waits for the operator."""
+        """How much texts alone may credit; None: each waits for the operator."""
 
     def heard(self, message: Inbound) -> TextReading:
         """Read a text of that SIM.
 
-        Called once a text is on disk, in the order in which they came, and again after a crash; it
-        does not wait. Raises nothing: a text that is odd is :attr:`TextKind.NO_PATTERN`.
+        Called once a text is on disk, in order of arrival, and again after a crash; it does not
+        wait. Raises nothing: an odd text is :attr:`TextKind.NO_PATTERN`.
         """

@@ -1,10 +1,10 @@
-"""The contract for message policies: plugins that refuse or rewrite what is to be sent.
+"""The contract for message policies: plugins that refuse or rewrite messages.
 
 A policy is registered by the hook ``risala_register_message_policies`` (see
 :mod:`risala.plugins.hookspecs`). It is asked after the lookup of the idempotency key, so that a
-repeat never asks it again, and before anything is charged or stored. What it rewrites is checked,
-cut and priced like what the customer wrote. A policy that fails refuses: the customer is told that
-the service cannot take the message now (503), and nothing of why.
+repeat never asks it again, and before anything is charged or stored. A rewritten message is
+checked, cut and priced like the customer's own. If a policy fails, the message is refused: the
+answer is that the service cannot take it now (503), without the reason.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ class PolicyMessage:
     """A one-time code is shown to policies whose table says ``codes = true``."""
     organization_id: str
     is_test: bool
-    """It is of a test key: nothing leaves."""
+    """It is of a test key: it is not sent."""
     recipient: str
     """``+222XXXXXXXX``."""
     sender: str | None
-    """As it was asked for; None: the general one. Always None of a code."""
+    """The requested sender; None: the general one. Always None for a code."""
     text: str = field(repr=False)
-    """As it was asked for, or as the policies before this one left it. Empty of a code."""
+    """The requested text, or that of the policies before this one. Empty for a code."""
     metadata: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyPass:
-    """Nothing stands against the message."""
+    """The message may be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRewrite:
-    """The message goes on, changed; the timeline says by which policy. Never of a code."""
+    """The message goes on, changed; the timeline says by which policy. Never for a code."""
 
     text: str | None = field(default=None, repr=False)
     """1 to 1600 characters; None: it stays."""
@@ -56,7 +56,7 @@ class PolicyRefusal:
     reason: str
     """Stable, for programs: ``forbidden_words``."""
     text: str
-    """One sentence for whoever sent it: why, and what to do. Without the message's own words."""
+    """One sentence for the sender: why, and what to do. Without the message's own words."""
 
 
 PolicyVerdict = PolicyPass | PolicyRewrite | PolicyRefusal
@@ -69,8 +69,8 @@ class MessagePolicy(Protocol):
     async def judge(self, messages: Sequence[PolicyMessage]) -> Sequence[PolicyVerdict]:
         """A verdict on each message of one request, in their order.
 
-        Cancelled at its deadline. Whatever it raises refuses the whole request for now; it should
-        raise nothing. Several requests are judged at the same time.
+        Cancelled at its deadline. It should raise nothing: any exception refuses the whole request
+        for now. Several requests are judged at the same time.
         """
 
 

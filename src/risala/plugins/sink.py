@@ -1,9 +1,9 @@
-"""The contract for plugins that are given every event: a queue, a log shipper, a data warehouse.
+"""The contract for plugins that get every event: a queue, a log shipper, a data warehouse.
 
 A sink is registered by the hook ``risala_register_event_sinks`` (see
-:mod:`risala.plugins.hookspecs`). The engine owns which events are owed, their order, trying again
-and the place where a sink has got to, which lasts; a sink takes some events at a time, and returns
-once they are safe.
+:mod:`risala.plugins.hookspecs`). The engine owns the choice and order of events, retries and each
+sink's position, which is stored; a sink takes some events at a time, and returns once they are
+safe.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pydantic import BaseModel
 
 
 class SinkUnavailableError(Exception):
-    """A sink takes nothing at the moment; ``str()`` is a sentence for the operator, with nothing of
-    an event in it. The same events come again, after ever longer waits."""
+    """A sink takes nothing at the moment; ``str()`` is a sentence for the operator, without content
+    of events. The same events come again, after longer and longer waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +25,20 @@ class SinkEvent:
     """An event that is on disk."""
 
     seq: int
-    """A later event has a greater one; the same in each repetition, so that a sink may know by it
-    what it has."""
+    """A later event has a greater one; a repeat has the same, so that a sink can recognise events
+    that it has."""
     id: str
-    """``evt_…``, as webhooks carry it."""
+    """``evt_…``, as in webhooks."""
     type: str
     """``sms.delivered``, say."""
     at_ms: int
     """UTC epoch milliseconds."""
     organization_id: str
-    """Whose event it is."""
+    """The event's organization."""
     is_test: bool
     """It is of a test key."""
     body: str = field(repr=False)
-    """The whole event: JSON in one line, the same bytes as webhooks carry."""
+    """The whole event: JSON in one line, the same bytes as in webhooks."""
 
 
 @runtime_checkable
@@ -46,14 +46,14 @@ class EventSink(Protocol):
     """Takes events to somewhere else."""
 
     async def take(self, events: Sequence[SinkEvent]) -> None:
-        """Take the next events, in their order; return once they are safe, for they do not come
-        again then.
+        """Take the next events, in their order; return once they are safe: then they do not come
+        again.
 
-        They come again where this raises, is cancelled at its deadline, or the service ends
-        meanwhile: what was done already may be done twice, and must do no harm.
+        They come again if this raises, is cancelled at its deadline, or the service ends meanwhile:
+        taking an event twice must do no harm.
 
         Raises:
-            SinkUnavailableError: they could not be taken now.
+            SinkUnavailableError: the sink cannot take them now.
         """
 
 
@@ -62,7 +62,7 @@ class ClosingSink(Protocol):
     """A sink with something to close."""
 
     async def aclose(self) -> None:
-        """The service stops; nothing is given any more. Bounded to some seconds; raises nothing."""
+        """The service stops; no more events come. Ends within some seconds; raises nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ KINDS: Final[Mapping[str, str]] = {
     "mailer": "mailer",
     "sink": "event sink",
 }
-"""What can be begun, by the word for it, and what it is called."""
+"""The kinds of plugin that it can write, by their word, and their names."""
 _NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 _CHARACTERS_MAX: Final = 32
 _FILES: Final = {
@@ -26,7 +26,7 @@ _FILES: Final = {
     "src/@module@.py": "module.py.txt",
     "tests/test_@module@.py": "test_module.py.txt",
 }
-"""What is written, and from which template beside those of the kind."""
+"""The files, and the template of each, besides those of the kind."""
 _HTTP: Final = "driver-http"
 """The folder of the templates of a driver over HTTP. They are those of the tutorial's driver."""
 _HTTP_FILES: Final = {
@@ -89,7 +89,7 @@ def write_skeleton(
 
 
 def _words(name: str, kind: str) -> dict[str, str]:
-    """What stands for each mark of a template."""
+    """The value of each mark of a template."""
     if kind not in KINDS:
         raise SkeletonRefusedError(f"There is no kind {kind!r}; there are {', '.join(KINDS)}.")
     if not _NAME.fullmatch(name) or len(name) > _CHARACTERS_MAX:

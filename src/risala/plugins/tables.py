@@ -15,11 +15,11 @@ _SOURCES: Final = {kind.table: kind.settings_of for kind in KINDS if kind.table}
 
 
 class PluginConfigError(ConfigError):
-    """Something cannot be built from its table; ``faults`` has each one with its key path."""
+    """Something cannot be built from its table; ``faults`` has each fault with its key path."""
 
 
 class SecretResolver(Protocol):
-    """Puts secrets in: the shape of :func:`risala.config.secrets.resolve_secrets`."""
+    """Fills in secrets: the shape of :func:`risala.config.secrets.resolve_secrets`."""
 
     def __call__(self, table: Mapping[str, Any], *, where: str) -> dict[str, Any]: ...
 
@@ -27,7 +27,7 @@ class SecretResolver(Protocol):
 def validated(
     model: type[BaseModel], table: Mapping[str, Any], where: str, resolve: SecretResolver
 ) -> BaseModel:
-    """The plugin's settings, validated, with their secrets in.
+    """The plugin's settings, validated, with their secrets.
 
     Args:
         where: the table's key path, for faults: ``carriers[0].smpp``.

@@ -1,8 +1,8 @@
-"""The version of the contract with plugins: for which one a plugin is made, and what has aged.
+"""The version of the contract with plugins: each plugin's version, and deprecations.
 
 A module says it by ``risala_contract = "1.1"``. The second number grows when something is added,
-the first when something goes that a plugin may rely on. What is to go is a row of
-:data:`DEPRECATIONS` for as long as the first number stays: it works, and whoever uses it is told.
+the first when something that a plugin may use is removed. A part to be removed is a row of
+:data:`DEPRECATIONS` as long as the first number stays: it works, and plugins that use it are named.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class ContractVersion(NamedTuple):
 
 
 FIRST: Final = ContractVersion(1, 0)
-"""Drivers, mailers and payment methods. What a plugin that says nothing is taken to be made for:
-there was no way to say it then."""
+"""Drivers, mailers and payment methods. A plugin that says nothing counts as made for this version,
+in which it could not say it."""
 CONTRACT: Final = ContractVersion(1, 1)
 """With event sinks, message policies, commands, pages of the console and faces; and a plugin says
 what it is made for."""
@@ -39,11 +39,11 @@ class Deprecation:
 
     since: ContractVersion
     what: str
-    """What is meant, as a sentence about a plugin: ``it does not say …``."""
+    """A sentence about a plugin that uses it: ``it does not say …``."""
     instead: str
     """What to do, as a sentence."""
     applies: Callable[[object], bool]
-    """Whether a plugin, as its module or object is, uses it."""
+    """Whether a plugin's module or object uses it."""
 
 
 def _says_nothing(plugin: object) -> bool:
@@ -65,7 +65,7 @@ _VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})")
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """For which contract a plugin is made."""
+    """The contract that a plugin is made for."""
 
     contract: str | None = None
     """As it says; None: it does not."""
@@ -75,7 +75,7 @@ class Made:
 
 
 def made_for(plugin: object, contract: ContractVersion = CONTRACT) -> Made:
-    """What a plugin says of itself, compared with the contract that is in force."""
+    """The contract that a plugin names, compared with the present one."""
     said: object = getattr(plugin, ATTRIBUTE, None)
     version = FIRST
     if said is not None:
