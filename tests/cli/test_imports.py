@@ -94,6 +94,7 @@ def test_a_question_to_a_service_imports_nothing_of_it(service):
     assert of_service(found) == set()
     assert {each for each in found if each.startswith("risala.cli.commands.")} == {
         "risala.cli.commands.accounts",
+        "risala.cli.commands.accounts.asking",
         "risala.cli.commands.accounts.key",
         "risala.cli.commands.accounts.organizations",
     }
@@ -106,6 +107,7 @@ def test_help_of_a_command_imports_no_other(name):
     modules = {each for each in found if each.startswith(rooms)}
     assert modules <= {
         "risala.cli.commands.accounts",
+        "risala.cli.commands.accounts.asking",
         "risala.cli.commands.accounts.org",
         "risala.cli.commands.accounts.organizations",
         "risala.cli.lab.simulate",

@@ -30,7 +30,7 @@ class GatewaySession:
     async def perform(self, name: str, /, **arguments: object) -> dict[str, Any]:
         """Do one operation; arguments that are None count as missing."""
         given = {key: value for key, value in arguments.items() if value is not None}
-        return await self.perform_exactly(name, given)
+        return await self.performer.perform(name, given)
 
     async def ask(self, ask: Ask[R], /, **arguments: object) -> Reply[R]:
         """Do one operation; arguments that are None count as missing."""
@@ -49,7 +49,3 @@ class GatewaySession:
             return Reply(from_json(ask.result, told), told)
         except NotAsExpected as error:
             raise CommandRefused(f"{error} {OTHER_VERSION}") from error
-
-    async def perform_exactly(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Do one operation whose arguments may be null, which means: back to the default."""
-        return await self.performer.perform(name, arguments)

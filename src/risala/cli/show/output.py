@@ -38,10 +38,6 @@ def _visible(character: str) -> str:
     return {"\n": "⏎", "\t": " ", "\r": ""}.get(character, f"\\x{ord(character):02x}")
 
 
-def print_json(payload: object) -> None:
-    click.echo(json.dumps(payload, indent=2, ensure_ascii=False))
-
-
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
     """Rows under headings; ``empty`` is the text for no rows."""
     cells = [[clean(value) for value in row] for row in rows]
@@ -107,6 +103,12 @@ def warned(text: str) -> None:
     click.echo(click.style(text, fg="yellow"), err=True)
 
 
+def tell_older(before: object) -> None:
+    """Say that a list goes on; ``before``: from where, None where it ends."""
+    if before is not None:
+        warned(f"There are older ones: --before {before}.")
+
+
 def _plain_table(rows: list[list[str]]) -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -130,5 +132,5 @@ def _bold(text: str) -> str:
 def show(as_json: bool, payload: Mapping[str, Any]) -> bool:
     """Print ``payload`` if JSON is wanted; True if it was, so that nothing else is printed."""
     if as_json:
-        print_json(payload)
+        click.echo(json.dumps(payload, indent=2, ensure_ascii=False))
     return as_json

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import click
 
-from risala.cli.reach.options import Options, common
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
 from risala.engine.model.money import money
 from risala.engine.model.records.paying import bank_texts
-from risala.engine.model.records.paying.bank_texts import Lines
+from risala.engine.model.records.paying.bank_texts import Lines, ShownText, TextPage
 
 
 @click.command("texts")
-@click.option("--all", "settled", is_flag=True, help="Include texts that need no action.")
+@click.option(
+    "--all", "open", flag_value=False, default=True, help="Include texts that need no action."
+)
 @click.option("--method", metavar="METHOD", help="Only texts that this payment method has read.")
-@click.option("--payment", metavar="PAYMENT", help="Only texts with this payment's reference.")
+@click.option(
+    "--payment", "payment_id", metavar="PAYMENT", help="Only texts with this payment's reference."
+)
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", type=int, metavar="N", help="Only texts older than this number.")
-@common
-def payment_texts(
-    options: Options,
-    settled: bool,
-    method: str | None,
-    payment: str | None,
-    limit: int,
-    before: int | None,
-) -> None:
+@asks(bank_texts.LIST)
+def payment_texts(found: TextPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
     """List the banks' texts that were not credited, newest first, with the reason.
 
     \b
@@ -33,16 +30,6 @@ def payment_texts(
       risala payment texts
       risala payment texts --all --method bankily --limit 20
     """
-    found = options.ask(
-        bank_texts.LIST,
-        open=not settled,
-        method=method,
-        payment_id=payment,
-        limit=limit,
-        before=before,
-    )
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("No.", "Text", "Came (UTC)", "From", "Amount", "Reference", "State", "Why", "Payment"),
         (
@@ -57,55 +44,48 @@ def payment_texts(
                 each.why,
                 each.payment_id or each.fits,
             )
-            for each in found.value.texts
+            for each in found.texts
         ),
-        empty="No texts are waiting." if not settled else "There are no texts yet.",
+        empty="No texts are waiting." if open else "There are no texts yet.",
     )
-    if found.value.next:
-        output.warned(f"There are older ones: --before {found.value.next}.")
+    output.tell_older(found.next)
 
 
 @click.command("dismiss")
-@click.argument("text", metavar="TEXT")
+@click.argument("text_id", metavar="TEXT")
 @click.argument("reason")
-@common
-def payment_dismiss(options: Options, text: str, reason: str) -> None:
+@asks(bank_texts.DISMISS)
+def payment_dismiss(found: ShownText) -> None:
     """Dismiss TEXT: it needs no action. REASON goes into the audit trail.
 
     \b
     Example: risala payment dismiss btx_… "A private transfer."
     """
-    found = options.ask(bank_texts.DISMISS, text_id=text, reason=reason)
-    if not output.show(options.json, found.json):
-        output.said(f"{found.value.id} is dismissed.")
+    output.said(f"{found.id} is dismissed.")
 
 
 @click.command("lines")
-@common
-def payment_lines(options: Options) -> None:
+@asks(bank_texts.LINES)
+def payment_lines(found: Lines) -> None:
     """Show each payment method's texts: the account's balance, and what the texts credit.
 
     \b
     Example: risala payment lines
     """
-    found = options.ask(bank_texts.LINES)
-    if not output.show(options.json, found.json):
-        _show_lines(found.value)
+    _show_lines(found)
 
 
 @click.command("reconcile")
 @click.argument("method")
 @click.argument("balance", metavar="BALANCE")
-@common
-def payment_reconcile(options: Options, method: str, balance: str) -> None:
+@asks(bank_texts.RECONCILE)
+def payment_reconcile(found: Lines) -> None:
     """Set the balance of METHOD's account to BALANCE; its texts continue from there.
 
     \b
     Example: risala payment reconcile bankily 12500.00
     """
-    found = options.ask(bank_texts.RECONCILE, method=method, balance=balance)
-    if not output.show(options.json, found.json):
-        _show_lines(found.value)
+    _show_lines(found)
 
 
 def _show_lines(found: Lines) -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from risala.cli.commands.accounts.organizations import (
-    ask_organization,
-    org_option,
-    organization_id,
-)
+from risala.cli.commands.accounts.asking import asks, mode_option, says
+from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.records import keys
 from risala.engine.model.records.asks import Ask, Reply
-from risala.engine.model.records.keys import ApiKey, CreatedKey
+from risala.engine.model.records.keys import ApiKey, CreatedKey, Keys
 
-if TYPE_CHECKING:
-    from risala.cli.reach.performer import GatewaySession
+key_id = click.argument("key_id", metavar="KEY")
 
 
 @click.group()
@@ -36,25 +32,24 @@ def key() -> None:
 @org_option
 @click.option(
     "--type",
-    "key_type",
     type=click.Choice(["secret", "publishable"]),
     default="secret",
     show_default=True,
     help="Publishable keys can only verify, and users may see them.",
 )
-@click.option("--test", is_flag=True, help="For test messages: no carrier and no charge.")
+@mode_option("For test messages: no carrier and no charge.")
 @click.option("--name", help="A name for you to recognise it.")
 @click.option("--contact", help="The person or address to ask about it.")
 @click.option(
     "--origin",
-    "origins",
+    "allowed_origins",
     metavar="ORIGIN",
     multiple=True,
     help="Allow only pages of this origin, such as https://app.example; repeatable.",
 )
 @click.option(
     "--address",
-    "addresses",
+    "allowed_addresses",
     metavar="ADDRESS",
     multiple=True,
     help="Allow only this address or network, such as 203.0.113.7 or 203.0.113.0/24; repeatable.",
@@ -62,20 +57,11 @@ def key() -> None:
 @click.option(
     "--without-id",
     is_flag=True,
+    default=None,
     help="Answer a versioned send without messageId, for clients that refuse that field.",
 )
-@common
-def key_create(
-    options: Options,
-    org: str | None,
-    key_type: str,
-    test: bool,
-    name: str | None,
-    contact: str | None,
-    origins: tuple[str, ...],
-    addresses: tuple[str, ...],
-    without_id: bool,
-) -> None:
+@asks(keys.CREATE)
+def key_create(made: CreatedKey) -> None:
     """Create a key and print its value, once.
 
     \b
@@ -83,31 +69,13 @@ def key_create(
       risala key create --org "My shop" --name web
       risala key create --type publishable --origin https://shop.example
     """
-
-    async def work(session: GatewaySession) -> Reply[CreatedKey]:
-        return await session.ask(
-            keys.CREATE,
-            organization_id=await organization_id(session, org),
-            type=key_type,
-            mode="test" if test else "live",
-            name=name,
-            contact=contact,
-            allowed_origins=list(origins) or None,
-            allowed_addresses=list(addresses) or None,
-            without_id=without_id or None,
-        )
-
-    made = options.run(work)
-    if output.show(options.json, made.json):
-        return
     # Only the value goes to stdout, so that `KEY=$(risala key create)` is enough for a script.
-    key_id = made.value.key.id
-    output.warned(f"The key {key_id}. Keep its value now: it cannot be shown again.")
-    click.echo(made.value.value)
+    output.warned(f"The key {made.key.id}. Keep its value now: it cannot be shown again.")
+    click.echo(made.value)
 
 
 @key.command("rotate")
-@click.argument("key_id", metavar="KEY")
+@key_id
 @click.option(
     "--overlap",
     "overlap_s",
@@ -117,41 +85,25 @@ def key_create(
     callback=when.span_option,
     help="How long the old value also works: 0, 90m, 24h, at most 7d.",
 )
-@common
-def key_rotate(options: Options, key_id: str, overlap_s: int) -> None:
+@asks(keys.ROTATE)
+def key_rotate(made: CreatedKey) -> None:
     """Give a key a new value and print it, once.
 
     \b
     Example: risala key rotate key_… --overlap 2h
     """
-    made = options.ask(keys.ROTATE, key_id=key_id, overlap_s=overlap_s)
-    if output.show(options.json, made.json):
-        return
-    found = made.value.key
+    found = made.key
     old = "The old value no longer works."
     if found.old_until is not None:
         old = f"The old value works until {output.utc(found.old_until)}."
     output.warned(f"The key {found.id} has a new value. It is shown only once. {old}")
-    click.echo(made.value.value)
-
-
-@key.command("end-old")
-@click.argument("key_id", metavar="KEY")
-@common
-def key_end_old(options: Options, key_id: str) -> None:
-    """Stop accepting the old value of a rotated key at once.
-
-    \b
-    Example: risala key end-old key_…
-    """
-
-    _on_key(keys.END_OLD, "The old value of the key {key} no longer works.", options, key_id)
+    click.echo(made.value)
 
 
 @key.command("list")
 @org_option
-@common
-def key_list(options: Options, org: str | None) -> None:
+@asks(keys.LIST)
+def key_list(found: Keys) -> None:
     """List the keys of an organization.
 
     \b
@@ -159,9 +111,6 @@ def key_list(options: Options, org: str | None) -> None:
       risala key list
       risala key list --org "My shop"
     """
-    found = ask_organization(keys.LIST, options, org)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Id", "Type", "Name", "Contact", "Ends in", "Before", "Enabled", "Created", "Last used"),
         (
@@ -176,44 +125,14 @@ def key_list(options: Options, org: str | None) -> None:
                 output.at(each.created_at),
                 output.at(each.last_used_at),
             )
-            for each in found.value.keys
+            for each in found.keys
         ),
         empty="There are no keys yet. Create one with `risala key create`.",
     )
 
 
-def _on_key(ask: Ask[ApiKey], done: str, options: Options, key_id: str) -> None:
-    found = options.ask(ask, key_id=key_id)
-    if not output.show(options.json, found.json):
-        output.said(done.format(key=f"{found.value.id} (…{found.value.last4})"))
-
-
-@key.command("enable")
-@click.argument("key_id", metavar="KEY")
-@common
-def key_enable(options: Options, key_id: str) -> None:
-    """Enable a disabled key.
-
-    \b
-    Example: risala key enable key_…
-    """
-    _on_key(keys.ENABLE, "The key {key} is enabled.", options, key_id)
-
-
-@key.command("disable")
-@click.argument("key_id", metavar="KEY")
-@common
-def key_disable(options: Options, key_id: str) -> None:
-    """Disable a key (it gets 401) without deleting it.
-
-    \b
-    Example: risala key disable key_…
-    """
-    _on_key(keys.DISABLE, "The key {key} is disabled.", options, key_id)
-
-
 @key.command("origins")
-@click.argument("key_id", metavar="KEY")
+@key_id
 @click.argument("origins", metavar="[ORIGIN]...", nargs=-1)
 @click.option("--any", "lift", is_flag=True, help="Let any page use it.")
 @common
@@ -236,7 +155,7 @@ def key_origins(options: Options, key_id: str, origins: tuple[str, ...], lift: b
 
 
 @key.command("addresses")
-@click.argument("key_id", metavar="KEY")
+@key_id
 @click.argument("addresses", metavar="[ADDRESS]...", nargs=-1)
 @click.option("--any", "lift", is_flag=True, help="From anywhere.")
 @common
@@ -261,7 +180,7 @@ def key_addresses(options: Options, key_id: str, addresses: tuple[str, ...], lif
 
 
 @key.command("contact")
-@click.argument("key_id", metavar="KEY")
+@key_id
 @click.argument("contact", required=False)
 @click.option("--none", "lift", is_flag=True, help="Name nobody.")
 @common
@@ -285,20 +204,27 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
 def _set(options: Options, key_id: str, change: dict[str, Any]) -> Reply[ApiKey]:
     """The key, after any requested change."""
     ask = keys.SET if change else keys.SHOW
-
-    async def work(session: GatewaySession) -> Reply[ApiKey]:
-        return await session.ask_exactly(ask, {"key_id": key_id, **change})
-
-    return options.run(work)
+    return options.run(lambda session: session.ask_exactly(ask, {"key_id": key_id, **change}))
 
 
-@key.command("delete")
-@click.argument("key_id", metavar="KEY")
-@common
-def key_delete(options: Options, key_id: str) -> None:
-    """Delete a key for good.
+def _on_key(name: str, ask: Ask[ApiKey], does: str, done: str) -> None:
+    def line(found: ApiKey) -> str:
+        return done.format(f"{found.id} (…{found.last4})")
 
-    \b
-    Example: risala key delete key_…
-    """
-    _on_key(keys.DELETE, "The key {key} is deleted.", options, key_id)
+    says(key, name, key_id, ask, line, does=does, example="key_…")
+
+
+_on_key("enable", keys.ENABLE, "Enable a disabled key.", "The key {} is enabled.")
+_on_key("delete", keys.DELETE, "Delete a key for good.", "The key {} is deleted.")
+_on_key(
+    "disable",
+    keys.DISABLE,
+    "Disable a key (it gets 401) without deleting it.",
+    "The key {} is disabled.",
+)
+_on_key(
+    "end-old",
+    keys.END_OLD,
+    "Stop accepting the old value of a rotated key at once.",
+    "The old value of the key {} no longer works.",
+)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import (
     optional_org,
     organization_and_amount,
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
 @click.option(
     "--by-hand", is_flag=True, help="Only top-ups and adjustments, not the charges of messages."
 )
-@common
-def ledger(
-    options: Options, organization: str | None, limit: int, before: int | None, by_hand: bool
-) -> None:
+@asks(LIST)
+def ledger(page: LedgerPage, before: int | None) -> None:
     """List the changes of ORG's balance, newest first, with the balance after each.
 
     \b
@@ -41,20 +40,6 @@ def ledger(
       risala ledger
       risala ledger "My shop" --by-hand --limit 20
     """
-
-    async def work(session: GatewaySession) -> Reply[LedgerPage]:
-        return await session.ask(
-            LIST,
-            organization_id=await organization_id(session, organization),
-            limit=limit,
-            before=before,
-            by_hand=by_hand,
-        )
-
-    found = options.run(work)
-    if output.show(options.json, found.json):
-        return
-    page = found.value
     output.table(
         ("Entry", "At (UTC)", "Kind", "Amount", "Balance", "Reference", "Note"),
         (
@@ -71,8 +56,7 @@ def ledger(
         ),
         empty="There are no entries." if before is None else "There are no older entries.",
     )
-    if page.next is not None:
-        output.warned(f"There are older ones: --before {page.next}.")
+    output.tell_older(page.next)
 
 
 def _reference(entry: LedgerEntry) -> str:
@@ -86,7 +70,7 @@ def _reference(entry: LedgerEntry) -> str:
 @organization_and_amount
 @click.option("--reason", required=True, help="The reason, which is kept in the ledger.")
 @common
-def adjust(options: Options, organization: str | None, amount: str, reason: str) -> None:
+def adjust(options: Options, org: str | None, amount: str, reason: str) -> None:
     """Correct the balance of ORG (its id or name) by AMOUNT: 5, or -5.25 to take away.
 
     \b
@@ -94,7 +78,7 @@ def adjust(options: Options, organization: str | None, amount: str, reason: str)
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
-        found = await organization_id(session, organization)
+        found = await organization_id(session, org)
         entry = await session.ask(ADJUST, organization_id=found, amount=amount, reason=reason)
         return entry, (await session.ask(SHOW, organization_id=found)).value
 

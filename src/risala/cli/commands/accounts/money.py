@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @common
 def topup(
     options: Options,
-    organization: str | None,
+    org: str | None,
     amount: str,
     reference: str | None,
     note: str | None,
@@ -51,7 +51,7 @@ def topup(
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[LedgerEntry], Organization]:
-        found = await organization_id(session, organization)
+        found = await organization_id(session, org)
         entry = await session.ask(
             TOP_UP, organization_id=found, amount=amount, reference=reference, note=note
         )
@@ -82,7 +82,7 @@ def price(options: Options, context: click.Context) -> None:
 @price.command("show")
 @optional_org
 @common
-def price_show(options: Options, organization: str | None) -> None:
+def price_show(options: Options, org: str | None) -> None:
     """The general price, and each organization's own (or only ORG's).
 
     \b
@@ -90,7 +90,7 @@ def price_show(options: Options, organization: str | None) -> None:
       risala price show
       risala price show "My shop"
     """
-    _show(options, organization)
+    _show(options, org)
 
 
 def _show(options: Options, organization: str | None) -> None:
@@ -130,7 +130,7 @@ def _show(options: Options, organization: str | None) -> None:
 @price.command("set")
 @organization_and_amount
 @common
-def price_set(options: Options, organization: str | None, amount: str) -> None:
+def price_set(options: Options, org: str | None, amount: str) -> None:
     """Give ORG its own price of a segment: AMOUNT, or `general` for everybody's again.
 
     \b
@@ -139,7 +139,7 @@ def price_set(options: Options, organization: str | None, amount: str) -> None:
       risala price set "My shop" general
     """
     change = {"price_per_segment": None if amount == GENERAL else amount}
-    changed = change_organization(options, organization, change)
+    changed = change_organization(options, org, change)
     if output.show(options.json, changed.json):
         return
     found = changed.value

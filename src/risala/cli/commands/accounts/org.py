@@ -6,19 +6,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import (
     ask_organization,
     every_organization,
     money_of,
     optional_org,
     organization_id,
+    required_org,
 )
 from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import organizations
-from risala.engine.model.records.people.organizations import ListedOrganization, Organization
+from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.upkeep.erasure_progress import DELETE_ORGANIZATION, ErasureProgress
 
@@ -26,9 +28,16 @@ if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
-NO_CAP: Final = "none"
 GENERAL: Final = "general"
 """The word that removes an organization's own value, so that the general one applies again."""
+_REMOVES: Final = {
+    "price_per_segment": GENERAL,
+    "sms_per_s": GENERAL,
+    "low_balance": GENERAL,
+    "spend_cap": "none",
+    "owner_spend_cap": "none",
+}
+"""The word that removes a setting."""
 
 
 @click.group()
@@ -44,9 +53,14 @@ def org() -> None:
 
 @org.command("create")
 @click.argument("name")
-@click.option("--price", metavar="AMOUNT", help="Its own price per segment, for example 0.45.")
-@common
-def org_create(options: Options, name: str, price: str | None) -> None:
+@click.option(
+    "--price",
+    "price_per_segment",
+    metavar="AMOUNT",
+    help="Its own price per segment, for example 0.45.",
+)
+@asks(organizations.CREATE, creates=True)
+def org_create(new: Organization) -> None:
     """Create an organization.
 
     \b
@@ -54,14 +68,7 @@ def org_create(options: Options, name: str, price: str | None) -> None:
       risala org create "My shop"
       risala org create "My shop" --price 0.45
     """
-
-    async def work(session: GatewaySession) -> Reply[Organization]:
-        return await session.ask(organizations.CREATE, name=name, price_per_segment=price)
-
-    made = options.run(work, creates=True)
-    if not output.show(options.json, made.json):
-        new = made.value
-        output.said(f"Created the organization {output.clean(new.name)}: {new.id}")
+    output.said(f"Created the organization {output.clean(new.name)}: {new.id}")
 
 
 @org.command("list")
@@ -80,11 +87,7 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
       risala org list
       risala org list --search shop --status suspended
     """
-
-    async def work(session: GatewaySession) -> list[ListedOrganization]:
-        return await every_organization(session, search=search, status=status)
-
-    found = options.run(work)
+    found = options.run(lambda session: every_organization(session, search=search, status=status))
     if output.show(options.json, {"organizations": [to_json(each) for each in found]}):
         return
     output.table(
@@ -109,8 +112,8 @@ def org_list(options: Options, search: str | None, status: str | None) -> None:
 
 @org.command("show")
 @optional_org
-@common
-def org_show(options: Options, organization: str | None) -> None:
+@asks(organizations.SHOW)
+def org_show(found: Organization) -> None:
     """Show one organization.
 
     \b
@@ -118,9 +121,7 @@ def org_show(options: Options, organization: str | None) -> None:
       risala org show
       risala org show "My shop" --json
     """
-    found = ask_organization(organizations.SHOW, options, organization)
-    if not output.show(options.json, found.json):
-        output.fields(_fields(found.value))
+    output.fields(_fields(found))
 
 
 def _fields(found: Organization) -> dict[str, object]:
@@ -158,7 +159,12 @@ def _cap(found: Organization) -> str:
 @org.command("set")
 @optional_org
 @click.option("--name", help="Another name.")
-@click.option("--price", metavar="AMOUNT", help="Its own price per segment, or `general`.")
+@click.option(
+    "--price",
+    "price_per_segment",
+    metavar="AMOUNT",
+    help="Its own price per segment, or `general`.",
+)
 @click.option(
     "--smart-encoding/--no-smart-encoding",
     default=None,
@@ -185,16 +191,9 @@ def _cap(found: Organization) -> str:
 @common
 def org_set(
     options: Options,
-    organization: str | None,
-    name: str | None,
-    price: str | None,
-    smart_encoding: bool | None,
-    lean_answers: bool | None,
-    sms_per_s: str | None,
-    low_balance: str | None,
-    spend_cap: str | None,
-    owner_spend_cap: str | None,
-    time_zone: str | None,
+    /,
+    org: str | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay.
 
@@ -203,28 +202,16 @@ def org_set(
       risala org set "My shop" --price 0.45 --low-balance 100
       risala org set "My shop" --spend-cap none
     """
-    changes: Json = {}
-    if name is not None:
-        changes["name"] = name
-    if smart_encoding is not None:
-        changes["smart_encoding"] = smart_encoding
-    if lean_answers is not None:
-        changes["lean_answers"] = lean_answers
-    if price is not None:
-        changes["price_per_segment"] = None if price == GENERAL else price
-    if sms_per_s is not None:
-        changes["sms_per_s"] = None if sms_per_s == GENERAL else _rate(sms_per_s)
-    if low_balance is not None:
-        changes["low_balance"] = None if low_balance == GENERAL else low_balance
-    if spend_cap is not None:
-        changes["spend_cap"] = None if spend_cap == NO_CAP else spend_cap
-    if owner_spend_cap is not None:
-        changes["owner_spend_cap"] = None if owner_spend_cap == NO_CAP else owner_spend_cap
-    if time_zone is not None:
-        changes["time_zone"] = time_zone
+    changes = {
+        name: None if value == _REMOVES.get(name) else value
+        for name, value in given.items()
+        if value is not None
+    }
+    if (rate := changes.get("sms_per_s")) is not None:
+        changes["sms_per_s"] = _rate(rate)
     if not changes:
         raise click.UsageError("Say what to change. `risala org set --help` lists the options.")
-    found = change_organization(options, organization, changes)
+    found = change_organization(options, org, changes)
     if not output.show(options.json, found.json):
         output.fields(_fields(found.value))
 
@@ -249,39 +236,31 @@ def _rate(text: str) -> float:
         )
 
 
-@org.command("suspend")
-@optional_org
-@common
-def org_suspend(options: Options, organization: str | None) -> None:
-    """Refuse its requests and hold its queue; messages can still expire.
-
-    \b
-    Example: risala org suspend "My shop"
-    """
-    found = ask_organization(organizations.SUSPEND, options, organization)
-    if not output.show(options.json, found.json):
-        output.said(f"{output.clean(found.value.name)} is suspended.")
-
-
-@org.command("resume")
-@optional_org
-@common
-def org_resume(options: Options, organization: str | None) -> None:
-    """Undo a suspension.
-
-    \b
-    Example: risala org resume "My shop"
-    """
-    found = ask_organization(organizations.RESUME, options, organization)
-    if not output.show(options.json, found.json):
-        output.said(f"{output.clean(found.value.name)} is active.")
+says(
+    org,
+    "suspend",
+    optional_org,
+    organizations.SUSPEND,
+    lambda found: f"{found.name} is suspended.",
+    does="Refuse its requests and hold its queue; messages can still expire.",
+    example='"My shop"',
+)
+says(
+    org,
+    "resume",
+    optional_org,
+    organizations.RESUME,
+    lambda found: f"{found.name} is active.",
+    does="Undo a suspension.",
+    example='"My shop"',
+)
 
 
 @org.command("delete")
-@click.argument("organization", metavar="ORG")
+@required_org
 @click.option("--name", help="Its full name, to confirm that it is the right one.")
 @common
-def org_delete(options: Options, organization: str, name: str | None) -> None:
+def org_delete(options: Options, org: str, name: str | None) -> None:
     """Delete an organization: keys, members and endpoints at once, then all its data.
 
     Without --name, only what would go is shown. The ledger and the audit trail stay.
@@ -293,7 +272,7 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
     """
 
     async def work(session: GatewaySession) -> Reply[ErasureProgress]:
-        found = await organization_id(session, organization)
+        found = await organization_id(session, org)
         asked = await session.ask(DELETE_ORGANIZATION, organization_id=found, name=name)
         return await erase_units(session, asked.value.id)
 
@@ -302,7 +281,7 @@ def org_delete(options: Options, organization: str, name: str | None) -> None:
         if not output.show(options.json, erased.json):
             report_erased(erased.value)
         return
-    found = ask_organization(organizations.DELETION, options, organization)
+    found = ask_organization(organizations.DELETION, options, org)
     if output.show(options.json, found.json):
         return
     ends = found.value

@@ -27,7 +27,12 @@ org_option = click.option(
     help="The organization's id or name. May be left out if there is only one.",
 )
 
-optional_org = click.argument("organization", metavar="[ORG]", required=False)
+only_org_option = click.option(
+    "--org", "only_org", metavar="ORG", help="Only of this organization, its id or name."
+)
+
+optional_org = click.argument("org", metavar="[ORG]", required=False)
+required_org = click.argument("org", metavar="ORG")
 
 
 def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -45,7 +50,7 @@ def organization_and_amount(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.argument("both", metavar="[ORG] AMOUNT", nargs=-1, callback=split)
     @functools.wraps(command)
     def wrapper(*args: Any, both: tuple[str | None, str], **kwargs: Any) -> Any:  # noqa: ANN401
-        return command(*args, organization=both[0], amount=both[1], **kwargs)
+        return command(*args, org=both[0], amount=both[1], **kwargs)
 
     return wrapper
 

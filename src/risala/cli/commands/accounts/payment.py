@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.bank import (
     payment_dismiss,
     payment_lines,
     payment_reconcile,
     payment_texts,
 )
-from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.paying import payments
 from risala.engine.model.records.paying.payments import (
     PayerStatus,
@@ -28,7 +28,7 @@ from risala.engine.model.records.people.organizations import SHOW, Organization
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-payment_id = click.argument("payment", metavar="PAYMENT")
+payment_id = click.argument("payment_id", metavar="PAYMENT")
 
 
 @click.group()
@@ -45,14 +45,14 @@ def payment() -> None:
 
 
 @payment.command("list")
-@click.argument("organization", metavar="[ORG]", required=False)
-@click.option("--all", "decided", is_flag=True, help="Include confirmed and refused payments.")
+@click.argument("only_org", metavar="[ORG]", required=False)
+@click.option(
+    "--all", "open", flag_value=False, default=True, help="Include confirmed and refused payments."
+)
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="PAYMENT", help="Only payments older than this one.")
-@common
-def payment_list(
-    options: Options, organization: str | None, decided: bool, limit: int, before: str | None
-) -> None:
+@asks(payments.LIST)
+def payment_list(found: PaymentPage, open: bool) -> None:  # noqa: A002 -- the operation's argument
     """List the payments that wait for a decision, newest first; with ORG, only its own.
 
     \b
@@ -60,16 +60,6 @@ def payment_list(
       risala payment list
       risala payment list "My shop" --all --limit 10
     """
-
-    async def work(session: GatewaySession) -> Reply[PaymentPage]:
-        found = None if organization is None else await organization_id(session, organization)
-        return await session.ask(
-            payments.LIST, organization_id=found, open=not decided, limit=limit, before=before
-        )
-
-    found = options.run(work)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Payment", "Organization", "Method", "Amount", "Reference", "State", "Begun (UTC)"),
         (
@@ -82,27 +72,22 @@ def payment_list(
                 _state_text(each),
                 output.at(each.begun_at),
             )
-            for each in found.value.payments
+            for each in found.payments
         ),
-        empty="No payments are waiting." if not decided else "There are no payments yet.",
+        empty="No payments are waiting." if open else "There are no payments yet.",
     )
-    if found.value.next:
-        output.warned(f"There are older ones: --before {found.value.next}.")
+    output.tell_older(found.next)
 
 
 @payment.command("show")
 @payment_id
-@common
-def payment_show(options: Options, payment: str) -> None:
+@asks(payments.SHOW)
+def payment_show(found: ShownPayment) -> None:
     """Show everything about a payment.
 
     \b
     Example: risala payment show pay_…
     """
-
-    found = _ask(payments.SHOW, options, payment)
-    if found is None:
-        return
     rows: dict[str, object] = {
         "Payment": found.id,
         "Organization": found.organization_id,
@@ -138,7 +123,7 @@ def payment_show(options: Options, payment: str) -> None:
 )
 @common
 def payment_confirm(
-    options: Options, payment: str, amount: str | None, reference: str | None, unchecked: bool
+    options: Options, payment_id: str, amount: str | None, reference: str | None, unchecked: bool
 ) -> None:
     """Confirm that the money of PAYMENT has arrived: it is credited, once.
 
@@ -151,7 +136,7 @@ def payment_confirm(
     async def work(session: GatewaySession) -> tuple[Reply[ShownPayment], Organization]:
         found = await session.ask(
             payments.CONFIRM,
-            payment_id=payment,
+            payment_id=payment_id,
             amount=amount,
             reference=reference,
             unchecked=unchecked or None,
@@ -169,44 +154,30 @@ def payment_confirm(
 @payment.command("refuse")
 @payment_id
 @click.argument("reason")
-@common
-def payment_refuse(options: Options, payment: str, reason: str) -> None:
+@asks(payments.REFUSE)
+def payment_refuse(found: ShownPayment) -> None:
     """Refuse PAYMENT because no money came. The customer sees REASON.
 
     \b
     Example: risala payment refuse pay_… "No such transfer has come."
     """
-
-    found = _ask(payments.REFUSE, options, payment, reason=reason)
-    if found is not None:
-        output.said(f"{found.id} is refused.")
+    output.said(f"{found.id} is refused.")
 
 
 @payment.command("poll")
 @payment_id
-@common
-def payment_poll(options: Options, payment: str) -> None:
+@asks(payments.POLL)
+def payment_poll(found: ShownPayment) -> None:
     """Ask the provider of PAYMENT for its status now.
 
     \b
     Example: risala payment poll pay_…
     """
-
-    found = _ask(payments.POLL, options, payment)
-    if found is not None:
-        output.said(f"{found.id}: {_state_text(found)}.")
+    output.said(f"{found.id}: {_state_text(found)}.")
 
 
 for _command in (payment_texts, payment_dismiss, payment_lines, payment_reconcile):
     payment.add_command(_command)
-
-
-def _ask(
-    ask: Ask[ShownPayment], options: Options, payment_id: str, **more: str
-) -> ShownPayment | None:
-    """A payment; None: it was shown as JSON."""
-    found = options.ask(ask, payment_id=payment_id, **more)
-    return None if output.show(options.json, found.json) else found.value
 
 
 def _payer(payer: PayerStatus | None) -> str | None:

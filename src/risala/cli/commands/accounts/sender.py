@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from risala.cli.commands.accounts.organizations import org_option, organization_id
+from risala.cli.commands.accounts.asking import asks
+from risala.cli.commands.accounts.organizations import only_org_option, org_option
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
@@ -33,33 +34,21 @@ def sender() -> None:
 @click.argument("name")
 @click.option("--description", required=True, help="What the sender is used for.")
 @org_option
-@common
-def sender_request(options: Options, name: str, description: str, org: str | None) -> None:
+@asks(senders.REQUEST)
+def sender_request(asked: MarkedSender) -> None:
     """Request NAME for an organization; until approval, messages use the default sender.
 
     \b
     Example: risala sender request ACME --description "Receipts of the Acme shop" --org "My shop"
     """
-
-    async def work(session: GatewaySession) -> Reply[MarkedSender]:
-        return await session.ask(
-            senders.REQUEST,
-            organization_id=await organization_id(session, org),
-            name=name,
-            description=description,
-        )
-
-    found = options.run(work)
-    if not output.show(options.json, found.json):
-        asked = found.value
-        output.said(f"{output.clean(asked.name)} is {asked.status}: {asked.id}")
-        _look_twice(asked)
+    output.said(f"{output.clean(asked.name)} is {asked.status}: {asked.id}")
+    _look_twice(asked)
 
 
 @sender.command("list")
-@click.option("--org", metavar="ORG", help="Only of this organization, its id or name.")
-@common
-def sender_list(options: Options, org: str | None) -> None:
+@only_org_option
+@asks(senders.LIST)
+def sender_list(found: MarkedSenders) -> None:
     """List all requests and approved senders.
 
     \b
@@ -67,14 +56,6 @@ def sender_list(options: Options, org: str | None) -> None:
       risala sender list
       risala sender list --org "My shop"
     """
-
-    async def work(session: GatewaySession) -> Reply[MarkedSenders]:
-        wanted = None if org is None else await organization_id(session, org)
-        return await session.ask(senders.LIST, organization_id=wanted)
-
-    found = options.run(work)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Id", "Name", "Status", "Organization", "For", "Since", "Look twice"),
         (
@@ -87,7 +68,7 @@ def sender_list(options: Options, org: str | None) -> None:
                 output.at(each.updated_at),
                 _marks(each) if each.status == "pending" else "",
             )
-            for each in found.value.senders
+            for each in found.senders
         ),
         empty="No sender has been requested yet.",
     )

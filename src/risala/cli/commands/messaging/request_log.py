@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.accounts.organizations import org_option, organization_id
+from risala.cli.commands.accounts.organizations import ask_organization, org_option, organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.engine.model.records import requests
 from risala.engine.model.records.record import to_json
-from risala.engine.model.records.requests import ListedRequests, LoggedRequest, ShownRequest
+from risala.engine.model.records.requests import LoggedRequest, ShownRequest
 from risala.engine.model.times import iso
 
 if TYPE_CHECKING:
-    import trio
-
     from risala.cli.reach.performer import GatewaySession
     from risala.engine.model.records.asks import Reply
 
@@ -49,15 +47,13 @@ _COLUMNS: Final = ("At (UTC)", "Request", "Key", "Method", "Path", "Status", "To
 @common
 def request_log(
     options: Options,
+    /,
     request_id: str | None,
     org: str | None,
-    key_id: str | None,
-    status: str | None,
-    path: str | None,
-    made: str | None,
     limit: int,
     before: str | None,
     follow: bool,
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """List the requests of an organization's keys, newest first, or show one REQUEST in full.
 
@@ -72,18 +68,10 @@ def request_log(
     if request_id is not None:
         _show_one(options, request_id, org)
         return
-    given: Json = {"key_id": key_id, "status": status, "path": path, "made": made}
     if follow:
         options.run(lambda session: _follow(session, org, given, limit, options), waits=True)
         return
-
-    async def work(session: GatewaySession) -> Reply[ListedRequests]:
-        found = await organization_id(session, org)
-        return await session.ask(
-            requests.LIST, organization_id=found, **given, limit=limit, before=before
-        )
-
-    found = options.run(work)
+    found = ask_organization(requests.LIST, options, org, **given, limit=limit, before=before)
     if output.show(options.json, found.json):
         return
     page = found.value
@@ -92,8 +80,7 @@ def request_log(
         map(_row, page.requests),
         empty="There are no such requests." if before is None else "There are no older ones.",
     )
-    if page.older is not None:
-        output.warned(f"There are older ones: --before {page.older}.")
+    output.tell_older(page.older)
     if page.dropped:
         since = "since the service's start"
         few = output.counted(page.dropped, f"request {since} is", f"requests {since} are")
@@ -139,21 +126,12 @@ def _show_one(options: Options, request_id: str, org: str | None) -> None:
 async def _follow(
     session: GatewaySession, org: str | None, given: Json, limit: int, options: Options
 ) -> None:
-    import trio
-
     if not session.running:
         raise CommandRefused("The service is not running, so there is nothing to follow.")
     given = {**given, "organization_id": await organization_id(session, org)}
     tell = _tell_json if options.json else _tell
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
-            await _look_on(session, given, limit, tell)
-
-
-async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401
-    async for _ in signals:
-        scope.cancel()
+    async with until_signal():
+        await _look_on(session, given, limit, tell)
 
 
 async def _look_on(

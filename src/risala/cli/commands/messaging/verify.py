@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.accounts.asking import asks, mode_option, says
 from risala.cli.commands.accounts.organizations import (
-    ask_organization,
     optional_org,
     org_option,
     organization_id,
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.cli.show.number import number_option
 from risala.engine.model.money import money
-from risala.engine.model.records.asks import Ask, Reply
+from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people.organizations import SHOW
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.sessions import VerificationView
@@ -26,11 +27,8 @@ from risala.engine.model.records.verify.settings import (
     CodeSettings,
 )
 from risala.engine.model.states import SessionState
-from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from risala.cli.reach.performer import GatewaySession
 
 Json = dict[str, Any]
@@ -38,6 +36,7 @@ STATUSES: Final = [each.value for each in SessionState]
 LANGUAGES: Final = ("fr", "ar", "en")
 """The languages of :data:`risala.engine.rules.template.BUILT_IN`, repeated here so that ``--help``
 imports no engine."""
+verification_id = click.argument("verification_id", metavar="ID")
 
 
 @click.group()
@@ -52,22 +51,15 @@ def verify() -> None:
 
 
 @verify.command("send")
-@click.argument("to")
+@click.argument("to", callback=number_option)
 @org_option
 @click.option("--locale", type=click.Choice(LANGUAGES), help="The language of the SMS.")
 @click.option(
     "--app-hash", metavar="HASH", help="The hash of a registered Android app, for autofill."
 )
 @click.option("--origin", metavar="HOST", help="A registered host, for autofill.")
-@common
-def verify_send(
-    options: Options,
-    to: str,
-    org: str | None,
-    locale: str | None,
-    app_hash: str | None,
-    origin: str | None,
-) -> None:
+@asks(sessions.SEND)
+def verify_send(sent: sessions.CodeSent, to: str, running: bool) -> None:
     """Send a code to the number TO (+22236123456, 36 12 34 56 …).
 
     \b
@@ -75,34 +67,17 @@ def verify_send(
       risala verify send 36123456
       risala verify send 36123456 --locale ar
     """
-    number = _number(to, "TO")
-
-    async def work(session: GatewaySession) -> tuple[Reply[sessions.CodeSent], bool]:
-        sent = await session.ask(
-            sessions.SEND,
-            organization_id=await organization_id(session, org),
-            to=number,
-            locale=locale,
-            app_hash=app_hash,
-            origin=origin,
-        )
-        return sent, session.running
-
-    reply, running = options.run(work)
-    if output.show(options.json, reply.json):
-        return
-    sent = reply.value
     if sent.warning is not None:
-        output.said(f"A code for {number} was accepted: {sent.verification_id}")
+        output.said(f"A code for {to} was accepted: {sent.verification_id}")
         output.warned(sent.warning)
         return
-    output.said(f"A code is on its way to {number}: {sent.verification_id}")
+    output.said(f"A code is on its way to {to}: {sent.verification_id}")
     if not running:
         output.warned("The service is not running. The code is sent if it starts in time.")
 
 
 @verify.command("check")
-@click.argument("verification_id", metavar="ID")
+@verification_id
 @click.argument("code")
 @common
 def verify_check(options: Options, verification_id: str, code: str) -> None:
@@ -127,17 +102,14 @@ def verify_check(options: Options, verification_id: str, code: str) -> None:
 
 
 @verify.command("get")
-@click.argument("verification_id", metavar="ID")
-@common
-def verify_get(options: Options, verification_id: str) -> None:
+@verification_id
+@asks(sessions.GET)
+def verify_get(found: VerificationView) -> None:
     """Show a verification: its number, status and end.
 
     \b
     Example: risala verify get ver_…
     """
-    found = _of_one(options, sessions.GET, verification_id)
-    if found is None:
-        return
     output.fields(
         {
             "id": found.id,
@@ -159,13 +131,13 @@ def _status(each: VerificationView) -> str:
 
 @verify.command("list")
 @org_option
-@click.option("--test", is_flag=True, help="Those of test keys instead of live ones.")
+@mode_option("Those of test keys instead of live ones.")
 @click.option(
     "--status",
-    type=click.Choice([each.value for each in SessionState]),
+    type=click.Choice(STATUSES),
     help="Only those with this status.",
 )
-@click.option("--to", metavar="NUMBER", help="Only those to this number.")
+@click.option("--to", metavar="NUMBER", callback=number_option, help="Only those to this number.")
 @click.option(
     "--since",
     metavar="TIME",
@@ -175,17 +147,8 @@ def _status(each: VerificationView) -> str:
 @click.option("--until", metavar="TIME", callback=when.past_option, help="Not newer.")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", metavar="CURSOR", help="The next page, as named by the previous one.")
-@common
-def verify_list(
-    options: Options,
-    /,
-    org: str | None,
-    *,
-    test: bool,
-    to: str | None,
-    before: str | None,
-    **given: Any,  # noqa: ANN401 -- by the options above
-) -> None:
+@asks(sessions.LIST)
+def verify_list(found: sessions.SessionPage, before: str | None) -> None:
     """List an organization's verifications, newest first.
 
     \b
@@ -193,12 +156,6 @@ def verify_list(
       risala verify list
       risala verify list --status pending --since 1h
     """
-    given["mode"] = "test" if test else "live"
-    given["to"] = None if to is None else _number(to, "--to")
-    reply = ask_organization(sessions.LIST, options, org, before=before, **given)
-    if output.show(options.json, reply.json):
-        return
-    found = reply.value
     output.table(
         ("Created (UTC)", "Id", "To", "Status", "Wrong tries"),
         (
@@ -210,92 +167,55 @@ def verify_list(
         ),
         empty="There are no such verifications." if before is None else "There are no older ones.",
     )
-    if found.older is not None:
-        output.warned(f"There are older ones: --before {found.older}.")
+    output.tell_older(found.older)
 
 
-def _number(text: str, hint: str) -> str:
-    """A number as people write it, in its one form.
-
-    Raises:
-        BadParameter: it is no valid number.
-    """
-    try:
-        return normalise_number(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=hint) from error
-
-
-@verify.command("cancel")
-@click.argument("verification_id", metavar="ID")
-@common
-def verify_cancel(options: Options, verification_id: str) -> None:
-    """End a verification that is pending; one that has ended stays as it is.
-
-    \b
-    Example: risala verify cancel ver_…
-    """
-    found = _of_one(options, sessions.CANCEL, verification_id)
-    if found is not None:
-        output.said(f"The verification {found.id} is {found.status}.")
-
-
-def _of_one(
-    options: Options, ask: Ask[VerificationView], verification_id: str
-) -> VerificationView | None:
-    """The session; None: it was shown as JSON."""
-    found = options.ask(ask, verification_id=verification_id)
-    return None if output.show(options.json, found.json) else found.value
-
-
-_CONFIG_OPTIONS: Final = (
-    click.option("--length", "code_length", type=int, help="Digits in a code: 4 to 8."),
-    click.option("--expiry-minutes", type=int, help="How long a code is valid: 1 to 60 minutes."),
-    click.option(
-        "--attempts", "attempts_max", type=int, help="How many wrong codes end a session."
-    ),
-    click.option(
-        "--per-phone", "per_phone_per_hour", type=int, help="The most codes per hour to one number."
-    ),
-    click.option(
-        "--per-org",
-        "per_organization_per_hour",
-        type=int,
-        help="The most codes per hour to all numbers.",
-    ),
-    click.option("--language", metavar="fr|ar|en", help="The language of codes that request none."),
-    click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it."),
-    click.option("--template-fr", metavar="TEXT", help="The SMS in French."),
-    click.option("--template-ar", metavar="TEXT", help="The SMS in Arabic."),
-    click.option("--template-en", metavar="TEXT", help="The SMS in English."),
-    click.option("--sender", metavar="NAME", help="An approved sender."),
-    click.option(
-        "--app-hash", "app_hashes", metavar="HASH", multiple=True, help="Android apps; repeatable."
-    ),
-    click.option(
-        "--origin", "origins", metavar="HOST", multiple=True, help="Hosts of pages; repeatable."
-    ),
-    click.option("--reset", is_flag=True, help="First reset everything to the defaults."),
+says(
+    verify,
+    "cancel",
+    verification_id,
+    sessions.CANCEL,
+    lambda found: f"The verification {found.id} is {found.status}.",
+    does="End a verification that is pending; one that has ended stays as it is.",
+    example="ver_…",
 )
-
-
-def _config_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    for option in reversed(_CONFIG_OPTIONS):
-        command = option(command)
-    return command
 
 
 @verify.command("config")
 @optional_org
-@_config_options
+@click.option("--length", "code_length", type=int, help="Digits in a code: 4 to 8.")
+@click.option("--expiry-minutes", type=int, help="How long a code is valid: 1 to 60 minutes.")
+@click.option("--attempts", "attempts_max", type=int, help="How many wrong codes end a session.")
+@click.option(
+    "--per-phone", "per_phone_per_hour", type=int, help="The most codes per hour to one number."
+)
+@click.option(
+    "--per-org",
+    "per_organization_per_hour",
+    type=int,
+    help="The most codes per hour to all numbers.",
+)
+@click.option("--language", metavar="fr|ar|en", help="The language of codes that request none.")
+@click.option("--template", metavar="TEXT", help="The SMS; {{code}} must be in it.")
+@click.option("--template-fr", metavar="TEXT", help="The SMS in French.")
+@click.option("--template-ar", metavar="TEXT", help="The SMS in Arabic.")
+@click.option("--template-en", metavar="TEXT", help="The SMS in English.")
+@click.option("--sender", metavar="NAME", help="An approved sender.")
+@click.option(
+    "--app-hash", "app_hashes", metavar="HASH", multiple=True, help="Android apps; repeatable."
+)
+@click.option(
+    "--origin", "origins", metavar="HOST", multiple=True, help="Hosts of pages; repeatable."
+)
+@click.option("--reset", is_flag=True, help="First reset everything to the defaults.")
 @common
 def verify_config(
     options: Options,
     /,
-    organization: str | None,
+    org: str | None,
     *,
     reset: bool,
-    **given: Any,  # noqa: ANN401 -- by the table above
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Show how an organization's codes look; with options, change that first.
 
@@ -308,7 +228,7 @@ def verify_config(
     """
 
     async def work(session: GatewaySession) -> tuple[Reply[CodeConfiguration], str]:
-        found = {"organization_id": await organization_id(session, organization)}
+        found = {"organization_id": await organization_id(session, org)}
         currency = (await session.ask(SHOW, **found)).value.currency
         shown = await session.ask_exactly(CONFIG, found)
         changes = _changes(shown.value.settings, given, reset=reset)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -73,11 +73,11 @@ def webhook_test(options: Options, endpoint: str) -> None:
 @common
 def webhook_deliveries(
     options: Options,
+    /,
     endpoint: str,
     event: str | None,
-    state: str | None,
-    limit: int,
     before: int | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """List the latest deliveries to an endpoint, or every attempt for one EVENT.
 
@@ -89,9 +89,7 @@ def webhook_deliveries(
     if event is not None:
         _show_attempts(options, endpoint, event)
         return
-
-    asked = {"endpoint_id": endpoint, "state": state, "limit": limit, "before": before}
-    found = options.ask(webhooks.DELIVERIES, **asked)
+    found = options.ask(webhooks.DELIVERIES, endpoint_id=endpoint, before=before, **given)
     if output.show(options.json, found.json):
         return
     output.table(
@@ -108,8 +106,7 @@ def webhook_deliveries(
         if before is None
         else "There are no older ones.",
     )
-    if found.value.before is not None:
-        output.warned(f"There are older ones: --before {found.value.before}.")
+    output.tell_older(found.value.before)
 
 
 def _show_attempts(options: Options, endpoint: str, event: str) -> None:

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from risala.cli.commands.accounts.organizations import (
-    ask_organization,
-    org_option,
-    organization_id,
-)
+from risala.cli.commands.accounts.asking import asks, mode_option, says
+from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records import webhooks
+from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.webhooks import (
     DeliverySum,
     Endpoint,
+    EndpointList,
+    EndpointWithCounts,
     EndpointWithSecret,
     ShownEndpoint,
 )
@@ -24,14 +24,14 @@ from risala.engine.model.records.webhooks import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from risala.cli.reach.performer import GatewaySession
-    from risala.engine.model.records.asks import Ask, Reply
 
 _WHY: Final = {
     "owner": "disabled",
     "gone": "disabled: it answered 410 Gone",
     "failing": "disabled: it failed for five days",
 }
+
+endpoint_id = click.argument("endpoint_id", metavar="ENDPOINT")
 
 
 @click.group()
@@ -99,21 +99,10 @@ def _wish(command: Callable[..., Any]) -> Callable[..., Any]:
 @webhook.command("create")
 @click.argument("url")
 @org_option
-@click.option("--test", is_flag=True, help="For the events of test keys.")
+@mode_option("For the events of test keys.")
 @_wish
-@common
-def webhook_create(
-    options: Options,
-    url: str,
-    org: str | None,
-    test: bool,
-    types: tuple[str, ...],
-    headers: dict[str, str] | None,
-    description: str | None,
-    notify: str | None,
-    signature_header: str | None,
-    signature_key: str | None,
-) -> None:
+@asks(webhooks.CREATE)
+def webhook_create(made: EndpointWithSecret) -> None:
     """Create an endpoint and print its secret, once.
 
     Without --type it gets the events of sending and of codes. Ask for the others by their names:
@@ -124,40 +113,23 @@ def webhook_create(
       risala webhook create https://shop.example/hook
       risala webhook create https://shop.example/hook --type sms.delivered --notify me@example.com
     """
-
-    async def work(session: GatewaySession) -> Reply[EndpointWithSecret]:
-        return await session.ask(
-            webhooks.CREATE,
-            organization_id=await organization_id(session, org),
-            mode="test" if test else "live",
-            url=url,
-            types=list(types) or None,
-            headers=headers,
-            description=description,
-            notify=notify,
-            signature_header=signature_header,
-            signature_key=signature_key,
-        )
-
-    _tell_secret(options, options.run(work))
+    _tell_secret(made)
 
 
-def _tell_secret(options: Options, made: Reply[EndpointWithSecret]) -> None:
-    if output.show(options.json, made.json):
-        return
+def _tell_secret(made: EndpointWithSecret) -> None:
     # Only the secret goes to stdout, so that a script can take it; the rest is for people.
-    endpoint = made.value.endpoint
+    endpoint = made.endpoint
     output.warned(f"The endpoint {endpoint.id}. Keep its secret now: it is shown only once.")
     output.warned(f"It gets {', '.join(endpoint.types)}. Use --type for others.")
     if endpoint.previous_until is not None:
         output.warned(f"The old one also signs until {output.at(endpoint.previous_until)}.")
-    click.echo(made.value.secret)
+    click.echo(made.secret)
 
 
 @webhook.command("list")
 @org_option
-@common
-def webhook_list(options: Options, org: str | None) -> None:
+@asks(webhooks.LIST)
+def webhook_list(found: EndpointList) -> None:
     """List an organization's endpoints.
 
     \b
@@ -165,9 +137,6 @@ def webhook_list(options: Options, org: str | None) -> None:
       risala webhook list
       risala webhook list --org "My shop"
     """
-    found = ask_organization(webhooks.LIST, options, org)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Id", "Mode", "URL", "Types", "State", "Description"),
         (
@@ -175,7 +144,7 @@ def webhook_list(options: Options, org: str | None) -> None:
                 *(each.id, each.mode, each.url, ", ".join(each.types)),
                 *(_state(each), each.description),
             )
-            for each in found.value.endpoints
+            for each in found.endpoints
         ),
         empty="There are no endpoints yet. Create one with `risala webhook create URL`.",
     )
@@ -189,26 +158,23 @@ def _state(endpoint: Endpoint) -> str:
 
 
 @webhook.command("show")
-@click.argument("endpoint", metavar="ENDPOINT")
-@common
-def webhook_show(options: Options, endpoint: str) -> None:
+@endpoint_id
+@asks(webhooks.SHOW)
+def webhook_show(shown: EndpointWithCounts) -> None:
     """Show one endpoint and its pending deliveries.
 
     \b
     Example: risala webhook show whe_…
     """
-    found = options.ask(webhooks.SHOW, endpoint_id=endpoint)
-    if not output.show(options.json, found.json):
-        shown = found.value
-        days = output.counted(shown.last_days.days, "day")
-        output.fields(
-            {
-                **_fields(shown.endpoint),
-                "pending": shown.pending,
-                "failed": shown.failed,
-                f"last {days}": _last_days(shown.last_days),
-            }
-        )
+    days = output.counted(shown.last_days.days, "day")
+    output.fields(
+        {
+            **_fields(shown.endpoint),
+            "pending": shown.pending,
+            "failed": shown.failed,
+            f"last {days}": _last_days(shown.last_days),
+        }
+    )
 
 
 def _last_days(sums: DeliverySum) -> str | None:
@@ -238,92 +204,60 @@ def _fields(shown: Endpoint) -> dict[str, object]:
 
 
 @webhook.command("update")
-@click.argument("endpoint", metavar="ENDPOINT")
+@endpoint_id
 @click.option("--url", help="Another address.")
 @_wish
 @common
 def webhook_update(
     options: Options,
-    endpoint: str,
-    url: str | None,
+    /,
+    endpoint_id: str,
     types: tuple[str, ...],
-    headers: dict[str, str] | None,
-    description: str | None,
-    notify: str | None,
-    signature_header: str | None,
-    signature_key: str | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay. Types and headers replace the old ones.
 
     \b
     Example: risala webhook update whe_… --url https://shop.example/new
     """
-    changes = {
-        "url": url,
-        "types": list(types) or None,
-        "headers": headers,
-        "description": description,
-        "notify": notify,
-        "signature_header": signature_header,
-        "signature_key": signature_key,
-    }
+    changes = {"types": list(types) or None, **given}
     if all(value is None for value in changes.values()):
         text = "Say what to change. `risala webhook update --help` lists the options."
         raise click.UsageError(text)
-    found = options.ask(webhooks.UPDATE, endpoint_id=endpoint, **changes)
+    found = options.ask(webhooks.UPDATE, endpoint_id=endpoint_id, **changes)
     if not output.show(options.json, found.json):
         output.fields(_fields(found.value.endpoint))
 
 
-@webhook.command("enable")
-@click.argument("endpoint", metavar="ENDPOINT")
-@common
-def webhook_enable(options: Options, endpoint: str) -> None:
-    """Enable an endpoint. To repeat what failed meanwhile, use `risala webhook replay`.
+def _switch(name: str, ask: Ask[ShownEndpoint], does: str) -> None:
+    def line(found: ShownEndpoint) -> str:
+        return f"{found.endpoint.id} is {_state(found.endpoint)}."
 
-    \b
-    Example: risala webhook enable whe_…
-    """
-    _switch(webhooks.ENABLE, options, endpoint)
+    says(webhook, name, endpoint_id, ask, line, does=does, example="whe_…")
 
 
-@webhook.command("disable")
-@click.argument("endpoint", metavar="ENDPOINT")
-@common
-def webhook_disable(options: Options, endpoint: str) -> None:
-    """Disable an endpoint; its pending deliveries end as failed.
-
-    \b
-    Example: risala webhook disable whe_…
-    """
-    _switch(webhooks.DISABLE, options, endpoint)
-
-
-@webhook.command("delete")
-@click.argument("endpoint", metavar="ENDPOINT")
-@common
-def webhook_delete(options: Options, endpoint: str) -> None:
-    """Delete an endpoint and its secret; pending deliveries are dropped.
-
-    \b
-    Example: risala webhook delete whe_…
-    """
-    found = options.ask(webhooks.DELETE, endpoint_id=endpoint)
-    if not output.show(options.json, found.json):
-        output.said(f"Deleted {endpoint}.")
-
-
-def _switch(ask: Ask[ShownEndpoint], options: Options, endpoint: str) -> None:
-    found = options.ask(ask, endpoint_id=endpoint)
-    if not output.show(options.json, found.json):
-        output.said(f"{endpoint} is {_state(found.value.endpoint)}.")
+_switch(
+    "enable",
+    webhooks.ENABLE,
+    "Enable an endpoint. To repeat what failed meanwhile, use `risala webhook replay`.",
+)
+_switch("disable", webhooks.DISABLE, "Disable an endpoint; its pending deliveries end as failed.")
+says(
+    webhook,
+    "delete",
+    endpoint_id,
+    webhooks.DELETE,
+    lambda found: f"Deleted {found.endpoint.id}.",
+    does="Delete an endpoint and its secret; pending deliveries are dropped.",
+    example="whe_…",
+)
 
 
 @webhook.command("rotate")
-@click.argument("endpoint", metavar="ENDPOINT")
+@endpoint_id
 @click.option("--at-once", is_flag=True, help="Stop using the old secret now, not in 24 hours.")
-@common
-def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
+@asks(webhooks.ROTATE)
+def webhook_rotate(made: EndpointWithSecret) -> None:
     """Give an endpoint a new secret and print it; the old one also signs for 24 hours.
 
     \b
@@ -331,5 +265,4 @@ def webhook_rotate(options: Options, endpoint: str, at_once: bool) -> None:
       risala webhook rotate whe_…
       risala webhook rotate whe_… --at-once
     """
-    found = options.ask(webhooks.ROTATE, endpoint_id=endpoint, at_once=at_once)
-    _tell_secret(options, found)
+    _tell_secret(made)

@@ -6,17 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import (
-    ask_organization,
     optional_org,
     organization_id,
+    required_org,
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import members
-from risala.engine.model.records.people.members import Invitation, MemberView
+from risala.engine.model.records.people.members import Invitation, Members, MemberView
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -40,52 +41,37 @@ def member() -> None:
 
 
 @member.command("add")
-@click.argument("organization", metavar="ORG")
+@required_org
 @click.argument("email")
 @role_option
-@common
-def member_add(options: Options, organization: str, email: str, role: str) -> None:
+@asks(members.ADD)
+def member_add(made: MemberView) -> None:
     """Add EMAIL to ORG as a member; the user is created if there is none.
 
     \b
     Example: risala member add "My shop" me@example.com --role owner
     """
-
-    async def work(session: GatewaySession) -> Reply[MemberView]:
-        found = await organization_id(session, organization)
-        return await session.ask(members.ADD, organization_id=found, email=email, role=role)
-
-    made = options.run(work)
-    if not output.show(options.json, made.json):
-        output.said(f"{made.value.email} is now {_as(made.value.role)}.")
+    output.said(f"{made.email} is now {_as(made.role)}.")
 
 
 @member.command("invite")
-@click.argument("organization", metavar="ORG")
+@required_org
 @click.argument("email")
 @role_option
-@common
-def member_invite(options: Options, organization: str, email: str, role: str) -> None:
+@asks(members.INVITE)
+def member_invite(new: Invitation) -> None:
     """Invite EMAIL by mail; the person signs in and accepts.
 
     \b
     Example: risala member invite "My shop" you@example.com --role developer
     """
-
-    async def work(session: GatewaySession) -> Reply[Invitation]:
-        found = await organization_id(session, organization)
-        return await session.ask(members.INVITE, organization_id=found, email=email, role=role)
-
-    invited = options.run(work)
-    if not output.show(options.json, invited.json):
-        new = invited.value
-        output.said(f"{new.email} is invited as {new.role} until {output.utc(new.expires_at)}.")
+    output.said(f"{new.email} is invited as {new.role} until {output.utc(new.expires_at)}.")
 
 
 @member.command("list")
 @optional_org
-@common
-def member_list(options: Options, organization: str | None) -> None:
+@asks(members.LIST)
+def member_list(found: Members) -> None:
     """List an organization's members and invitations.
 
     \b
@@ -93,15 +79,10 @@ def member_list(options: Options, organization: str | None) -> None:
       risala member list
       risala member list "My shop"
     """
-    found = ask_organization(members.LIST, options, organization)
-    if output.show(options.json, found.json):
-        return
-    rows = [
-        (each.email, f"{each.role}", output.at(each.created_at)) for each in found.value.members
-    ]
+    rows = [(each.email, f"{each.role}", output.at(each.created_at)) for each in found.members]
     rows += [
         (each.email, f"{each.role} (invited)", output.at(each.created_at))
-        for each in found.value.invitations
+        for each in found.invitations
     ]
     output.table(
         ("E-mail", "Role", "Since (UTC)"),
@@ -111,11 +92,11 @@ def member_list(options: Options, organization: str | None) -> None:
 
 
 @member.command("role")
-@click.argument("organization", metavar="ORG")
+@required_org
 @click.argument("email")
 @click.argument("role", type=ROLES)
 @common
-def member_role(options: Options, organization: str, email: str, role: str) -> None:
+def member_role(options: Options, org: str, email: str, role: str) -> None:
     """Give a member another role.
 
     \b
@@ -123,7 +104,7 @@ def member_role(options: Options, organization: str, email: str, role: str) -> N
     """
 
     async def work(session: GatewaySession) -> Reply[MemberView]:
-        found = await _member(session, organization, email)
+        found = await _member(session, org, email)
         return await session.ask(members.SET_ROLE, **found, role=role)
 
     changed = options.run(work)
@@ -132,10 +113,10 @@ def member_role(options: Options, organization: str, email: str, role: str) -> N
 
 
 @member.command("remove")
-@click.argument("organization", metavar="ORG")
+@required_org
 @click.argument("email")
 @common
-def member_remove(options: Options, organization: str, email: str) -> None:
+def member_remove(options: Options, org: str, email: str) -> None:
     """End a membership. The last owner stays.
 
     \b
@@ -143,7 +124,7 @@ def member_remove(options: Options, organization: str, email: str) -> None:
     """
 
     async def work(session: GatewaySession) -> Reply[MemberView]:
-        found = await _member(session, organization, email)
+        found = await _member(session, org, email)
         return await session.ask(members.REMOVE, **found)
 
     gone = options.run(work)
@@ -151,13 +132,13 @@ def member_remove(options: Options, organization: str, email: str) -> None:
         output.said(f"{gone.value.email} is no longer a member.")
 
 
-async def _member(session: GatewaySession, organization: str, email: str) -> dict[str, str]:
+async def _member(session: GatewaySession, org: str, email: str) -> dict[str, str]:
     """The arguments that identify a member.
 
     Raises:
         CommandRefused: no member has this address.
     """
-    found = await organization_id(session, organization)
+    found = await organization_id(session, org)
     listed = await session.ask(members.LIST, organization_id=found)
     for each in listed.value.members:
         if each.email == email.strip().lower():

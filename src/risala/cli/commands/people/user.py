@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
-from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import users
 from risala.engine.model.records.people.users import (
+    Ended,
+    EndedUser,
     ListedUser,
     MadeLink,
+    UserStory,
     VersionedUser,
 )
 
@@ -39,28 +42,20 @@ def user() -> None:
 
 @user.command("create")
 @click.argument("email")
-@click.option("--operator", is_flag=True, help="Allow access to the operator's console.")
+@click.option(
+    "--operator", is_flag=True, default=None, help="Allow access to the operator's console."
+)
 @click.option("--name", help="The user's name.")
 @language_option
-@common
-def user_create(
-    options: Options, email: str, operator: bool, name: str | None, language: str | None
-) -> None:
+@asks(users.CREATE, creates=True)
+def user_create(made: VersionedUser) -> None:
     """Create a user, who signs in with a code sent to EMAIL or with a link of `user sign-in`.
 
     \b
     Example: risala user create me@example.com --operator --language fr
     """
-
-    async def work(session: GatewaySession) -> Reply[VersionedUser]:
-        return await session.ask(
-            users.CREATE, email=email, operator=operator or None, name=name, language=language
-        )
-
-    made = options.run(work, creates=True)
-    if not output.show(options.json, made.json):
-        what = "the operator" if made.value.operator else "the user"
-        output.said(f"Created {what} {made.value.email}: {made.value.id}")
+    what = "the operator" if made.operator else "the user"
+    output.said(f"Created {what} {made.email}: {made.id}")
 
 
 @user.command("list")
@@ -115,24 +110,18 @@ def user_list(options: Options, search: str | None, operators: bool) -> None:
 
 @user.command("show")
 @click.argument("email")
-@common
-def user_show(options: Options, email: str) -> None:
+@asks(users.SHOW)
+def user_show(found: UserStory) -> None:
     """Show one user, their organizations and their sessions.
 
     \b
     Example: risala user show me@example.com
     """
-    found = options.ask(users.SHOW, email=email)
-    if output.show(options.json, found.json):
-        return
-    output.fields(_fields(found.value.user))
+    output.fields(_fields(found.user))
     click.echo()
     output.table(
         ("Organization", "Name", "Status", "Role"),
-        (
-            (each.organization_id, each.name, each.status, each.role)
-            for each in found.value.memberships
-        ),
+        ((each.organization_id, each.name, each.status, each.role) for each in found.memberships),
         empty="The user is in no organization.",
     )
     click.echo()
@@ -146,7 +135,7 @@ def user_show(options: Options, email: str) -> None:
                 each.address,
                 each.agent,
             )
-            for each in found.value.devices
+            for each in found.devices
         ),
         empty="The user is not signed in.",
     )
@@ -177,18 +166,15 @@ def _fields(found: VersionedUser) -> Json:
 @common
 def user_set(
     options: Options,
+    /,
     email: str,
-    new_email: str | None,
-    name: str | None,
-    language: str | None,
-    operator: bool | None,
+    **given: Any,  # noqa: ANN401 -- by the options above
 ) -> None:
     """Change the given settings; the others stay. Helps users who lost access to their mailbox.
 
     \b
     Example: risala user set me@example.com --language ar --no-operator
     """
-    given = {"new_email": new_email, "name": name, "language": language, "operator": operator}
     changes = {key: value for key, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("Say what to change. `risala user set --help` lists the options.")
@@ -200,9 +186,15 @@ def user_set(
 
 @user.command("sign-in")
 @click.argument("email")
-@click.option("--console", is_flag=True, help="To the operator's console, not the dashboard.")
-@common
-def user_sign_in(options: Options, email: str, console: bool) -> None:
+@click.option(
+    "--console",
+    "operator",
+    is_flag=True,
+    default=None,
+    help="To the operator's console, not the dashboard.",
+)
+@asks(users.SIGN_IN)
+def user_sign_in(link: MadeLink, running: bool) -> None:
     """Print a link that signs a user in once, within ten minutes. Anyone with the link can use it.
 
     \b
@@ -210,17 +202,8 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
       risala user sign-in me@example.com
       risala user sign-in me@example.com --console
     """
-
-    async def work(session: GatewaySession) -> tuple[Reply[MadeLink], bool]:
-        made = await session.ask(users.SIGN_IN, email=email, operator=console or None)
-        return made, session.running
-
-    made, running = options.run(work)
-    if output.show(options.json, made.json):
-        return
     if not running:
         output.warned("The service is not running. The link works once it runs.")
-    link = made.value
     before = output.utc(link.expires_at)[11:16]
     output.warned(f"A link for {link.email}, for one use before {before} UTC:")
     click.echo(link.url)
@@ -229,23 +212,21 @@ def user_sign_in(options: Options, email: str, console: bool) -> None:
 @user.command("sign-out")
 @click.argument("email")
 @click.option("--session", "session_id", metavar="ID", help="Only this one.")
-@common
-def user_sign_out(options: Options, email: str, session_id: str | None) -> None:
+@asks(users.SIGN_OUT)
+def user_sign_out(found: Ended, email: str) -> None:
     """End all sessions of a user.
 
     \b
     Example: risala user sign-out me@example.com
     """
-    found = options.ask(users.SIGN_OUT, email=email, session_id=session_id)
-    if not output.show(options.json, found.json):
-        ended = found.value.ended
-        output.said(f"{output.clean(email)} was signed out of {output.counted(ended, 'session')}.")
+    sessions = output.counted(found.ended, "session")
+    output.said(f"{output.clean(email)} was signed out of {sessions}.")
 
 
 @user.command("delete")
 @click.argument("email")
-@common
-def user_delete(options: Options, email: str) -> None:
+@asks(users.DELETE)
+def user_delete(_: EndedUser, email: str) -> None:
     """Delete a user: name, address, sessions and memberships.
 
     This is refused if an organization would be left without an owner.
@@ -253,6 +234,4 @@ def user_delete(options: Options, email: str) -> None:
     \b
     Example: risala user delete me@example.com
     """
-    found = options.ask(users.DELETE, email=email)
-    if not output.show(options.json, found.json):
-        output.said(f"{output.clean(email)} is deleted.")
+    output.said(f"{output.clean(email)} is deleted.")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import (
-    ask_organization,
     optional_org,
     org_option,
     organization_id,
@@ -20,8 +20,12 @@ from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.upkeep import erasure_progress, exports, retention
-from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress, NumberFigures
-from risala.engine.model.records.upkeep.exports import Export, ExportState
+from risala.engine.model.records.upkeep.erasure_progress import (
+    ErasureProgress,
+    Erasures,
+    NumberFigures,
+)
+from risala.engine.model.records.upkeep.exports import Export, Exports, ExportState
 from risala.engine.model.records.upkeep.retention import OrganizationRetention
 from risala.sms.address import normalise_number
 
@@ -52,14 +56,14 @@ def account_data() -> None:
 
 @account_data.command("show")
 @optional_org
-@common
-def show_days(options: Options, organization: str | None) -> None:
+@asks(retention.SHOW)
+def show_days(found: OrganizationRetention) -> None:
     """Show how long an organization keeps its data.
 
     \b
     Example: risala kept show
     """
-    _tell(options, ask_organization(retention.SHOW, options, organization))
+    _tell(found)
 
 
 @account_data.command("set")
@@ -70,10 +74,9 @@ def show_days(options: Options, organization: str | None) -> None:
 @common
 def set_days(
     options: Options,
-    organization: str | None,
-    texts: str | None,
-    events: str | None,
-    inbound: str | None,
+    /,
+    org: str | None,
+    **given: str | None,
 ) -> None:
     """Keep data for fewer days than the operator does; what is not given stays.
 
@@ -82,20 +85,21 @@ def set_days(
       risala kept set "My shop" --texts 7
       risala kept set "My shop" --texts operator
     """
-    given = {"texts": texts, "events": events, "inbound": inbound}
     changes = {name: _days(value) for name, value in given.items() if value is not None}
     if not changes:
         raise click.UsageError("Say what to change. `risala kept set --help` lists the options.")
 
     async def work(session: GatewaySession) -> Reply[OrganizationRetention]:
-        found = await organization_id(session, organization)
+        found = await organization_id(session, org)
         before = await session.ask(retention.SHOW, organization_id=found)
         days = {each.name: each.chosen for each in before.value.kept} | changes
         named = {f"{name}_days": value for name, value in days.items()}
-        given = {"organization_id": found, "version": before.json.get("version"), **named}
-        return await session.ask(retention.SET, **given)
+        version = before.json.get("version")
+        return await session.ask(retention.SET, organization_id=found, version=version, **named)
 
-    _tell(options, options.run(work))
+    reply = options.run(work)
+    if not output.show(options.json, reply.json):
+        _tell(reply.value)
 
 
 @account_data.command("forget")
@@ -144,16 +148,13 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
 
 @account_data.command("deletions")
 @optional_org
-@common
-def list_deletions(options: Options, organization: str | None) -> None:
+@asks(erasure_progress.LIST)
+def list_deletions(found: Erasures) -> None:
     """List the deletions that are done or in progress, newest first.
 
     \b
     Example: risala kept deletions
     """
-    found = ask_organization(erasure_progress.LIST, options, organization)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Id", "Of", "State", "Asked for", "By", "Done"),
         (
@@ -165,7 +166,7 @@ def list_deletions(options: Options, organization: str | None) -> None:
                 output.clean(each.asked_by),
                 output.at(each.ended_at),
             )
-            for each in found.value.erasures
+            for each in found.erasures
         ),
         empty="Nothing has been deleted yet.",
     )
@@ -180,7 +181,7 @@ def list_deletions(options: Options, organization: str | None) -> None:
     help="Wait for the file, and copy it there.",
 )
 @common
-def request_export(options: Options, organization: str | None, target: Path | None) -> None:
+def request_export(options: Options, org: str | None, target: Path | None) -> None:
     """Export all data of an organization: an archive of JSON Lines.
 
     \b
@@ -188,7 +189,7 @@ def request_export(options: Options, organization: str | None, target: Path | No
     """
 
     async def work(session: GatewaySession) -> Reply[Export]:
-        found = await organization_id(session, organization)
+        found = await organization_id(session, org)
         asked = await session.ask(exports.REQUEST, organization_id=found)
         return asked if target is None else await _fetched(session, asked.value.id, target)
 
@@ -225,16 +226,13 @@ async def _fetched(session: GatewaySession, export_id: str, target: Path) -> Rep
 
 @account_data.command("exports")
 @optional_org
-@common
-def list_exports(options: Options, organization: str | None) -> None:
+@asks(exports.LIST)
+def list_exports(found: Exports) -> None:
     """List the exports of an organization, newest first.
 
     \b
     Example: risala kept exports
     """
-    found = ask_organization(exports.LIST, options, organization)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Id", "State", "Rows", "Bytes", "Asked for", "By", "Until"),
         (
@@ -247,7 +245,7 @@ def list_exports(options: Options, organization: str | None) -> None:
                 output.clean(each.asked_by),
                 output.at(each.expires_at),
             )
-            for each in found.value.exports
+            for each in found.exports
         ),
         empty="No export has been requested yet.",
     )
@@ -270,9 +268,7 @@ def _days(text: str) -> int | None:
     return int(text)
 
 
-def _tell(options: Options, found: Reply[OrganizationRetention]) -> None:
-    if output.show(options.json, found.json):
-        return
+def _tell(found: OrganizationRetention) -> None:
     output.table(
         ("What", "Kept", "Owner's choice", "May choose"),
         (
@@ -282,7 +278,7 @@ def _tell(options: Options, found: Reply[OrganizationRetention]) -> None:
                 "" if each.chosen is None else output.counted(each.chosen, "day"),
                 ", ".join(map(str, each.offered)),
             )
-            for each in found.value.kept
+            for each in found.kept
         ),
         empty="",
     )

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.upkeep import alert_views
-from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
+from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView, MuteView
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -62,8 +63,7 @@ def alerts(
     for mute in found.mutes:
         what = mute.kind + (f" of {mute.subject}" if mute.subject else "")
         output.warned(f"{mute.id}: no notifications of {what} until {output.at(mute.until)}.")
-    if found.next is not None:
-        output.warned(f"There are older ones: --before {found.next}.")
+    output.tell_older(found.next)
     if not running:
         output.warned("The service is not running, so it does not check for problems.")
 
@@ -80,20 +80,29 @@ def _row(alert: AlertView) -> tuple[object, ...]:
     )
 
 
-@alerts.command("acknowledge")
-@click.argument("alert")
-@common
-def acknowledge(options: Options, alert: str) -> None:
-    """Acknowledge an alert: somebody is working on it.
+says(
+    alerts,
+    "acknowledge",
+    click.argument("alert_id", metavar="ALERT"),
+    alert_views.ACKNOWLEDGE,
+    lambda seen: f"{seen.title['en']}: {seen.acknowledged_by} is working on it.",
+    does="Acknowledge an alert: somebody is working on it.",
+    example="12",
+)
+says(
+    alerts,
+    "unmute",
+    click.argument("mute_id", metavar="MUTE"),
+    alert_views.UNMUTE,
+    lambda mute: f"Operators are notified of {mute.kind} again.",
+    does="End a mute early; MUTE is its id in the list.",
+    example="3",
+)
 
-    \b
-    Example: risala alerts acknowledge 12
-    """
 
-    found = options.run(lambda session: session.ask(alert_views.ACKNOWLEDGE, alert_id=alert))
-    if not output.show(options.json, found.json):
-        seen = found.value
-        output.said(f"{seen.title['en']}: {seen.acknowledged_by} is working on it.")
+def _minutes(context: click.Context, option: click.Parameter, text: str) -> int:
+    """A click callback: the minutes of a span, at least one."""
+    return max(1, -(-(when.span_option(context, option, text) or 0) // SECONDS_A_MINUTE))
 
 
 @alerts.command("mute")
@@ -101,15 +110,15 @@ def acknowledge(options: Options, alert: str) -> None:
 @click.option("--subject", metavar="SUBJECT", help="Only for this carrier, network and so on.")
 @click.option(
     "--for",
-    "span_s",
+    "minutes",
     metavar="SPAN",
     default="1h",
     show_default=True,
-    callback=when.span_option,
+    callback=_minutes,
     help="How long: 30m, 2h, 3d.",
 )
-@common
-def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
+@asks(alert_views.MUTE)
+def mute(found: MuteView) -> None:
     """Send no notifications of alerts of KIND for a while; they are still listed.
 
     If the problem remains at the end of that time, the notification is sent then.
@@ -117,25 +126,4 @@ def mute(options: Options, kind: str, subject: str | None, span_s: int) -> None:
     \b
     Example: risala alerts mute lane_down --subject mattel --for 2h
     """
-    minutes = max(1, -(-span_s // SECONDS_A_MINUTE))
-
-    asked = {"kind": kind, "subject": subject, "minutes": minutes}
-    found = options.run(lambda session: session.ask(alert_views.MUTE, **asked))
-    if not output.show(options.json, found.json):
-        until = output.at(found.value.until)
-        output.said(f"No notifications of {found.value.kind} until {until} (UTC).")
-
-
-@alerts.command("unmute")
-@click.argument("mute")
-@common
-def unmute(options: Options, mute: str) -> None:
-    """End a mute early; MUTE is its id in the list.
-
-    \b
-    Example: risala alerts unmute 3
-    """
-
-    found = options.run(lambda session: session.ask(alert_views.UNMUTE, mute_id=mute))
-    if not output.show(options.json, found.json):
-        output.said(f"Operators are notified of {found.value.kind} again.")
+    output.said(f"No notifications of {found.kind} until {output.at(found.until)} (UTC).")

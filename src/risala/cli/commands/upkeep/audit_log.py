@@ -7,8 +7,8 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -25,49 +25,34 @@ from risala.engine.model.records.upkeep.trail import AuditLine, LinesPage
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
 
-F = TypeVar("F", bound=Callable[..., Any])
 FACES: Final = ("cli", "control", "dashboard", "console", "api", "smpp", "system")
 COLUMNS: Final = tuple(each.json_name for each in fields_of(AuditLine))
 """Of a line, as the API calls them."""
 _BEGINS_A_FORMULA: Final = ("=", "+", "-", "@")
 
 
-def _filters(command: F) -> F:
-    for offered in (
-        click.option(
-            "--until",
-            metavar="TIME",
-            callback=past_option,
-            help="Only what happened before this time.",
-        ),
-        click.option(
-            "--since",
-            metavar="TIME",
-            callback=past_option,
-            help="Only what happened since: 2h, 3d, 08:30.",
-        ),
-        click.option(
-            "--subject", metavar="ID", help="Only what was done to the object with this id."
-        ),
-        click.option(
-            "--face", type=click.Choice(FACES), help="Only what was done through this face."
-        ),
-        click.option("--who", metavar="WHO", help="Only what WHO did."),
-        click.option(
-            "--operation",
-            metavar="NAME",
-            help="Only this operation, such as `topup`; or a family, such as `carriers.`.",
-        ),
-        click.option(
-            "--org", "organization", metavar="ORG", help="Only what concerns ORG (id or name)."
-        ),
-    ):
-        command = offered(command)
-    return command
-
-
 @click.command("audit-log")
-@_filters
+@click.option("--org", "organization", metavar="ORG", help="Only what concerns ORG (id or name).")
+@click.option(
+    "--operation",
+    metavar="NAME",
+    help="Only this operation, such as `topup`; or a family, such as `carriers.`.",
+)
+@click.option("--who", metavar="WHO", help="Only what WHO did.")
+@click.option("--face", type=click.Choice(FACES), help="Only what was done through this face.")
+@click.option("--subject", metavar="ID", help="Only what was done to the object with this id.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    callback=past_option,
+    help="Only what happened since: 2h, 3d, 08:30.",
+)
+@click.option(
+    "--until",
+    metavar="TIME",
+    callback=past_option,
+    help="Only what happened before this time.",
+)
 @click.option(
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
@@ -101,14 +86,8 @@ def audit_log(
 
     async def work(session: GatewaySession) -> Reply[LinesPage]:
         wanted = await _organization(session, organization)
-        return await session.ask(
-            trail.LIST,
-            organization_id=wanted,
-            limit=limit,
-            before=before,
-            after=after,
-            **filters,
-        )
+        asked = {"limit": limit, "before": before, "after": after, **filters}
+        return await session.ask(trail.LIST, organization_id=wanted, **asked)
 
     reply = options.run(work)
     if output.show(options.json, reply.json):
@@ -131,8 +110,7 @@ def audit_log(
         ),
         empty="There are no lines." if before is None else "There are no older lines.",
     )
-    if found.older is not None:
-        output.warned(f"There are older ones: --before {found.older}.")
+    output.tell_older(found.older)
 
 
 async def _organization(session: GatewaySession, given: str | None) -> str | None:

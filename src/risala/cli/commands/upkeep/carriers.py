@@ -7,22 +7,28 @@ from typing import TYPE_CHECKING
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.carriers import rereading, routes, state, stored
 from risala.engine.model.records.carriers.rereading import FieldChange, SettingsPreview
+from risala.engine.model.records.carriers.routes import Traffic
 from risala.engine.model.records.carriers.state import (
     Carrier,
+    CarrierDetails,
     CarrierReceipts,
     Carriers,
     OfferedCommand,
 )
+from risala.engine.model.records.carriers.stored import UnmatchedReceipts
 from risala.engine.model.records.record import to_json
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+
+carrier_name = click.argument("carrier", metavar="NAME")
 
 
 @click.group(invoke_without_command=True)
@@ -37,35 +43,20 @@ def carriers(options: Options, context: click.Context) -> None:
       risala carriers pause mattel
     """
     if context.invoked_subcommand is None:
-        _carriers(options, state.LIST, None)
+        _carriers(options, state.LIST)
 
 
-def _gate(name: str, ask: Ask[Carriers], help_text: str) -> None:
-    @carriers.command(name, help=f"{help_text}\n\n\b\nExample: risala carriers {name} mattel")
-    @click.argument("carrier", metavar="NAME")
-    @common
-    def command(options: Options, carrier: str) -> None:
-        _carriers(options, ask, carrier)
-
-
-@carriers.command("reconnect")
-@click.argument("carrier", metavar="NAME")
-@common
-def reconnect(options: Options, carrier: str) -> None:
-    """Drop a carrier's link and connect again; nothing is lost.
-
-    \b
-    Example: risala carriers reconnect mattel
-    """
-    _carriers(options, state.RECONNECT, carrier)
+def _change(name: str, ask: Ask[Carriers], does: str) -> None:
+    help_text = f"{does}\n\n\b\nExample: risala carriers {name} mattel"
+    carriers.command(name, help=help_text)(carrier_name(asks(ask)(_show_carriers)))
 
 
 @carriers.command("set")
-@click.argument("carrier", metavar="NAME")
-@click.option("--rate", type=float, metavar="N", help="Segments a second, at most.")
+@carrier_name
+@click.option("--rate", "rate_per_s", type=float, metavar="N", help="Segments a second, at most.")
 @click.option("--weight", type=int, metavar="N", help="Share among carriers of equal priority.")
 @common
-def set_(options: Options, carrier: str, rate: float | None, weight: int | None) -> None:
+def set_(options: Options, carrier: str, rate_per_s: float | None, weight: int | None) -> None:
     """Override a carrier's pace or weight from the settings, until `unset`.
 
     It takes effect at once and survives a restart. The settings file does not change.
@@ -73,17 +64,17 @@ def set_(options: Options, carrier: str, rate: float | None, weight: int | None)
     \b
     Example: risala carriers set mattel --rate 20 --weight 2
     """
-    if rate is None and weight is None:
+    if rate_per_s is None and weight is None:
         raise click.UsageError("Give --rate, --weight, or both.")
-    _carriers(options, state.OVERRIDE, carrier, rate_per_s=rate, weight=weight)
+    _carriers(options, state.OVERRIDE, carrier=carrier, rate_per_s=rate_per_s, weight=weight)
 
 
 @carriers.command("unset")
-@click.argument("carrier", metavar="NAME")
+@carrier_name
 @click.option("--rate", "field", flag_value="rate_per_s", help="Only the pace.")
 @click.option("--weight", "field", flag_value="weight", help="Only the weight.")
-@common
-def unset(options: Options, carrier: str, field: str | None) -> None:
+@asks(state.END_OVERRIDE)
+def unset(found: Carriers, running: bool) -> None:
     """Remove the override of a carrier, so that its settings apply again.
 
     \b
@@ -91,7 +82,7 @@ def unset(options: Options, carrier: str, field: str | None) -> None:
       risala carriers unset mattel
       risala carriers unset mattel --rate
     """
-    _carriers(options, state.END_OVERRIDE, carrier, field=field)
+    _show_carriers(found, running)
 
 
 @carriers.command("preview")
@@ -183,26 +174,23 @@ def _field(change: FieldChange) -> str:
 
 
 @carriers.command("traffic")
-@click.argument("carrier", metavar="NAME")
+@carrier_name
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="The most to show."
 )
-@common
-def traffic(options: Options, carrier: str, limit: int) -> None:
+@asks(routes.TRAFFIC)
+def traffic(found: Traffic) -> None:
     """Show a carrier's traffic of the last minutes, without secrets, codes and texts.
 
     \b
     Example: risala carriers traffic mattel --limit 20
     """
-    found = options.ask(routes.TRAFFIC, carrier=carrier, limit=limit)
-    if output.show(options.json, found.json):
-        return
-    for line in found.value.lines:
+    for line in found.lines:
         if line.left_out:
             click.echo(f"… {line.left_out} more")
         arrow = "→" if line.sent else "←"
         click.echo(f"{output.at(line.at)} {arrow} {output.clean(line.text)}")
-    if not found.value.lines:
+    if not found.lines:
         output.said("Nothing lately.")
 
 
@@ -212,8 +200,8 @@ def traffic(options: Options, carrier: str, limit: int) -> None:
     "--limit", type=click.IntRange(1, 500), default=50, show_default=True, help="The most to show."
 )
 @click.option("--before", type=int, metavar="RECEIPT", help="Only receipts older than this one.")
-@common
-def unmatched(options: Options, carrier: str | None, limit: int, before: int | None) -> None:
+@asks(stored.UNMATCHED)
+def unmatched(found: UnmatchedReceipts) -> None:
     """List the receipts that matched no message, newest first; of NAME, or of all carriers.
 
     \b
@@ -221,9 +209,6 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
       risala carriers unmatched
       risala carriers unmatched mattel
     """
-    found = options.ask(stored.UNMATCHED, carrier=carrier, limit=limit, before=before)
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("Receipt", "When", "Carrier", "Id", "For", "Says", "Why"),
         (
@@ -231,32 +216,23 @@ def unmatched(options: Options, carrier: str | None, limit: int, before: int | N
                 *(each.seq, output.at(each.received_at), each.carrier, each.carrier_id),
                 *(each.recipient or "?", each.raw, _WHY.get(each.why, each.why)),
             )
-            for each in found.value.receipts
+            for each in found.receipts
         ),
         empty="Every receipt matched a message.",
     )
-    if found.value.next is not None:
-        output.said(f"There are older ones: --before {found.value.next}.")
-
-
-_gate("pause", state.PAUSE, "Submit nothing to a carrier; its messages wait.")
-_gate("resume", state.RESUME, "Undo a pause or a drain.")
-_gate("drain", state.DRAIN, "Let a carrier finish its current messages, and give it no new ones.")
+    if found.next is not None:
+        output.said(f"There are older ones: --before {found.next}.")
 
 
 @carriers.command("show")
-@click.argument("carrier", metavar="NAME")
-@common
-def show(options: Options, carrier: str) -> None:
+@carrier_name
+@asks(state.SHOW)
+def show(found: CarrierDetails, carrier: str) -> None:
     """Show one carrier: what its driver reports, its commands, and the link's latest events.
 
     \b
     Example: risala carriers show mattel
     """
-    told = options.ask(state.SHOW, carrier=carrier)
-    if output.show(options.json, told.json):
-        return
-    found = told.value
     output.fields(
         {
             "Name": found.name,
@@ -321,7 +297,7 @@ def _unmatched(told: CarrierReceipts) -> None:
 
 
 @carriers.command("ask")
-@click.argument("carrier", metavar="NAME")
+@carrier_name
 @click.argument("command", required=False)
 @click.argument("arguments", nargs=-1)
 @common
@@ -355,16 +331,19 @@ def _commands(carrier: str, commands: Sequence[OfferedCommand]) -> None:
     )
 
 
-def _carriers(options: Options, ask: Ask[Carriers], carrier: str | None, **given: object) -> None:
+def _carriers(options: Options, ask: Ask[Carriers], **given: object) -> None:
     async def work(session: GatewaySession) -> tuple[Reply[Carriers], bool]:
-        return await session.ask(ask, carrier=carrier, **given), session.running
+        return await session.ask(ask, **given), session.running
 
     found, running = options.run(work)
-    if output.show(options.json, found.json):
-        return
+    if not output.show(options.json, found.json):
+        _show_carriers(found.value, running)
+
+
+def _show_carriers(found: Carriers, running: bool) -> None:
     output.table(
         ("Name", "Driver", "State", "In flight", "Rate /s", "Queue", "What it says"),
-        map(_carrier_row, found.value.carriers),
+        map(_carrier_row, found.carriers),
         empty="No carrier is configured. Add a [[carriers]] table to the settings.",
     )
     if not running:
@@ -384,3 +363,9 @@ def _carrier_row(each: Carrier) -> tuple[object, ...]:
         f"over {each.queue}" if each.queue_is_longer else each.queue,
         each.text,
     )
+
+
+_change("pause", state.PAUSE, "Submit nothing to a carrier; its messages wait.")
+_change("resume", state.RESUME, "Undo a pause or a drain.")
+_change("drain", state.DRAIN, "Let a carrier finish its current messages, and give it no new ones.")
+_change("reconnect", state.RECONNECT, "Drop a carrier's link and connect again; nothing is lost.")

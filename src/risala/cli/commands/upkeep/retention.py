@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output
 from risala.engine.model.records.record import shallow
-from risala.engine.model.records.upkeep.retention import RULES, RUN
+from risala.engine.model.records.upkeep.retention import RULES, RUN, RetentionRules
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -33,17 +34,13 @@ def retention() -> None:
 
 
 @retention.command("show")
-@common
-def retention_show(options: Options) -> None:
+@asks(RULES)
+def retention_show(found: RetentionRules) -> None:
     """What is kept for how long, and the oldest that is there.
 
     \b
     Example: risala retention show
     """
-
-    found = options.run(lambda session: session.ask(RULES))
-    if output.show(options.json, found.json):
-        return
     output.table(
         ("What", "Kept", "Oldest", ""),
         (
@@ -53,7 +50,7 @@ def retention_show(options: Options) -> None:
                 output.at(rule.oldest),
                 "overdue: `risala retention run`" if rule.overdue else "",
             )
-            for rule in found.value.rules
+            for rule in found.rules
         ),
         empty="",
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from risala.cli.reach.options import Options, common
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
-from risala.engine.model.records.upkeep.server_key import ROTATE
+from risala.engine.model.records.upkeep.server_key import ROTATE, RotatedServerKey
 from risala.engine.model.times import iso
 
 
@@ -14,10 +14,11 @@ from risala.engine.model.times import iso
 @click.option(
     "--at-once",
     is_flag=True,
+    default=None,
     help="The old key stops working at once: current codes and forms become invalid.",
 )
-@common
-def rotate_key(options: Options, at_once: bool) -> None:
+@asks(ROTATE)
+def rotate_key(made: RotatedServerKey) -> None:
     """Take a new server key, also while the service runs.
 
     Codes, sign-ins and open pages from before stay valid for their life, by the old key.
@@ -25,11 +26,6 @@ def rotate_key(options: Options, at_once: bool) -> None:
     \b
     Example: risala rotate-key
     """
-
-    found = options.run(lambda session: session.ask(ROTATE, at_once=at_once or None))
-    if output.show(options.json, found.json):
-        return
-    made = found.value
     output.said(f"There is a new server key, used from {iso(made.since)} on.")
     if made.old_until is None:
         output.warned("The old key is deleted. Codes that were on their way are denied.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from risala.cli.reach.options import Options, common
+from risala.cli.commands.accounts.asking import asks
 from risala.cli.show import output
-from risala.engine.model.records.upkeep.esmes import SESSIONS
+from risala.engine.model.records.upkeep.esmes import SESSIONS, BoundEsmes
 from risala.engine.model.times import iso
 
 
@@ -21,17 +21,14 @@ def smpp() -> None:
 
 
 @smpp.command("sessions")
-@common
-def smpp_sessions(options: Options) -> None:
+@asks(SESSIONS)
+def smpp_sessions(found: BoundEsmes) -> None:
     """Who is bound now, since when, and what they have sent.
 
     \b
     Example: risala smpp sessions
     """
-    found = options.ask(SESSIONS)
-    if output.show(options.json, found.json):
-        return
-    if not found.value.is_open:
+    if not found.is_open:
         output.warned("The SMPP server does not run. Enable it with `smpp_server.enabled`.")
     output.table(
         (
@@ -44,7 +41,7 @@ def smpp_sessions(options: Options) -> None:
                 (each.peer or "?") + (" (TLS)" if each.is_tls else ""),
                 *(iso(each.since), each.accepted, each.refused, each.delivered),
             )
-            for each in found.value.sessions
+            for each in found.sessions
         ),
         empty="No client is bound.",
     )
