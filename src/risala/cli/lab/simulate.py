@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import click
 
-from risala.cli.lab.simulate_modem import modem
+from risala.cli.lab.simulate_modem import modem, refuse_beside_a_scenario
 from risala.cli.reach.refused import CommandRefused
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def smsc(
     accounts = None if system_id is None else {system_id: password}
     tls = _tls(tls_cert, tls_key, tls_client_ca)
     if scenario is not None:
-        _refuse_beside_a_scenario(context)
+        refuse_beside_a_scenario(context, _SCENARIO_SAYS)
         title, build = _behaving(scenario, host, port, accounts, tls)
     else:
         title = ""
@@ -118,16 +118,6 @@ def smsc(
         )
         build = partial(SmscSimulator, config)
     _run(build, tally, _view(tally, title, lines=lines, as_json=as_json))
-
-
-def _refuse_beside_a_scenario(context: click.Context) -> None:
-    said = click.core.ParameterSource.COMMANDLINE
-    for name in _SCENARIO_SAYS:
-        if context.get_parameter_source(name) is said:
-            option = f"--{name.replace('_', '-')}"
-            raise click.UsageError(
-                f"{option} cannot be used with a scenario. Write it into the scenario."
-            )
 
 
 def _behaving(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -83,7 +83,7 @@ def modem(
     from risala.cli.lab.modem_console import ModemTally, run_modem
 
     if scenario is not None:
-        _refuse_beside_a_scenario(context)
+        refuse_beside_a_scenario(context, _SCENARIO_SAYS)
     tally = ModemTally()
 
     def on_event(event: ModemEvent) -> None:
@@ -116,9 +116,10 @@ def _refused(group: BaseExceptionGroup[BaseException]) -> BaseException:
     return CommandRefused(f"The port cannot be opened: {fault.strerror}.")
 
 
-def _refuse_beside_a_scenario(context: click.Context) -> None:
+def refuse_beside_a_scenario(context: click.Context, names: Sequence[str]) -> None:
+    """Refuse options, by name, that a scenario sets itself."""
     said = click.core.ParameterSource.COMMANDLINE
-    for name in _SCENARIO_SAYS:
+    for name in names:
         if context.get_parameter_source(name) is said:
             option = f"--{name.replace('_', '-')}"
             raise click.UsageError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
 from collections import OrderedDict
 from contextlib import aclosing
@@ -16,6 +15,7 @@ import click
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.engine.model.following import Lagged
 from risala.engine.model.records.messages import MessageChange
@@ -24,8 +24,6 @@ from risala.engine.model.records.webhooks import EventHead
 from risala.engine.model.times import iso
 
 if TYPE_CHECKING:
-    import trio
-
     from risala.cli.reach.client import StreamEvent
     from risala.cli.reach.performer import GatewaySession
 
@@ -67,24 +65,14 @@ def tail(options: Options, events: bool, org: str | None) -> None:
     data_dir = options.data_settings().storage.data_dir
 
     async def work(session: GatewaySession) -> None:
-        import trio
-
         if not session.running:
             raise CommandRefused("The service is not running, so there is nothing to follow.")
         wanted = None if org is None else await organization_id(session, org)
         teller = Teller("events" if events else "life", options.json)
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
-                await _follow(data_dir, wanted, teller)
-                nursery.cancel_scope.cancel()
+        async with until_signal():
+            await _follow(data_dir, wanted, teller)
 
     options.run(work, waits=True)
-
-
-async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401
-    async for _ in signals:
-        scope.cancel()
 
 
 async def _follow(data_dir: Path, organization: str | None, teller: Teller) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 from contextlib import aclosing
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,13 +15,12 @@ from risala.cli.commands.messaging import forward
 from risala.cli.commands.messaging.webhook_log import webhook
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
+from risala.cli.reach.signals import until_signal
 from risala.cli.show import output
 from risala.engine.model.records.record import from_json
 from risala.engine.model.records.webhooks import EventHead
 
 if TYPE_CHECKING:
-    import trio
-
     from risala.cli.reach.client import StreamEvent
     from risala.cli.reach.performer import GatewaySession
 
@@ -71,24 +69,15 @@ def webhook_listen(
     data_dir = options.data_settings().storage.data_dir
 
     async def work(session: GatewaySession) -> None:
-        import trio
-
         if not session.running:
             raise CommandRefused("The service is not running, so there are no events to forward.")
         whose = None if org is None else await organization_id(session, org)
         listener = _Listener(url, key, wanted, options.json)
         listener.begin()
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(_cancel_at_signal, signals, nursery.cancel_scope)
-                await _follow(data_dir, whose, listener)
+        async with until_signal():
+            await _follow(data_dir, whose, listener)
 
     options.run(work, waits=True)
-
-
-async def _cancel_at_signal(signals: Any, scope: trio.CancelScope) -> None:  # noqa: ANN401
-    async for _ in signals:
-        scope.cancel()
 
 
 async def _follow(data_dir: Path, organization: str | None, listener: _Listener) -> None:
