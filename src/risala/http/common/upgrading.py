@@ -29,22 +29,7 @@ def create_upgrading(look: Callable[[], Upgrading]) -> JsonApp:
     Args:
         look: returns the progress of the migration.
     """
-    app = JsonApp(
-        "risala.http.common.upgrading",
-        body_bytes_max=_BODY_BYTES_MAX,
-        body_timeout_s=_BODY_TIMEOUT_S,
-    )
-
-    async def alive() -> TrioResponse:
-        return json_response(_ALIVE)
-
-    @app.before_request
-    async def refuse() -> None:
-        if request.path != "/healthz":
-            raise _problem(look())
-
-    app.route_to("/healthz", alive, method="GET")
-    return app
+    return _alive_only(lambda: _upgrading(look()))
 
 
 def create_waiting(reason: Callable[[], str]) -> JsonApp:
@@ -53,6 +38,10 @@ def create_waiting(reason: Callable[[], str]) -> JsonApp:
     Args:
         reason: returns the reason in a sentence.
     """
+    return _alive_only(lambda: _waiting(reason()))
+
+
+def _alive_only(problem: Callable[[], Problem]) -> JsonApp:
     app = JsonApp(
         "risala.http.common.upgrading",
         body_bytes_max=_BODY_BYTES_MAX,
@@ -65,15 +54,18 @@ def create_waiting(reason: Callable[[], str]) -> JsonApp:
     @app.before_request
     async def refuse() -> None:
         if request.path != "/healthz":
-            told = reason()
-            again = {"Retry-After": str(AGAIN_UNKNOWN_S)}
-            raise Problem(503, told, {"reasons": [told[0].lower() + told[1:].rstrip(".")]}, again)
+            raise problem()
 
     app.route_to("/healthz", alive, method="GET")
     return app
 
 
-def _problem(now: Upgrading) -> Problem:
+def _waiting(reason: str) -> Problem:
+    again = {"Retry-After": str(AGAIN_UNKNOWN_S)}
+    return Problem(503, reason, {"reasons": [reason[0].lower() + reason[1:].rstrip(".")]}, again)
+
+
+def _upgrading(now: Upgrading) -> Problem:
     left_s = AGAIN_UNKNOWN_S if now.left_s is None else now.left_s
     data: dict[str, Any] = {"reasons": [_reason(now)], "upgrading": now.wire()}
     again = {"Retry-After": str(min(max(left_s, 1), AGAIN_MAX_S))}
