@@ -16,7 +16,7 @@ from risala.http.web.entry.devices import device_name
 from risala.http.web.languages import N_, OWN_NAMES
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 SAVED: Final = N_("Saved.")
 SIGNED_OUT: Final = N_("The device is signed out.")
@@ -28,10 +28,6 @@ _PLACE: Final = "/account"
 _PAGE: Final = "account/show.html"
 _LEAVE: Final = "account/leave.html"
 _CODE_FIELDS: Final = ("old_code", "new_code")
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
@@ -126,7 +122,7 @@ def _stored(visit: PageRequest, user: VersionedUser) -> dict[str, StoredField]:
 
 
 ROUTES: Final = (
-    PageRoute(path=_PLACE, view=show, access=PageAccess.SIGNED_IN),
+    PageRoute(path=_PLACE, view=shows(_PAGE, _values), access=PageAccess.SIGNED_IN),
     PageRoute(path=_PLACE, view=save, access=PageAccess.SIGNED_IN, method="POST"),
     PageRoute(path=f"{_PLACE}/sign-out", view=sign_out, access=PageAccess.SIGNED_IN, method="POST"),
     PageRoute(

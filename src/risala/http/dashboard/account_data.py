@@ -18,7 +18,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 from risala.sms.address import normalise_number
 
 SAVED: Final = N_("Saved. Older data is erased within the hour.")
@@ -32,10 +32,6 @@ _KINDS: Final = {
     "events": N_("Events and their deliveries"),
     "inbound": N_("Inbound messages"),
 }
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
@@ -173,7 +169,7 @@ _OWNER: Final = PageAccess.OWNER
 _AT: Final = "/app/<org>/settings"
 _DELETION: Final = f"{_AT}/deletions/<erasure_id>"
 ROUTES: Final = (
-    PageRoute(path=f"{_AT}/kept", view=show, access=_OWNER),
+    PageRoute(path=f"{_AT}/kept", view=shows(_PAGE, _values), access=_OWNER),
     PageRoute(path=f"{_AT}/kept", view=save, access=_OWNER, method="POST"),
     PageRoute(path=f"{_AT}/forget", view=ask_forget, access=_OWNER),
     PageRoute(path=f"{_AT}/forget", view=forget, access=_OWNER, method="POST", once=True),

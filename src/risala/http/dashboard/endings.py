@@ -13,7 +13,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 DELETED: Final = N_("The organization is deleted. Its data is being erased.")
 ACCOUNT_DELETED: Final = N_("Your account is deleted.")
@@ -33,10 +33,6 @@ async def delete(visit: PageRequest) -> TrioResponse:
         found = await visit.ask_here(organizations.DELETION)
         return await visit.again(_ORGANIZATION, error, found=found)
     return visit.go("/app", DELETED)
-
-
-async def ask_delete_account(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_ACCOUNT, await _account(visit))
 
 
 async def delete_account(visit: PageRequest) -> TrioResponse:
@@ -61,7 +57,7 @@ _OWNER: Final = PageAccess.OWNER
 ROUTES: Final = (
     PageRoute(path="/app/<org>/settings/delete", view=ask_delete, access=_OWNER),
     PageRoute(path="/app/<org>/settings/delete", view=delete, access=_OWNER, method="POST"),
-    PageRoute(path="/account/delete", view=ask_delete_account, access=PageAccess.SIGNED_IN),
+    PageRoute(path="/account/delete", view=shows(_ACCOUNT, _account), access=PageAccess.SIGNED_IN),
     PageRoute(
         path="/account/delete", view=delete_account, access=PageAccess.SIGNED_IN, method="POST"
     ),

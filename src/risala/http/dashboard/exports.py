@@ -17,7 +17,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import TOP, refusal_sentence
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 DELETED: Final = N_("The file is deleted.")
 CHUNK_BYTES: Final = 256 * 1024
@@ -35,10 +35,6 @@ async def ask(visit: PageRequest) -> TrioResponse:
     except Refusal as error:
         return await account_data.refused(visit, {TOP: refusal_sentence(visit.words, error)})
     return visit.go(visit.at(f"settings/exports/{export.id}"))
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("exports/show.html", await _values(visit))
 
 
 async def piece(visit: PageRequest) -> TrioResponse:
@@ -89,7 +85,7 @@ _AT: Final = "/app/<org>/settings/exports"
 _ONE: Final = f"{_AT}/<export_id>"
 ROUTES: Final = (
     PageRoute(path=_AT, view=ask, access=_OWNER, method="POST", once=True),
-    PageRoute(path=_ONE, view=show, access=_OWNER),
+    PageRoute(path=_ONE, view=shows("exports/show.html", _values), access=_OWNER),
     PageRoute(path=f"{_ONE}/piece", view=piece, access=_OWNER),
     PageRoute(path=f"{_ONE}/file", view=fetch, access=_OWNER),
     PageRoute(path=f"{_ONE}/delete", view=delete, access=_OWNER, method="POST"),

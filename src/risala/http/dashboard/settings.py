@@ -15,14 +15,10 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_, Words
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 SAVED: Final = N_("The settings are saved, and apply at once.")
 _PAGE: Final = "settings/show.html"
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
@@ -87,6 +83,6 @@ def _box(words: Words, label: Markup, *, is_ticked: bool) -> StoredField:
 
 
 ROUTES: Final = (
-    PageRoute(path="/app/<org>/settings", view=show, access=PageAccess.OWNER),
+    PageRoute(path="/app/<org>/settings", view=shows(_PAGE, _values), access=PageAccess.OWNER),
     PageRoute(path="/app/<org>/settings", view=save, access=PageAccess.OWNER, method="POST"),
 )

@@ -21,7 +21,7 @@ from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 CHANGED: Final = N_("The endpoint is changed.")
 DISABLED: Final = N_("The endpoint is disabled: nothing goes there from now on.")
@@ -105,10 +105,6 @@ def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
 
 async def _secret_shown(visit: PageRequest, made: EndpointWithSecret) -> TrioResponse:
     return await visit.page("webhooks/secret.html", shallow(made), is_secret=True)
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("webhooks/one.html", await _page_of(visit))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -282,7 +278,7 @@ ROUTES: Final = (
     PageRoute(path="/app/<org>/webhooks", view=show_all, access=PageAccess.VIEWER),
     _acting("/app/<org>/webhooks", create, once=True),
     PageRoute(path="/app/<org>/webhooks/new", view=show_new, access=PageAccess.DEVELOPER),
-    PageRoute(path=_ONE, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_ONE, view=shows("webhooks/one.html", _page_of), access=PageAccess.VIEWER),
     PageRoute(path=f"{_ONE}/live", view=live, access=PageAccess.VIEWER),
     _acting(_ONE, update),
     _acting(f"{_ONE}/enable", enable),

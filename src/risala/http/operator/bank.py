@@ -17,7 +17,7 @@ from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 STATES: Final = {
     "unread": ("pending", NC_("bank text", "Not read yet")),
@@ -72,10 +72,6 @@ def shown_text(text: ShownText) -> TextView:
     return TextView(**shallow(text), badge=badge, word=word, why_told=WHYS.get(text.why or ""))
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LIST, await _listed(visit))
-
-
 async def _listed(visit: PageRequest) -> dict[str, Any]:
     """The accounts, and the texts that need a decision, or all."""
     query = {"all": "yes"} if visit.form.ticked("all") else {}
@@ -128,7 +124,7 @@ async def reconcile(visit: PageRequest) -> TrioResponse:
 _PAGE: Final = "/operator/payments/texts"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
     PageRoute(path=f"{_PAGE}/<text_id>/dismiss", view=dismiss, access=_OPERATOR, method="POST"),
     PageRoute(
         path=f"{_PAGE}/reconcile", view=reconcile, access=_OPERATOR, method="POST", once=True

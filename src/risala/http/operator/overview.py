@@ -18,7 +18,7 @@ from risala.http.web.languages import N_
 from risala.http.web.live import Pieces
 from risala.http.web.messages.sentences import cause_markup
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 PAGE: Final = "/operator/overview"
 SEEN: Final = N_("Noted: you take care of it.")
@@ -27,10 +27,6 @@ MUTES: Final = (60, 240, 1440)
 """Minutes for which an alert may be silenced from this page."""
 WAITS_LONG_MS: Final = 30_000
 _GIB: Final = 1 << 30
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("overview/show.html", await _values(visit))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -116,7 +112,7 @@ async def mute(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=PAGE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=PAGE, view=shows("overview/show.html", _values), access=PageAccess.OPERATOR),
     PageRoute(path=f"{PAGE}/live", view=live, access=PageAccess.OPERATOR),
     PageRoute(
         path="/operator/alerts/<alert_id>/acknowledge",

@@ -20,7 +20,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 STATES: Final = {
     "claimed": NC_("payments", "To confirm"),
@@ -71,10 +71,6 @@ class PaymentView(QueuedPayment):
     """What the customer entered, by the name of its field."""
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LIST, await _listed(visit))
-
-
 async def _listed(visit: PageRequest) -> dict[str, Any]:
     state, search = visit.form.text("status"), visit.form.text("q")
     query = {"status": state} if state in STATES else {}
@@ -117,10 +113,6 @@ def _view(visit: PageRequest, payment: QueuedPayment) -> PaymentView:
             for name, text in payment.entered.items()
         ),
     )
-
-
-async def show_one(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_ONE, await _one(visit))
 
 
 async def _one(visit: PageRequest) -> dict[str, Any]:
@@ -214,8 +206,8 @@ _PAGE: Final = "/operator/payments"
 _PAYMENT: Final = f"{_PAGE}/<payment_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
-    PageRoute(path=_PAYMENT, view=show_one, access=_OPERATOR),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
+    PageRoute(path=_PAYMENT, view=shows(_ONE, _one), access=_OPERATOR),
     PageRoute(path=f"{_PAYMENT}/confirm", view=confirm, access=_OPERATOR, method="POST", once=True),
     PageRoute(path=f"{_PAYMENT}/poll", view=poll, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_PAYMENT}/refuse", view=refuse, access=_OPERATOR, method="POST"),

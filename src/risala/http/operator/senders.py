@@ -15,7 +15,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 STATES: Final = {
     "waiting": NC_("requests", "Waiting"),
@@ -35,10 +35,6 @@ APPROVED: Final = N_("The name is approved. Messages leave with it from now on."
 DENIED: Final = N_("The name is denied, and its organization is notified of the reason.")
 _LIST: Final = "senders/list.html"
 _ONE: Final = "senders/one.html"
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_LIST, await _listed(visit))
 
 
 async def _listed(visit: PageRequest) -> dict[str, Any]:
@@ -76,10 +72,6 @@ def _reason_text(visit: PageRequest, mark: Mark) -> Markup:
         return escape(mark.text)
     whose = visit.name_of(mark.organization or "")
     return visit.words(MARKS[mark.code], name=visit.name_of(mark.name or ""), organization=whose)
-
-
-async def show_one(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_ONE, await _one(visit))
 
 
 async def _one(visit: PageRequest) -> dict[str, Any]:
@@ -129,8 +121,8 @@ _PAGE: Final = "/operator/senders"
 _SENDER: Final = f"{_PAGE}/<sender_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_PAGE, view=show, access=_OPERATOR),
-    PageRoute(path=_SENDER, view=show_one, access=_OPERATOR),
+    PageRoute(path=_PAGE, view=shows(_LIST, _listed), access=_OPERATOR),
+    PageRoute(path=_SENDER, view=shows(_ONE, _one), access=_OPERATOR),
     PageRoute(path=f"{_SENDER}/clear", view=clear, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_SENDER}/waive", view=waive, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_SENDER}/deny", view=deny, access=_OPERATOR, method="POST"),

@@ -5,7 +5,7 @@ Every page is in a table of these, so that a test can check the access to each.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,3 +36,14 @@ class PageRoute:
     @property
     def name(self) -> str:
         return f"{self.method} {self.path}"
+
+
+def shows(
+    template: str, values: Callable[[PageRequest], Awaitable[Mapping[str, object]]]
+) -> PageView:
+    """The view that draws a template with the values that ``values`` finds."""
+
+    async def show(visit: PageRequest) -> TrioResponse:
+        return await visit.page(template, await values(visit))
+
+    return show

@@ -18,7 +18,7 @@ from risala.http.web.editing.edit_conflict import as_seen, edit
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 CHANGED: Final = N_("The key is changed.")
 ENDED: Final = N_("The old value no longer works.")
@@ -35,10 +35,6 @@ _OVERLAP_S: Final = 86_400
 _SHOWN: Final = 50
 _COUNTED: Final = 100
 """New requests that are counted at most while a page is open."""
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("keys/one.html", await _values(visit))
 
 
 async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str, object]:
@@ -193,7 +189,7 @@ def _home(visit: PageRequest) -> str:
 
 _KEY: Final = "/app/<org>/keys/<key_id>"
 ROUTES: Final = (
-    PageRoute(path=_KEY, view=show, access=PageAccess.VIEWER),
+    PageRoute(path=_KEY, view=shows("keys/one.html", _values), access=PageAccess.VIEWER),
     PageRoute(path=f"{_KEY}/live", view=live, access=PageAccess.VIEWER),
     PageRoute(path=f"{_KEY}/requests/<request_id>", view=show_request, access=PageAccess.VIEWER),
     PageRoute(path=_KEY, view=change, access=PageAccess.DEVELOPER, method="POST"),

@@ -20,7 +20,7 @@ from risala.http.operator.carriers.tiles import tile
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 CHANGED: Final = N_("It applies at once, until you undo it here.")
 ENDED: Final = N_("The settings file applies again.")
@@ -40,10 +40,6 @@ COUNTS: Final = {
 """Since the service started."""
 _ONE: Final = f"{PAGE}/<carrier>"
 _TEMPLATE: Final = "carriers/one.html"
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_TEMPLATE, await _values(visit))
 
 
 async def _values(visit: PageRequest, answer: CarrierAnswer | None = None) -> dict[str, Any]:
@@ -119,7 +115,7 @@ async def ask(visit: PageRequest) -> TrioResponse:
 
 
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=show, access=PageAccess.OPERATOR),
+    PageRoute(path=_ONE, view=shows(_TEMPLATE, _values), access=PageAccess.OPERATOR),
     PageRoute(path=f"{_ONE}/override", view=override, access=PageAccess.OPERATOR, method="POST"),
     PageRoute(
         path=f"{_ONE}/override/end", view=end_override, access=PageAccess.OPERATOR, method="POST"

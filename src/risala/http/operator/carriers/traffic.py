@@ -12,15 +12,11 @@ from risala.http.operator.carriers.tiles import BEAT_S, tile
 from risala.http.web.access import PageAccess
 from risala.http.web.live import Pieces
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 LINES_MAX: Final = 200
 """The latest lines that are shown; a busy link has more in a few seconds."""
 _TRAFFIC: Final = f"{PAGE}/<carrier>/traffic"
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("carriers/traffic.html", await _values(visit))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -45,6 +41,8 @@ async def _values(visit: PageRequest) -> dict[str, Any]:
 
 
 ROUTES: Final = (
-    PageRoute(path=_TRAFFIC, view=show, access=PageAccess.OPERATOR),
+    PageRoute(
+        path=_TRAFFIC, view=shows("carriers/traffic.html", _values), access=PageAccess.OPERATOR
+    ),
     PageRoute(path=f"{_TRAFFIC}/live", view=live, access=PageAccess.OPERATOR),
 )

@@ -16,14 +16,10 @@ from risala.http.web.access import PageAccess
 from risala.http.web.messages.journey import story_of
 from risala.http.web.messages.one import came_by, pieces, story
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 
 _PAGE: Final = "messages/show.html"
 _ASK: Final = "messages/ask.html"
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _whole(visit))
 
 
 async def live(visit: PageRequest) -> TrioResponse:
@@ -80,7 +76,7 @@ async def _whole(visit: PageRequest) -> dict[str, object]:
 _ONE: Final = "/operator/messages/<message_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=show, access=_OPERATOR),
+    PageRoute(path=_ONE, view=shows(_PAGE, _whole), access=_OPERATOR),
     PageRoute(path=f"{_ONE}/live", view=live, access=_OPERATOR),
     PageRoute(path=f"{_ONE}/text", view=ask_text, access=_OPERATOR),
     PageRoute(path=f"{_ONE}/text", view=show_text, access=_OPERATOR, method="POST", once=True),

@@ -21,7 +21,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
+from risala.http.web.routes import PageRoute, shows
 from risala.http.web.states import ENTRY_KINDS
 
 SAVED: Final = N_("Saved; it applies from the next message on.")
@@ -37,10 +37,6 @@ async def organization_of(visit: PageRequest) -> Versioned[OrganizationStory]:
     """The organization of the address."""
     organization_id = visit.arguments["organization_id"]
     return await visit.ask_to_edit(organizations.SHOW_ALL, organization_id=organization_id)
-
-
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page(_PAGE, await _values(visit))
 
 
 async def save(visit: PageRequest) -> TrioResponse:
@@ -157,7 +153,7 @@ def _stored(visit: PageRequest, organization: Organization) -> dict[str, StoredF
 _ONE: Final = "/operator/organizations/<organization_id>"
 _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
-    PageRoute(path=_ONE, view=show, access=_OPERATOR),
+    PageRoute(path=_ONE, view=shows(_PAGE, _values), access=_OPERATOR),
     PageRoute(path=f"{_ONE}/limits", view=save, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_ONE}/members", view=add_member, access=_OPERATOR, method="POST", once=True),
     PageRoute(path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR),
