@@ -15,7 +15,6 @@ from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Pager, pager_of
 from risala.http.web.routes import PageRoute
-from risala.sms.address import normalise_number
 
 NOTED: Final = N_("Noted: this number gets no messages as long as opt-outs are respected.")
 TAKEN_BACK: Final = N_("The number may be written to again.")
@@ -28,7 +27,7 @@ _OPT_OUTS: Final = "inbound/opt_outs.html"
 async def show(visit: PageRequest) -> TrioResponse:
     """The inbound messages; of one number on request."""
     form, query = visit.form, _query(visit)
-    asked = {"from": _number(form.text("q"))} if "q" in query else {}
+    asked = {"from": form.number("q")} if "q" in query else {}
     places = {name: query[name] for name in ("before", "after") if name in query}
     try:
         page = await visit.ask_here(inbound.LIST, limit=PAGE, **asked, **places)
@@ -44,8 +43,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def _query(visit: PageRequest) -> dict[str, str]:
-    found = {name: visit.form.text(name) for name in ("mode", "q", "before", "after")}
-    return {name: text for name, text in found.items() if text}
+    return visit.form.filled("mode", "q", "before", "after")
 
 
 def _pager(
@@ -53,14 +51,6 @@ def _pager(
 ) -> Pager:
     path = f"/app/{visit.organization_id}/{page}"
     return pager_of(path, query, newer=found.newer, older=found.older)
-
-
-def _number(typed: str) -> str:
-    """As people write numbers; any other text may be a short number or a name."""
-    try:
-        return normalise_number(typed)
-    except ValueError:
-        return typed
 
 
 async def show_opt_outs(visit: PageRequest) -> TrioResponse:
@@ -74,8 +64,8 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
     """A page of the list; after a form was refused, its beginning."""
     query = _query(visit) if visit.request.method == "GET" else {}
     asked: dict[str, str] = {name: query[name] for name in ("before", "after") if name in query}
-    if number := query.get("q"):
-        asked["number"] = _number(number)
+    if "q" in query:
+        asked["number"] = visit.form.number("q")
     found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
     return {
         "heeds": found.heeds,
@@ -88,8 +78,7 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
 
 async def note(visit: PageRequest) -> TrioResponse:
     """Record an opt-out that was requested in another way."""
-    number = _number(visit.form.text("number"))
-    return await _done(visit, inbound.OPT_OUT, NOTED, number=number)
+    return await _done(visit, inbound.OPT_OUT, NOTED, number=visit.form.number("number"))
 
 
 async def take_back(visit: PageRequest) -> TrioResponse:

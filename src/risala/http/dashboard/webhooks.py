@@ -131,7 +131,7 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         name: place for name in ("before", "after") if (place := _whole(visit.form.text(name)))
     }
     page = await visit.ask_here(webhooks.DELIVERIES, **asked)
-    query = {name: value for name in ("mode", "state") if (value := visit.form.text(name))}
+    query = visit.form.filled("mode", "state")
     path = f"/app/{visit.organization_id}/webhooks/{_id(visit)}"
     newer, older = (None if each is None else str(each) for each in (page.after, page.before))
     event_id = visit.form.text("event") if visit.request.method == "GET" else ""

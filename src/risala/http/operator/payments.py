@@ -77,7 +77,7 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     if search:
         query["q"] = search
     status = query.get("status", "claimed")
-    asked = {name: cursor for name in ("before", "after") if (cursor := visit.form.text(name))}
+    asked = visit.form.filled("before", "after")
     try:
         found = await visit.ask(payments.QUEUE, status=status, search=search or None, **asked)
     except Refusal:  # an invalid cursor in the address

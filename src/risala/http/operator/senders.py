@@ -43,12 +43,9 @@ async def _listed(visit: PageRequest) -> dict[str, Any]:
     if search:
         query["q"] = search
     wanted = query.get("status", "waiting")
-    asked = {"status": wanted, "search": search or None}
-    for name in ("before", "after"):
-        if cursor := visit.form.text(name):
-            asked[name] = cursor
+    places = visit.form.filled("before", "after")
     try:
-        found = await visit.ask(senders.REQUESTS, **asked)
+        found = await visit.ask(senders.REQUESTS, status=wanted, search=search or None, **places)
     except Refusal:  # an invalid cursor in the address
         found = await visit.ask(senders.REQUESTS, status=wanted)
     return {

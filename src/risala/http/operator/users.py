@@ -33,7 +33,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     asked: dict[str, Any] = {"limit": ROWS, "search": query.get("search")}
     if "kind" in query:
         asked["operator"] = True
-    asked |= {name: text for name in ("before", "after") if (text := form.text(name))}
+    asked |= form.filled("before", "after")
     try:
         found = await visit.ask(users.LIST, **asked)
     except Invalid:  # typed by hand into the address: show the list without filters

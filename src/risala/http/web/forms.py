@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from quart.wrappers import Request
 
 from risala.http.common.problems import Problem, plain
+from risala.sms.address import normalise_number
 
 MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
@@ -40,6 +41,19 @@ class SentForm:
         """The field without the spaces around it; a field that is not sent has the default."""
         values = self.fields.get(name)
         return default if not values else values[-1].strip()
+
+    def filled(self, *names: str) -> dict[str, str]:
+        """Those of the fields that are not empty, by their names."""
+        return {name: text for name in names if (text := self.text(name))}
+
+    def number(self, name: str) -> str:
+        """A phone number in its one form, as people write it; a text that is none stays unchanged,
+        and is refused later."""
+        typed = self.text(name)
+        try:
+            return normalise_number(typed)
+        except ValueError:
+            return typed
 
     def amount(self, name: str) -> str:
         """An amount of money in the format of operations, from the format of any language; a text

@@ -230,10 +230,6 @@ class PageRequest:
         caller = self.site.gateway.people.user_caller(self.session)
         return (await self.site.gateway.ask(ask, arguments, caller)).value
 
-    async def perform_here(self, operation: str, /, **arguments: object) -> dict[str, Any]:
-        """:meth:`perform` with the ``organization_id`` that the page is of."""
-        return await self.perform(operation, organization_id=self.organization_id, **arguments)
-
     # -- for templates
 
     def marks(self, *, once: bool = False) -> Markup:

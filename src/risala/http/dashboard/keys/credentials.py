@@ -47,10 +47,8 @@ async def create(visit: PageRequest) -> TrioResponse:
     asked: dict[str, object] = {
         "face": form.text("face", "kannel"),
         "mode": form.text("key_mode", "live"),
+        **form.filled("name", "username", "from"),
     }
-    for name in ("name", "username", "from"):
-        if text := form.text(name):
-            asked[name] = text
     if addresses := form.lines("allowed_addresses"):
         asked["allowed_addresses"] = addresses
     try:

@@ -43,9 +43,7 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
     found, version = await visit.ask_to_edit(keys.SHOW, key_id=key_id)
     key = view_of(visit, found)
     asked = _asked(visit)
-    cursors = {
-        name: text for name in ("before", "after") if (text := visit.form.text(name)).strip()
-    }
+    cursors = visit.form.filled("before", "after")
     page = await _page(visit, asked, cursors)
     if not page.requests and cursors:
         cursors, page = {}, await _page(visit, asked, {})

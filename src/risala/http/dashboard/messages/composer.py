@@ -16,21 +16,16 @@ from risala.engine.model.times import iso
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
-from risala.http.web.routes import PageRoute
-from risala.sms.address import normalise_number
+from risala.http.web.routes import PageRoute, shows
 from risala.sms.limits import TEXT_CHARACTERS_MAX
 
 ACCEPTED: Final = N_("The message is accepted. What happens to it appears on this page.")
 
 
-async def show(visit: PageRequest) -> TrioResponse:
-    return await visit.page("messages/new.html", await _values(visit))
-
-
 async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {
-        "to": _number(form.text("to")),
+        "to": form.number("to"),
         "body": form.text("body"),
         "mode": visit.mode.value,
     }
@@ -48,14 +43,6 @@ async def send(visit: PageRequest) -> TrioResponse:
 async def count(visit: PageRequest) -> TrioResponse:
     """The same page with the text counted by the server: for browsers without script."""
     return await visit.page("messages/new.html", await _values(visit))
-
-
-def _number(typed: str) -> str:
-    """The typed number in its normal form; an invalid one is left for the operation to refuse."""
-    try:
-        return normalise_number(typed)
-    except ValueError:
-        return typed
 
 
 def _moment(visit: PageRequest, typed: str) -> str:
@@ -100,7 +87,7 @@ async def _estimate(visit: PageRequest, body: str) -> Estimate | None:
 
 _NEW: Final = "/app/<org>/messages/new"
 ROUTES: Final = (
-    PageRoute(path=_NEW, view=show, access=PageAccess.DEVELOPER),
+    PageRoute(path=_NEW, view=shows("messages/new.html", _values), access=PageAccess.DEVELOPER),
     PageRoute(path=_NEW, view=send, access=PageAccess.DEVELOPER, method="POST", once=True),
     PageRoute(path=f"{_NEW}/count", view=count, access=PageAccess.DEVELOPER, method="POST"),
 )

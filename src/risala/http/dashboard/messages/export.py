@@ -130,7 +130,7 @@ def _time(visit: PageRequest, at_ms: int | None) -> OwnText | None:
 
 
 def _query(visit: PageRequest) -> dict[str, str]:
-    return {name: text for name in FILTERS if (text := visit.form.text(name))}
+    return visit.form.filled(*FILTERS)
 
 
 def _id_of(visit: PageRequest) -> str | None:

@@ -43,10 +43,10 @@ _is_code: Final = re.compile(r"[A-Z]+[_:][A-Z0-9_:]*", re.ASCII).fullmatch
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    found_by, text = visit.form, visit.form.text("q")
+    text = visit.form.text("q")
     if text.startswith("sms_"):
         return visit.go(visit.at(f"messages/{text}"))
-    query = {name: found_by.text(name) for name in FIELDS if found_by.text(name)}
+    query = visit.form.filled(*FIELDS)
     asked = asked_for(visit, query)
     try:
         page = await visit.ask_here(message_lists.LIST, mode=visit.mode.value, limit=PAGE, **asked)
@@ -76,7 +76,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 async def live(visit: PageRequest) -> TrioResponse:
     """New messages are announced above the list, which does not move."""
-    query = {name: visit.form.text(name) for name in FILTERS if visit.form.text(name)}
+    query = visit.form.filled(*FILTERS)
     after = visit.form.text("after") or _now_key(visit)
     asked = {**asked_for(visit, query), "mode": visit.mode.value, "after": after}
 

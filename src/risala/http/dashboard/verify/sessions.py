@@ -64,7 +64,7 @@ async def live_all(visit: PageRequest) -> TrioResponse:
 
 
 async def _page(visit: PageRequest) -> dict[str, Any]:
-    query = {name: text for name in FIELDS if (text := visit.form.text(name))}
+    query = visit.form.filled(*FIELDS)
     asked = _asked(visit, query)
     since, until = _time(visit, asked)
     mode = visit.mode.value

@@ -20,7 +20,6 @@ from risala.http.web.access import PageAccess
 from risala.http.web.forms import SentForm
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute
-from risala.sms.address import normalise_number
 
 _ASK: Final = "verify/try.html"
 _JUDGE: Final = "verify/judge.html"
@@ -54,22 +53,14 @@ async def _choices(visit: PageRequest) -> dict[str, Any]:
 
 async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
-    wishes = {name: text for name in _WISHES if (text := form.text(name))}
+    wishes = form.filled(*_WISHES)
     try:
         sent = await visit.ask_here(
-            sessions.SEND, to=_number(form.text("to")), mode=visit.mode.value, **wishes
+            sessions.SEND, to=form.number("to"), mode=visit.mode.value, **wishes
         )
     except Refusal as error:
         return await visit.again(_ASK, error, await _choices(visit), form=form)
     return visit.go(visit.at("verify/try", id=sent.verification_id, **wishes))
-
-
-def _number(typed: str) -> str:
-    """As people write numbers; the engine refuses an invalid one."""
-    try:
-        return normalise_number(typed)
-    except ValueError:
-        return typed
 
 
 async def judge(visit: PageRequest) -> TrioResponse:
@@ -81,7 +72,7 @@ async def judge(visit: PageRequest) -> TrioResponse:
         )
     except Refusal as error:
         return await visit.again(_JUDGE, error, await _session_status(visit, verification_id))
-    wishes = {name: text for name in _WISHES if (text := form.text(name))}
+    wishes = form.filled(*_WISHES)
     address = visit.at("verify/try", id=verification_id, answer=judged.status, **wishes)
     return visit.go(address)
 
@@ -90,14 +81,14 @@ async def _session_status(visit: PageRequest, verification_id: str) -> dict[str,
     """The state of the session, and how a program would have done the same."""
     session = await session_of(visit, verification_id)
     form = visit.form
-    wishes = {_WISHES[name]: text for name in _WISHES if (text := form.text(name))}
+    wishes = {_WISHES[name]: text for name, text in form.filled(*_WISHES).items()}
     answer = form.text("answer") if visit.request.method == "GET" else ""
     answer = answer if answer in _ANSWERS else ""
     settings = (await visit.ask_here(CONFIG)).settings
     return {
         "session": session,
         "left": session.attempts_max - session.attempts,
-        "kept": {name: text for name in _WISHES if (text := form.text(name))},
+        "kept": form.filled(*_WISHES),
         "answer": answer,
         "zeros": "0" * settings.code_length,
         "sending": _request(visit, "send", {"to": session.to, **wishes}),

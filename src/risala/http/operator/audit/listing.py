@@ -53,7 +53,7 @@ _CHANGES_SHOWN: Final = 6
 
 async def show(visit: PageRequest) -> TrioResponse:
     query = query_of(visit)
-    places = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
+    places = visit.form.filled("before", "after")
     try:
         found = await visit.ask(trail.LIST, limit=ROWS, **asked_for(visit, query), **places)
     except Refusal:  # typed by hand into the address: show the list without filters
@@ -72,7 +72,7 @@ async def show(visit: PageRequest) -> TrioResponse:
 
 
 def query_of(visit: PageRequest) -> dict[str, str]:
-    return {name: text for name in FILTERS if (text := visit.form.text(name))}
+    return visit.form.filled(*FILTERS)
 
 
 def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]:

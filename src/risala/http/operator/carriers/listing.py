@@ -20,7 +20,6 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import network_name
-from risala.sms.address import normalise_number
 
 PAGE: Final = "/operator/carriers"
 DONE: Final = {
@@ -73,7 +72,7 @@ async def _route(visit: PageRequest) -> dict[str, Any]:
     if not typed:
         return values
     try:
-        route = await visit.ask(routes.TEST, to=_number(typed))
+        route = await visit.ask(routes.TEST, to=visit.form.number("to"))
     except Refusal as error:
         return {**values, "faults": faults_of(visit.words, error)}
     return {
@@ -103,14 +102,6 @@ def _match(match: CarrierCondition) -> str | None:
         return network_name(match.values.get("network", ""))
     prefix = match.values.get("prefix")
     return f"{prefix}…" if prefix else None
-
-
-def _number(typed: str) -> str:
-    """The typed number in its normal form; an invalid one is left for the operation to refuse."""
-    try:
-        return normalise_number(typed)
-    except ValueError:
-        return typed
 
 
 async def act(visit: PageRequest) -> TrioResponse:

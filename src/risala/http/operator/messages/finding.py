@@ -31,7 +31,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         return await visit.page("messages/find.html", query={}, messages=None)
     query = {"q": text, **({"by": by} if by in WAYS else {})}
     asked = _meant(text, query.get("by"))
-    around = {name: place for name in ("before", "after") if (place := visit.form.text(name))}
+    around = visit.form.filled("before", "after")
     try:
         found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
     except Invalid as error:

@@ -28,16 +28,12 @@ _LIST: Final = "organizations/list.html"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    query = {
-        name: text
-        for name in ("search", "status", "before", "after")
-        if (text := visit.form.text(name))
-    }
+    query = visit.form.filled("search", "status", "before", "after")
     try:
         found = await visit.ask(organizations.LIST, limit=PAGE, **query)
     except Invalid:  # typed by hand into the address: show the list without filters
         return visit.go(visit.at("organizations"))
-    filters = {name: text for name, text in query.items() if name in ("search", "status")}
+    filters = visit.form.filled("search", "status")
     return await visit.page(
         _LIST,
         query=filters,

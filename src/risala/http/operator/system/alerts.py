@@ -43,7 +43,7 @@ _PAGE: Final = "/operator/system/alerts"
 
 
 async def show(visit: PageRequest) -> TrioResponse:
-    query = {name: text for name in ("kind", "state") if (text := visit.form.text(name))}
+    query = visit.form.filled("kind", "state")
     if query.get("kind", "") not in KINDS:
         query.pop("kind", None)
     asked: dict[str, Any] = {"limit": ROWS, "kind": query.get("kind")}
