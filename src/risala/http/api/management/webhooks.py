@@ -67,8 +67,7 @@ class _Webhooks:
         self._door = door
 
     async def list(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        parse_body(EmptyBody, await read_body(request))
+        principal, _ = await self._asked(request, EmptyBody)
         mine = principal.organization_id
         found = await self._ask(principal, webhooks.LIST, organization_id=mine)
         own = [to_json(each) for each in found.endpoints if each.mode == principal.mode.value]
@@ -101,27 +100,23 @@ class _Webhooks:
         return PlainAnswer(json_bytes(to_json(found.endpoint)))
 
     async def delete(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        body = parse_body(EndpointBody, await read_body(request))
+        principal, body = await self._asked(request, EndpointBody)
         found = await self._ask(principal, webhooks.DELETE, **_this(principal, body))
         return PlainAnswer(json_bytes(answers.ENDPOINT_DELETED.wire(found.endpoint, deleted=True)))
 
     async def rotate(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        body = parse_body(RotateBody, await read_body(request))
+        principal, body = await self._asked(request, RotateBody)
         this = _this(principal, body)
         made = await self._ask(principal, webhooks.ROTATE, **this, at_once=body.at_once)
         return _with_secret(made)
 
     async def test(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        body = parse_body(EndpointBody, await read_body(request))
+        principal, body = await self._asked(request, EndpointBody)
         owed = await self._ask(principal, webhooks.TEST, **_this(principal, body))
         return PlainAnswer(json_bytes(to_json(owed.delivery)))
 
     async def deliveries(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        body = parse_body(ListDeliveriesBody, await read_body(request))
+        principal, body = await self._asked(request, ListDeliveriesBody)
         found = await self._ask(
             principal,
             webhooks.DELIVERIES,
@@ -135,8 +130,7 @@ class _Webhooks:
         return page(ListName.DELIVERIES, found.deliveries, places=places)
 
     async def replay(self, request: PlainRequest) -> PlainAnswer:
-        principal = self._door.secret(request)
-        body = parse_body(ReplayBody, await read_body(request))
+        principal, body = await self._asked(request, ReplayBody)
         if (body.event_id is None) == (body.since is None):
             text = "Give either `eventId` or `since`, not both."
             raise bad_body([BodyIssue(("eventId",), "one_of_both", text)])
@@ -159,6 +153,10 @@ class _Webhooks:
             if done:
                 break
         return {"replayed": replayed, "until": iso(until or 0), "done": done}
+
+    async def _asked(self, request: PlainRequest, model: type[Body]) -> tuple[Principal, Body]:
+        principal = self._door.secret(request)
+        return principal, parse_body(model, await read_body(request))
 
     def _parsed(self, model: type[Body], raw: bytes) -> Body:
         """A body with an endpoint's fields, which the engine judges too.
