@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 
@@ -21,36 +21,6 @@ R = TypeVar("R")
 Json = dict[str, Any]
 
 
-def asks(
-    ask: Ask[R], *, creates: bool = False
-) -> Callable[[Callable[Concatenate[R, ...], None]], Callable[..., None]]:
-    """Make a command of the function that prints an answer.
-
-    The command's options and arguments have the names of the operation's arguments; ``org`` is the
-    name or id of an organization, ``only_org`` too, but nothing is looked up where that is missing.
-    With ``--json`` the answer is printed as it is. Otherwise the function gets it, and those of the
-    arguments that it names; ``running`` is whether a service runs.
-    """
-
-    def declare(tell: Callable[Concatenate[R, ...], None]) -> Callable[..., None]:
-        _, *named = signature(tell).parameters
-
-        @common
-        @functools.wraps(tell)
-        def command(options: Options, **given: Any) -> None:  # noqa: ANN401 -- click's values
-            async def work(session: GatewaySession) -> tuple[Reply[R], bool]:
-                return await session.ask(ask, **await _arguments(session, given)), session.running
-
-            reply, running = options.run(work, creates=creates)
-            if not output.show(options.json, reply.json):
-                known = {**given, "running": running}
-                tell(reply.value, **{name: known[name] for name in named})
-
-        return command
-
-    return declare
-
-
 async def _arguments(session: GatewaySession, given: Json) -> Json:
     """The operation's arguments. A repeatable option that is not given counts as missing."""
     arguments = {
@@ -62,6 +32,42 @@ async def _arguments(session: GatewaySession, given: Json) -> Json:
     if (only := arguments.pop("only_org", None)) is not None:
         arguments["organization_id"] = await organization_id(session, only)
     return arguments
+
+
+def asks(
+    ask: Ask[R],
+    *,
+    creates: bool = False,
+    arguments: Callable[[GatewaySession, Json], Awaitable[Json]] = _arguments,
+) -> Callable[[Callable[Concatenate[R, ...], None]], Callable[..., None]]:
+    """Make a command of the function that prints an answer.
+
+    The command's options and arguments have the names of the operation's arguments; ``org`` is the
+    name or id of an organization, ``only_org`` too, but nothing is looked up where that is missing.
+    With ``--json`` the answer is printed as it is. Otherwise the function gets it, and those of the
+    arguments that it names; ``running`` is whether a service runs.
+
+    Args:
+        arguments: the operation's arguments from the command's, where these differ.
+    """
+
+    def declare(tell: Callable[Concatenate[R, ...], None]) -> Callable[..., None]:
+        _, *named = signature(tell).parameters
+
+        @common
+        @functools.wraps(tell)
+        def command(options: Options, **given: Any) -> None:  # noqa: ANN401 -- click's values
+            async def work(session: GatewaySession) -> tuple[Reply[R], bool]:
+                return await session.ask(ask, **await arguments(session, given)), session.running
+
+            reply, running = options.run(work, creates=creates)
+            if not output.show(options.json, reply.json):
+                known = {**given, "running": running}
+                tell(reply.value, **{name: known[name] for name in named})
+
+        return command
+
+    return declare
 
 
 def mode_option(for_what: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from risala.cli.commands.accounts.asking import asks
 from risala.cli.commands.accounts.organizations import only_org_option, org_option
-from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import senders
-from risala.engine.model.records.asks import Ask, Reply
 from risala.engine.model.records.senders import MarkedSender, MarkedSenders
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
+
+sender_id = click.argument("sender_id", metavar="SENDER")
 
 
 @click.group()
@@ -90,16 +90,8 @@ def _look_twice(found: MarkedSender) -> None:
         output.warned(f"Check {output.clean(found.name)} carefully. {output.clean(marks)}")
 
 
-def _decide(
-    ask: Ask[MarkedSender], options: Options, given: str, **more: str
-) -> MarkedSender | None:
-    """The sender as decided; None: it was shown as JSON."""
-
-    async def work(session: GatewaySession) -> Reply[MarkedSender]:
-        return await session.ask(ask, sender_id=await _sender_id(session, given), **more)
-
-    found = options.run(work)
-    return None if output.show(options.json, found.json) else found.value
+async def _sender(session: GatewaySession, given: dict[str, Any]) -> dict[str, Any]:
+    return {**given, "sender_id": await _sender_id(session, given["sender_id"])}
 
 
 async def _sender_id(session: GatewaySession, given: str) -> str:
@@ -118,54 +110,48 @@ async def _sender_id(session: GatewaySession, given: str) -> str:
 
 
 @sender.command("clear")
-@click.argument("given", metavar="SENDER")
-@common
-def sender_clear(options: Options, given: str) -> None:
+@sender_id
+@asks(senders.CLEAR, arguments=_sender)
+def sender_clear(found: MarkedSender) -> None:
     """Clear SENDER (its id or name): it is approved by itself at 2,000 messages in seven days.
 
     \b
     Example: risala sender clear ACME
     """
-    found = _decide(senders.CLEAR, options, given)
-    if found is not None:
-        name = output.clean(found.name)
-        if found.status == "approved":
-            output.said(f"{name} is approved.")
-        else:
-            output.said(f"{name} is cleared. It is approved at 2,000 messages in seven days.")
-        _look_twice(found)
+    name = output.clean(found.name)
+    if found.status == "approved":
+        output.said(f"{name} is approved.")
+    else:
+        output.said(f"{name} is cleared. It is approved at 2,000 messages in seven days.")
+    _look_twice(found)
 
 
 @sender.command("waive")
-@click.argument("given", metavar="SENDER")
-@common
-def sender_waive(options: Options, given: str) -> None:
+@sender_id
+@asks(senders.WAIVE, arguments=_sender)
+def sender_waive(found: MarkedSender) -> None:
     """Approve SENDER (its id or name) at once, whatever the volume.
 
     \b
     Example: risala sender waive ACME
     """
-    found = _decide(senders.WAIVE, options, given)
-    if found is not None:
-        output.said(f"{output.clean(found.name)} is approved.")
-        _look_twice(found)
+    output.said(f"{output.clean(found.name)} is approved.")
+    _look_twice(found)
 
 
 @sender.command("deny")
-@click.argument("given", metavar="SENDER")
+@sender_id
 @click.option(
     "--reason",
     type=click.Choice(tuple(senders.REASONS)),
     required=True,
     help="The reason that the customer sees.",
 )
-@common
-def sender_deny(options: Options, given: str, reason: str) -> None:
+@asks(senders.DENY, arguments=_sender)
+def sender_deny(found: MarkedSender) -> None:
     """Refuse SENDER (its id or name).
 
     \b
     Example: risala sender deny ACME --reason misleading
     """
-    found = _decide(senders.DENY, options, given, reason=reason)
-    if found is not None:
-        output.said(f"{output.clean(found.name)} is denied: {found.reason}")
+    output.said(f"{output.clean(found.name)} is denied: {found.reason}")

@@ -12,10 +12,8 @@ from risala.cli.commands.accounts.organizations import (
     organization_id,
     required_org,
 )
-from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
-from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people import members
 from risala.engine.model.records.people.members import Invitation, Members, MemberView
 
@@ -91,59 +89,46 @@ def member_list(found: Members) -> None:
     )
 
 
+async def _member(session: GatewaySession, given: dict[str, str]) -> dict[str, str]:
+    """The arguments that identify a member, and the role if one is given.
+
+    Raises:
+        CommandRefused: no member has this address.
+    """
+    email, more = given["email"], {name: given[name] for name in given if name == "role"}
+    found = await organization_id(session, given["org"])
+    listed = await session.ask(members.LIST, organization_id=found)
+    for each in listed.value.members:
+        if each.email == email.strip().lower():
+            return {"organization_id": found, "user_id": each.user_id, **more}
+    raise CommandRefused(f"There is no member {output.clean(email)}. See `risala member list`.")
+
+
 @member.command("role")
 @required_org
 @click.argument("email")
 @click.argument("role", type=ROLES)
-@common
-def member_role(options: Options, org: str, email: str, role: str) -> None:
+@asks(members.SET_ROLE, arguments=_member)
+def member_role(changed: MemberView) -> None:
     """Give a member another role.
 
     \b
     Example: risala member role "My shop" you@example.com viewer
     """
-
-    async def work(session: GatewaySession) -> Reply[MemberView]:
-        found = await _member(session, org, email)
-        return await session.ask(members.SET_ROLE, **found, role=role)
-
-    changed = options.run(work)
-    if not output.show(options.json, changed.json):
-        output.said(f"{changed.value.email} is now {_as(changed.value.role)}.")
+    output.said(f"{changed.email} is now {_as(changed.role)}.")
 
 
 @member.command("remove")
 @required_org
 @click.argument("email")
-@common
-def member_remove(options: Options, org: str, email: str) -> None:
+@asks(members.REMOVE, arguments=_member)
+def member_remove(gone: MemberView) -> None:
     """End a membership. The last owner stays.
 
     \b
     Example: risala member remove "My shop" you@example.com
     """
-
-    async def work(session: GatewaySession) -> Reply[MemberView]:
-        found = await _member(session, org, email)
-        return await session.ask(members.REMOVE, **found)
-
-    gone = options.run(work)
-    if not output.show(options.json, gone.json):
-        output.said(f"{gone.value.email} is no longer a member.")
-
-
-async def _member(session: GatewaySession, org: str, email: str) -> dict[str, str]:
-    """The arguments that identify a member.
-
-    Raises:
-        CommandRefused: no member has this address.
-    """
-    found = await organization_id(session, org)
-    listed = await session.ask(members.LIST, organization_id=found)
-    for each in listed.value.members:
-        if each.email == email.strip().lower():
-            return {"organization_id": found, "user_id": each.user_id}
-    raise CommandRefused(f"There is no member {output.clean(email)}. See `risala member list`.")
+    output.said(f"{gone.email} is no longer a member.")
 
 
 def _as(role: str) -> str:
