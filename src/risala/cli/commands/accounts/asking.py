@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 async def _arguments(session: GatewaySession, given: Json) -> Json:
     """The operation's arguments. A repeatable option that is not given counts as missing."""
-    arguments = {
+    arguments: Json = {
         name: (list(value) or None) if isinstance(value, tuple) else value
         for name, value in given.items()
     }
@@ -56,7 +56,7 @@ def asks(
 
         @common
         @functools.wraps(tell)
-        def command(options: Options, **given: Any) -> None:  # noqa: ANN401 -- click's values
+        def command(options: Options, /, **given: Any) -> None:  # noqa: ANN401 -- click's values
             async def work(session: GatewaySession) -> tuple[Reply[R], bool]:
                 return await session.ask(ask, **await arguments(session, given)), session.running
 

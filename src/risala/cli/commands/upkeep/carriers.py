@@ -51,6 +51,18 @@ def _change(name: str, ask: Ask[Carriers], does: str) -> None:
     carriers.command(name, help=help_text)(carrier_name(asks(ask)(_show_carriers)))
 
 
+@carriers.command("reconnect")
+@carrier_name
+@asks(state.RECONNECT)
+def reconnect(found: Carriers, running: bool) -> None:
+    """Drop a carrier's link and connect again; nothing is lost.
+
+    \b
+    Example: risala carriers reconnect mattel
+    """
+    _show_carriers(found, running)
+
+
 @carriers.command("set")
 @carrier_name
 @click.option("--rate", "rate_per_s", type=float, metavar="N", help="Segments a second, at most.")
@@ -368,4 +380,3 @@ def _carrier_row(each: Carrier) -> tuple[object, ...]:
 _change("pause", state.PAUSE, "Submit nothing to a carrier; its messages wait.")
 _change("resume", state.RESUME, "Undo a pause or a drain.")
 _change("drain", state.DRAIN, "Let a carrier finish its current messages, and give it no new ones.")
-_change("reconnect", state.RECONNECT, "Drop a carrier's link and connect again; nothing is lost.")
