@@ -136,9 +136,9 @@ GUARDS: Final = (
     ),
     Guard(
         "An invitation of another organization cannot be taken back.",
-        "engine/journal/repositories/people/members.py",
-        "            if found.organization_id != organization_id:\n",
-        "            if False:\n",
+        "engine/journal/member_changes.py",
+        "    if found.organization_id != organization_id:\n",
+        "    if False:\n",
         ("engine/people/test_members.py", "flows/test_owners.py"),
     ),
     Guard(

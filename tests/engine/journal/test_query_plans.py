@@ -37,7 +37,7 @@ from risala.engine.journal.pages import (
 )
 from risala.engine.journal.payments import payments, references
 from risala.engine.journal.payments import texts as bank_texts
-from risala.engine.journal.repositories.retention import RetentionRepository, forget
+from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import deletion, erasing, erasures, number_figures, retention_days
 from risala.engine.model.errors import Conflict, InsufficientBalance
@@ -146,7 +146,7 @@ def an_end_of_everything(book):
     book.unit(lambda conn: retention_days.choose(conn, organization_id, days))
     for rule in all_rules(RetentionSection(), RetentionRepository(Store(None, conn))):
         for walk in rule.walks:
-            book.unit(partial(forget, walk=walk, now_ms=book.now_ms, after=""))
+            book.unit(partial(walk_on, walk=walk, now_ms=book.now_ms, after=""))
     number_figures.of(conn, organization_id, NUMBER)
     deletion.figures(conn, organization_id)
     for name, number in (("del_1", NUMBER), ("del_2", None)):

@@ -279,7 +279,7 @@ async def test_a_payment_is_found_by_the_number_that_paid(open_bank, quick):
         payment = await bank.shop.begin()
         values = {"payer_number": NUMBER, "payer_checked_at": 1}
         change = bank.house.gateway.services.repositories.payments.change
-        await change(payment["id"], values)
+        await change(None, payment["id"], values)
         await bank.paid()
         done = await bank.shop.show(payment)
         assert (done["state"], done["reference"]) == ("confirmed", "BK-1")

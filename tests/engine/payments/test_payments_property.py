@@ -186,7 +186,7 @@ class Life:
         await self._operate("payment.claim", payment_id=found.id, entered=entered)
         if own:
             values = {"payer_number": NUMBER, "payer_checked_at": 1}
-            await self.gateway.services.repositories.payments.change(found.id, values)
+            await self.gateway.services.repositories.payments.change(None, found.id, values)
             if self.dice.random() < 0.8:
                 await self._hear(told)
 

@@ -9,7 +9,7 @@ import pytest
 
 from risala.config.model import RetentionSection
 from risala.engine.journal.messages import endings
-from risala.engine.journal.repositories.retention import RetentionRepository, forget
+from risala.engine.journal.repositories.retention import RetentionRepository, walk_on
 from risala.engine.journal.repositories.store import Store
 from risala.engine.journal.upkeep import retention, retention_days
 from risala.engine.journal.webhooks import outbox
@@ -46,7 +46,7 @@ def walk(book, section=LONG):
         for each in rule.walks:
             done = Forgot(0, "", done=rule.days == 0)
             while not done.done:
-                done = book.unit(partial(forget, walk=each, now_ms=book.now_ms, after=done.after))
+                done = book.unit(partial(walk_on, walk=each, now_ms=book.now_ms, after=done.after))
                 gone[rule.name] += done.rows
     return +gone
 

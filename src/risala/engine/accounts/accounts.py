@@ -163,7 +163,7 @@ class Accounts:
             Invalid: the name is empty or too long.
         """
         organization = self.draft_organization(name, currency, price_per_segment)
-        return await self._stored.add(organization, by=by)
+        return await self._stored.add(by, organization)
 
     def draft_organization(
         self, name: str, currency: str, price_per_segment: int | None = None
@@ -200,7 +200,7 @@ class Accounts:
             NotFound: no organization has this id.
         """
         try:
-            return await self._stored.set_status(organization_id, status, by=by)
+            return await self._stored.set_status(by, organization_id, status)
         finally:
             self._organizations.pop(organization_id, None)
 
@@ -224,7 +224,7 @@ class Accounts:
             text = "`time_zone` is the name of a time zone, such as Africa/Nouakchott."
             raise Invalid("time_zone", "invalid_time_zone", text)
         try:
-            await self._stored.change(organization_id, changes, by=by)
+            await self._stored.change(by, organization_id, changes)
         finally:
             self._organizations.pop(organization_id, None)
         return self.fresh_organization(organization_id)
@@ -262,7 +262,7 @@ class Accounts:
             last_used_at=None,
             **settings,
         )
-        return CreatedKey(await self._stored_keys.add(key, _digest(value), by=by), value)
+        return CreatedKey(await self._stored_keys.add(by, key, _digest(value)), value)
 
     def list_keys(self, organization_id: str) -> list[ApiKey]:
         """Keys of an organization, oldest first.
@@ -288,7 +288,7 @@ class Accounts:
             NotFound: no key has this id.
         """
         with self._forgetting(key_id):
-            return await self._stored_keys.set_enabled(key_id, enabled=enabled, by=by)
+            return await self._stored_keys.set_enabled(by, key_id, enabled=enabled)
 
     def key(self, key_id: str) -> ApiKey:
         """One key.
@@ -309,7 +309,7 @@ class Accounts:
         """
         _refuse_origins_of_secrets(self.key(key_id).type, changes.get("allowed_origins"))
         with self._forgetting(key_id):
-            return await self._stored_keys.change(key_id, changes, by=by)
+            return await self._stored_keys.change(by, key_id, changes)
 
     async def rotate_key(
         self, key_id: str, overlap_s: int, *, by: AuditEntry | None = None
@@ -328,7 +328,7 @@ class Accounts:
         digest, last4 = _digest(value), value[-4:]
         until = self._clock.now_ms() + overlap_s * 1000 if overlap_s else None
         with self._forgetting(key_id):
-            made = await self._stored_keys.rotate(key_id, digest, last4, until, by=by)
+            made = await self._stored_keys.rotate(by, key_id, digest, last4, until)
         return CreatedKey(made, value)
 
     async def end_old_value(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
@@ -338,7 +338,7 @@ class Accounts:
             NotFound: no key has this id.
         """
         with self._forgetting(key_id):
-            return await self._stored_keys.end_old_value(key_id, by=by)
+            return await self._stored_keys.end_old_value(by, key_id)
 
     async def delete_key(self, key_id: str, *, by: AuditEntry | None = None) -> ApiKey:
         """Delete a key for good.
@@ -347,7 +347,7 @@ class Accounts:
             NotFound: no key has this id.
         """
         with self._forgetting(key_id):
-            return await self._stored_keys.delete(key_id, by=by)
+            return await self._stored_keys.delete(by, key_id)
 
     def forget_organization(self, organization_id: str) -> None:
         """It was written elsewhere, with all its keys: drop it from the cache."""

@@ -235,7 +235,7 @@ class Credentials:
             hears=hears,
         )
         proof = await self._proof(shape, password)
-        return CreatedCredential(await self._stored.add(credential, proof, by=by), password)
+        return CreatedCredential(await self._stored.add(by, credential, proof), password)
 
     async def _proof(self, shape: CredentialShape, password: str) -> Proof:
         given = password.encode()
@@ -271,7 +271,7 @@ class Credentials:
         """
         now_ms = self._clock.now_ms()
         try:
-            return await self._stored.revoke(credential_id, now_ms, by=by)
+            return await self._stored.revoke(by, credential_id, now_ms)
         finally:
             if (known := self._known.pop(credential_id, None)) is not None:
                 self._forget_name(known)

@@ -121,7 +121,7 @@ class Senders:
             created_at=now_ms,
             updated_at=now_ms,
         )
-        return await self._stored.add(new, by=by)
+        return await self._stored.add(by, new)
 
     async def clear(self, sender_id: str, *, waive: bool, by: AuditEntry | None = None) -> Sender:
         """Clear a name: the operator has no objection. With ``waive`` it is approved at once,
@@ -133,7 +133,7 @@ class Senders:
         """
         stamp = Stamp(self._clock.now_ms())
         try:
-            return await self._stored.clear(sender_id, waive=waive, stamp=stamp, by=by)
+            return await self._stored.clear(by, sender_id, waive=waive, stamp=stamp)
         finally:
             self._waiting = self._stored.waiting_for_volume()
 
@@ -150,6 +150,6 @@ class Senders:
             raise Invalid("reason", "invalid_reason", f"The reason must be one of: {known}.")
         stamp = Stamp(self._clock.now_ms())
         try:
-            return await self._stored.deny(sender_id, text, stamp, by=by)
+            return await self._stored.deny(by, sender_id, text, stamp)
         finally:
             self._waiting = self._stored.waiting_for_volume()

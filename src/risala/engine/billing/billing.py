@@ -67,11 +67,11 @@ class Billing(Decider[BillingMessage]):
 
     async def _enter(self, message: TopUp | CreditPayment | Adjust) -> LedgerEntry:
         if isinstance(message, CreditPayment):
-            return await self._ledger.credit(message.credit, by=message.by)
+            return await self._ledger.credit(message.by, message.credit)
         given = (message.organization_id, message.amount, message.reference, self._clock.now_ms())
         if isinstance(message, Adjust):
-            return await self._ledger.adjust(*given, note=message.note, by=message.by)
-        return await self._ledger.top_up(*given, note=message.note, by=message.by)
+            return await self._ledger.adjust(message.by, *given, note=message.note)
+        return await self._ledger.top_up(message.by, *given, note=message.note)
 
 
 def tell_entered(billing: Ref[BillingMessage], entered: Entered) -> None:

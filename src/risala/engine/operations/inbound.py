@@ -145,13 +145,13 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
     by = call.audit(AuditImage.ROUTE, route_id)
-    return await services.repositories.inbound.add_route(new, by=by)
+    return await services.repositories.inbound.add_route(by, new)
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
     route_id = call.given.route_id
     by = call.audit(AuditImage.ROUTE, route_id)
-    return await call.services.repositories.inbound.remove_route(route_id, by=by)
+    return await call.services.repositories.inbound.remove_route(by, route_id)
 
 
 async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
@@ -161,7 +161,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
     services.accounts.fresh_organization(organization_id)
     if given.heeds is not None:
         by = call.audit(AuditImage.OPT_OUT_POLICY, organization_id)
-        await stored.set_policy(organization_id, call.now_ms, heeds=given.heeds, by=by)
+        await stored.set_policy(by, organization_id, call.now_ms, heeds=given.heeds)
         services.intake.opt_outs.look_again()
     number = None if given.number is None else with_country(given.number, _HOME)
     steps = steps_of(given.limit, given.before, given.after)
@@ -176,7 +176,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
     call.services.accounts.fresh_organization(organization_id)
     who, now_ms = call.caller.who, call.now_ms
     by = call.audit(subject=masked(number), organization_id=organization_id)
-    await call.services.repositories.inbound.opt_out(organization_id, number, who, now_ms, by=by)
+    await call.services.repositories.inbound.opt_out(by, organization_id, number, who, now_ms)
     return Recipient(organization_id, number)
 
 
@@ -184,7 +184,7 @@ async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
     number = with_country(call.given.number, _HOME)
     by = call.audit(subject=masked(number), organization_id=organization_id)
-    if not await call.services.repositories.inbound.opt_in(organization_id, number, by=by):
+    if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
         raise NotFound(f"{number} has not opted out of that organization's messages.")
     return Recipient(organization_id, number)
 

@@ -104,7 +104,7 @@ async def _config(call: Call[Configure]) -> CodeConfiguration:
         by = call.audit(
             AuditImage.VERIFY_SETTINGS, organization_id, organization_id=organization_id
         )
-        await services.repositories.verifications.put_settings(organization_id, current, by=by)
+        await services.repositories.verifications.put_settings(by, organization_id, current)
     return _shown(services, organization_id, current)
 
 

@@ -158,7 +158,7 @@ class BankSmsReader:
         """
         if method not in self._have.lines.listeners:
             raise NotFound("No payment method with this name reads texts from its bank.")
-        await self._texts.set_balance(method, balance, self._have.now_ms(), who, by=by)
+        await self._texts.set_balance(by, method, balance, self._have.now_ms(), who)
 
     async def dismiss(self, text_id: str, who: str, by: AuditEntry) -> BankText:
         """An operator closes a text without action.
@@ -167,7 +167,7 @@ class BankSmsReader:
             NotFound: the text does not exist.
             Conflict: it is credited.
         """
-        return await self._texts.dismiss(text_id, who, self._have.now_ms(), by=by)
+        return await self._texts.dismiss(by, text_id, who, self._have.now_ms())
 
 
 def _asked(

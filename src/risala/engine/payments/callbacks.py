@@ -54,7 +54,7 @@ class Callbacks:
         if found is None:
             return
         if report.needs_operator:
-            await self._have.payments.change(found.id, {"by_operator": True})
+            await self._have.payments.change(None, found.id, {"by_operator": True})
             return
         await self._cashier.apply(found, report.result)
 

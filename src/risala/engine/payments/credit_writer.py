@@ -119,7 +119,7 @@ class CreditWriter:
             return self.watch(await stored.decline(found.id, cause=cause, why=why, at=now_ms))
         offer, asks_payer = self._have.methods[found.method].offer, self._have.codes.are_sent
         change = of_progress(found, progress, offer, now_ms, polls, asks_payer)
-        return self.watch(await stored.change(found.id, change))
+        return self.watch(await stored.change(None, found.id, change))
 
     async def _settle(self, found: StoredPayment, settled: PaymentSettled) -> StoredPayment:
         """Credit what a provider reports as paid, if it is the requested amount.
@@ -151,7 +151,7 @@ class CreditWriter:
             "reference": settled.reference,
             "poll_at": None,
         }
-        return await self._have.payments.change(found.id, change)
+        return await self._have.payments.change(None, found.id, change)
 
     async def credit(
         self,

@@ -95,9 +95,9 @@ class Payers:
             "payer_codes": found.payer_codes + 1,
             "payer_session": None,
         }
-        await self._have.payments.change(found.id, change, by=by)
+        await self._have.payments.change(by, found.id, change)
         session_id = await self._have.codes.send(number, found.language)
-        return await self._have.payments.change(found.id, {"payer_session": session_id})
+        return await self._have.payments.change(None, found.id, {"payer_session": session_id})
 
     async def check(self, payment_id: str, code: str, by: AuditEntry) -> StoredPayment:
         """Judge a code that the customer typed.
@@ -117,7 +117,7 @@ class Payers:
             if not approved and not self._was_approved(found.payer_session):
                 raise Invalid("code", "wrong_code", "This is not the code.")
             change: PaymentChange = {"payer_checked_at": self._have.now_ms()}
-            checked = await self._have.payments.change(payment_id, change, by=by)
+            checked = await self._have.payments.change(by, payment_id, change)
         self._have.lines.texts.ring()
         return checked
 

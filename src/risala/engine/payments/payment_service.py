@@ -125,7 +125,7 @@ class PaymentService:
             Conflict: too many are under way.
         """
         open_max = self._have.settings.payments.open_max
-        stored = await self._have.payments.add(drafted, open_max, by=by)
+        stored = await self._have.payments.add(by, drafted, open_max)
         try:
             return await self.go_on(stored.id)
         except Unavailable:
@@ -172,7 +172,7 @@ class PaymentService:
                 change |= {"reference": reference, "reference_key": key}
             if (number := payer_of(found.asks, given)) is not None:
                 change["payer_number"] = number
-            claimed = await self._have.payments.change(payment_id, change, by=by)
+            claimed = await self._have.payments.change(by, payment_id, change)
             if isinstance(method, Claimed):
                 claimed = await self._cashier.step(claimed, method.claim)
             claimed = await self.payers.begin(claimed)
@@ -240,7 +240,7 @@ class PaymentService:
         """
         why, at = {"en": reason}, self._have.now_ms()
         refused = await self._have.payments.refuse(
-            payment_id, cause=OPERATOR, why=why, who=who, at=at, by=by
+            by, payment_id, cause=OPERATOR, why=why, who=who, at=at
         )
         self._have.owed()
         return refused

@@ -70,7 +70,7 @@ class Polls:
             method = self._cashier.method(found)
             if not found.is_open or not isinstance(method, Polled):
                 raise Conflict("The provider cannot be asked about this payment.")
-            await self._have.payments.note_asked(payment_id, by=by)
+            await self._have.payments.note_asked(by, payment_id)
             return await self._cashier.step(found, method.poll, polls=found.polls)
 
     async def _poll(self, found: StoredPayment) -> None:
@@ -78,7 +78,7 @@ class Polls:
         method: object = self._have.methods.get(found.method)
         polls = found.polls + 1
         if not isinstance(method, Polled):
-            await self._have.payments.change(found.id, {"poll_at": None})
+            await self._have.payments.change(None, found.id, {"poll_at": None})
             return
         try:
             after = await self._cashier.step(found, method.poll, polls=polls)
@@ -86,10 +86,10 @@ class Polls:
             after = await self._put_off(found, polls)
         if after.is_open and after.poll_at is None and after.expires_at is None:
             # No answer will ever come: the operator sees it.
-            await self._have.payments.change(found.id, {"by_operator": True})
+            await self._have.payments.change(None, found.id, {"by_operator": True})
 
     async def _put_off(self, found: StoredPayment, polls: int) -> StoredPayment:
         every = found.poll_every or EVERY_MIN_MS
         so_far = PolledSoFar(found.begun_at, found.expires_at, every, polls)
         at = next_poll(so_far, self._have.now_ms())
-        return await self._have.payments.change(found.id, {"poll_at": at, "polls": polls})
+        return await self._have.payments.change(None, found.id, {"poll_at": at, "polls": polls})

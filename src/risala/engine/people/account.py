@@ -49,7 +49,7 @@ class OwnAccount:
             values["language"] = language.value
         now_ms = self._have.now_ms()
         try:
-            return await self._have.users.change(user_id, values, now_ms, by=by)
+            return await self._have.users.change(by, user_id, values, now_ms)
         finally:
             self._sessions.forget(user_id)
 
@@ -66,7 +66,7 @@ class OwnAccount:
         left = [each.id for each in self.devices(user_id)]
         try:
             end = self._have.web_sessions.end
-            ended = await end(user_id, session_id=session_id, but=but, by=by)
+            ended = await end(by, user_id, session_id=session_id, but=but)
         finally:
             self._sessions.forget(user_id)
         stay = {each.id for each in self.devices(user_id)}
@@ -102,7 +102,7 @@ class OwnAccount:
         await have.limits.ask(TakePeople(uses))
         over_at = now_ms + CHANGE_MS
         new = EmailChange(have.ids.new("chg"), user_id, address, False, False, 0, over_at)
-        begun = await have.users.begin_email_change(new, now_ms, by=by)
+        begun = await have.users.begin_email_change(by, new, now_ms)
         have.owed()
         return begun
 
@@ -117,7 +117,7 @@ class OwnAccount:
         have, now_ms = self._have, self._have.now_ms()
         judge = partial(self._judged, old_code=old_code, new_code=new_code)
         try:
-            answer = await have.users.confirm_email_change(user_id, judge, now_ms, by=by)
+            answer = await have.users.confirm_email_change(by, user_id, judge, now_ms)
         finally:
             self._sessions.forget(user_id)
         have.owed()

@@ -25,7 +25,7 @@ class Ending:
             Conflict: an organization would be left without an owner.
         """
         try:
-            await self._have.users.delete(user_id, by=by)
+            await self._have.users.delete(by, user_id)
         finally:
             self._sessions.forget(user_id)
         self._sessions.tell_ended(AccessEnded(user_id))

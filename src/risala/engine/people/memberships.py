@@ -73,7 +73,7 @@ class Memberships:
         drafted = have.accounts.draft_organization(name, have.settings.service.currency)
         await have.limits.ask(TakePeople(((PeopleUse.ORGANIZATION, user_id),)))
         with self._changing(user_id):
-            return await have.members.found(user_id, drafted, have.now_ms(), by=by)
+            return await have.members.found(by, user_id, drafted, have.now_ms())
 
     # -- invitations
 
@@ -113,7 +113,7 @@ class Memberships:
             created_at=now_ms,
             expires_at=now_ms + INVITATION_MS,
         )
-        stored = await have.members.invite(new, actor_id, by=by)
+        stored = await have.members.invite(by, new, actor_id)
         have.owed()
         return stored
 
@@ -128,7 +128,7 @@ class Memberships:
         """
         now_ms = self._have.now_ms()
         uninvite = self._have.members.uninvite
-        return await uninvite(organization_id, invitation_id, actor_id, now_ms, by=by)
+        return await uninvite(by, organization_id, invitation_id, actor_id, now_ms)
 
     async def accept(
         self, user_id: str, invitation_id: str, by: AuditEntry
@@ -141,13 +141,13 @@ class Memberships:
         """
         now_ms = self._have.now_ms()
         with self._changing(user_id):
-            new = await self._have.members.accept(user_id, invitation_id, now_ms, by=by)
+            new = await self._have.members.accept(by, user_id, invitation_id, now_ms)
         return self._sessions.organization(new)
 
     async def decline(self, user_id: str, invitation_id: str, by: AuditEntry) -> Invitation:
         """Raises ``NotFound`` if they have no such invitation."""
         now_ms = self._have.now_ms()
-        return await self._have.members.decline(user_id, invitation_id, now_ms, by=by)
+        return await self._have.members.decline(by, user_id, invitation_id, now_ms)
 
     # -- members
 
@@ -162,7 +162,7 @@ class Memberships:
         have, now_ms = self._have, self._have.now_ms()
         address, new_id = address_of(email), have.ids.new("usr")
         new = User(new_id, address, "", Language.FRENCH, False, now_ms, now_ms, None)
-        made = await have.members.add(organization_id, new, role, now_ms, by=by)
+        made = await have.members.add(by, organization_id, new, role, now_ms)
         self._sessions.forget(made.user_id)
         return self.member(organization_id, made.user_id)
 
@@ -178,7 +178,7 @@ class Memberships:
         """
         given = (organization_id, user_id, role, actor_id, self._have.now_ms())
         with self._changing(user_id, organization_id):
-            await self._have.members.set_role(*given, by=by)
+            await self._have.members.set_role(by, *given)
         return self.member(organization_id, user_id)
 
     async def remove(
@@ -193,7 +193,7 @@ class Memberships:
         """
         gone = self.member(organization_id, user_id)
         with self._changing(user_id, organization_id):
-            await self._have.members.remove(organization_id, user_id, actor_id, by=by)
+            await self._have.members.remove(by, organization_id, user_id, actor_id)
         return gone
 
     async def leave(self, organization_id: str, user_id: str, by: AuditEntry) -> None:
@@ -204,7 +204,7 @@ class Memberships:
             Conflict: no owner would be left.
         """
         with self._changing(user_id, organization_id):
-            await self._have.members.leave(organization_id, user_id, by=by)
+            await self._have.members.leave(by, organization_id, user_id)
 
     @contextmanager
     def _changing(self, user_id: str, left: str | None = None) -> Iterator[None]:

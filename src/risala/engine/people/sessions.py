@@ -170,7 +170,7 @@ class WebSessions:
         if found is not None:
             user_id, session_id = found.user.id, found.id
             try:
-                await self._have.web_sessions.end(user_id, session_id=session_id)
+                await self._have.web_sessions.end(None, user_id, session_id=session_id)
             finally:
                 self.forget(user_id)
                 self.tell_ended(AccessEnded(user_id, session_id=session_id))

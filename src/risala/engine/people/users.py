@@ -69,7 +69,7 @@ class Users:
             now_ms,
             None,
         )
-        return await self._have.users.add(new, by=by)
+        return await self._have.users.add(by, new)
 
     async def change(self, user_id: str, change: UserChange, by: AuditEntry) -> User:
         """Change the given fields. A new address, or the end of the operator's role, signs the user
@@ -91,7 +91,7 @@ class Users:
         now_ms = self._have.now_ms()
         try:
             change_by_operator = self._have.users.change_by_operator
-            new, ended = await change_by_operator(user_id, values, now_ms, by=by)
+            new, ended = await change_by_operator(by, user_id, values, now_ms)
         finally:
             self._sessions.forget(user_id)
         if ended:
@@ -108,7 +108,7 @@ class Users:
             raise Conflict(f"{user.email} is not an operator.")
         token, expires_at = new_token(), self._have.now_ms() + LINK_MS
         row = SignInLink(user.id, kind, expires_at)
-        await self._have.sign_in.add_link(digest(token), row, by=by)
+        await self._have.sign_in.add_link(by, digest(token), row)
         have = self._have
         root = have.public_url if kind is SessionKind.CUSTOMER else f"{have.console_url}/operator"
         url = f"{root}/sign-in/link/{token}"

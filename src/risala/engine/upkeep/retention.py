@@ -140,7 +140,7 @@ async def step(
     """
     if rule.days == 0:
         return Forgot(0, after, done=True)
-    return await kept.forget(rule.walks[walk], now_ms, after, by=by)
+    return await kept.forget(by, rule.walks[walk], now_ms, after)
 
 
 class Retention:

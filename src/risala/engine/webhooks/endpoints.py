@@ -112,7 +112,7 @@ class Endpoints:
             signature_header=wish.signature_header or None,
             signature_key=wish.signature_key or SIGNATURE_KEYS[0],
         )
-        return EndpointWithSecret(await self._endpoints.add(new, secret, by=by), secret)
+        return EndpointWithSecret(await self._endpoints.add(by, new, secret), secret)
 
     async def update(
         self, endpoint_id: str, wish: Wish, *, by: AuditEntry | None = None
@@ -135,7 +135,7 @@ class Endpoints:
             values["types"] = tuple(dict.fromkeys(wish.types))
         for name in values.keys() & {"notify", "signature_header"}:
             values[name] = values[name] or None
-        return await self._endpoints.change(endpoint_id, values, self._clock.now_ms(), by=by)
+        return await self._endpoints.change(by, endpoint_id, values, self._clock.now_ms())
 
     async def set_enabled(
         self, endpoint_id: str, *, enabled: bool, by: AuditEntry | None = None
@@ -146,7 +146,7 @@ class Endpoints:
             NotFound: the endpoint does not exist.
         """
         now_ms = self._clock.now_ms()
-        found = await self._endpoints.set_enabled(endpoint_id, now_ms, enabled=enabled, by=by)
+        found = await self._endpoints.set_enabled(by, endpoint_id, now_ms, enabled=enabled)
         if not enabled:
             await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
@@ -162,7 +162,7 @@ class Endpoints:
             Conflict: the secret before the present one still signs.
         """
         now_ms, secret = self._clock.now_ms(), new_secret()
-        found = await self._endpoints.rotate(endpoint_id, secret, now_ms, at_once=at_once, by=by)
+        found = await self._endpoints.rotate(by, endpoint_id, secret, now_ms, at_once=at_once)
         return EndpointWithSecret(found, secret)
 
     async def delete(self, endpoint_id: str, *, by: AuditEntry | None = None) -> Endpoint:
@@ -171,7 +171,7 @@ class Endpoints:
         Raises:
             NotFound: the endpoint does not exist.
         """
-        found = await self._endpoints.delete(endpoint_id, self._clock.now_ms(), by=by)
+        found = await self._endpoints.delete(by, endpoint_id, self._clock.now_ms())
         await self._deliveries.end_pending(endpoint_id, self._clock.now_ms())
         return found
 
@@ -185,7 +185,7 @@ class Endpoints:
         found = self._endpoints.endpoint(endpoint_id)
         if not found.enabled:
             raise Conflict("The endpoint is disabled. Enable it first.", "ENDPOINT_DISABLED")
-        return await self._endpoints.owe_test(found, self._clock.now_ms(), by=by)
+        return await self._endpoints.owe_test(by, found, self._clock.now_ms())
 
     def _check(self, wish: Wish, *, is_new: bool = False) -> None:
         if faults := self.faults(wish, is_new=is_new):

@@ -186,7 +186,8 @@ def find_mute(conn: sqlite3.Connection, seq: int) -> AlertMute | None:
 
 
 def unmute(conn: sqlite3.Connection, seq: int) -> AlertMute:
-    """
+    """End a mute.
+
     Raises:
         NotFound: the mute does not exist.
     """

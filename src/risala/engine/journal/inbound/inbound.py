@@ -123,7 +123,11 @@ def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
 
 
 def remove_route(conn: sqlite3.Connection, route_id: str) -> InboundRoute:
-    """Raises NotFound."""
+    """End a route.
+
+    Raises:
+        NotFound: the id is unknown.
+    """
     found = _ROUTES.find(table(conn, "inbound_routes"), "id = ?", (route_id,))
     if not found:
         raise NotFound(f"There is no route {route_id}.")

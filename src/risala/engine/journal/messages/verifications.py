@@ -17,6 +17,7 @@ from risala.engine.model.errors import Conflict, NotFound, RateLimited
 from risala.engine.model.records.messages import Acceptance, Change, NewVerification, Stamp
 from risala.engine.model.states import SessionState
 from risala.engine.rules.verification import Trigger, VerificationRow
+from risala.engine.rules.verify_settings import VerifySettings
 
 HOUR_MS: Final = 3_600_000
 _NOT_FOUND: Final = "There is no verification with this id."
@@ -231,6 +232,8 @@ def settings(conn: sqlite3.Connection, organization_id: str) -> str | None:
     return found
 
 
-def put_settings(conn: sqlite3.Connection, organization_id: str, text: str) -> None:
+def put_settings(conn: sqlite3.Connection, organization_id: str, given: VerifySettings) -> None:
+    """Give an organization this Verify configuration."""
+    text = given.model_dump_json(exclude_defaults=True)
     stored = writable(conn, "verify_settings")
     stored.upsert({"organization_id": organization_id, "settings": text})

@@ -231,7 +231,7 @@ def refuse(
     *,
     cause: str,
     why: Mapping[str, str],
-    by: str | None,
+    who: str | None,
     at: int,
 ) -> StoredPayment:
     """Refuse a payment. An already refused one stays as it is.
@@ -248,11 +248,11 @@ def refuse(
         "cause": cause,
         "why": why,
         "asks": (),
-        "decided_by": by,
+        "decided_by": who,
         "decided_at": at,
         "poll_at": None,
     }
-    if by is not None and found.is_open:  # a provider's refusal is shown on the page
+    if who is not None and found.is_open:  # a provider's refusal is shown on the page
         organization_id, told = found.organization_id, {"payment": payment_id}
         mails.owe_owners(conn, organization_id, MailKind.PAYMENT_REFUSED, told, at)
     return _change(conn, payment_id, values)
@@ -269,7 +269,7 @@ def decline(
     found = payment(conn, payment_id)
     if not found.is_open:
         return found
-    return refuse(conn, payment_id, cause=cause, why=why, by=None, at=at)
+    return refuse(conn, payment_id, cause=cause, why=why, who=None, at=at)
 
 
 def of_entries(conn: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, StoredPayment]:

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from risala.engine.journal.accounts import accounts, credentials, spending
 from risala.engine.journal.pages import organizations, requests
-from risala.engine.journal.repositories.store import Store, command, read
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.accounts import (
-    Proof,
-)
-from risala.engine.model.records.credentials import CompatCredential
-from risala.engine.model.records.keys import ApiKey
-from risala.engine.model.records.people.organizations import Organization
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +24,9 @@ class OrganizationRepository:
     page = read(organizations.page)
     facts = read(organizations.facts)
     spent = read(spending.spent)
-
-    async def add(self, new: Organization, *, by: AuditEntry | None) -> Organization:
-        """Store an organization."""
-        return await self._store.commit(partial(accounts.add_organization, organization=new), by)
-
-    async def set_status(
-        self, organization_id: str, status: str, *, by: AuditEntry | None
-    ) -> Organization:
-        """Suspend or resume an organization.
-
-        Raises:
-            NotFound: the id is unknown.
-            Conflict: it is deleted.
-        """
-        given = (organization_id, status)
-        return await self._store.commit(
-            lambda conn: accounts.set_organization_status(conn, *given), by
-        )
-
-    async def change(
-        self, organization_id: str, changes: Mapping[str, object], *, by: AuditEntry | None
-    ) -> None:
-        """Change what can be set of an organization: fields by their names.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        given = (organization_id, changes)
-        await self._store.commit(lambda conn: accounts.change_organization(conn, *given), by)
+    add = audited_command(accounts.add_organization)
+    set_status = audited_command(accounts.set_organization_status)
+    change = audited_command(accounts.change_organization)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,53 +43,12 @@ class KeyRepository:
     of_old_digest = read(accounts.key_by_old_hash)
     of_organization = read(accounts.keys)
     key = read(accounts.key)
-
-    async def add(self, new: ApiKey, digest: bytes, *, by: AuditEntry | None) -> ApiKey:
-        """Store a key by the hash of its value.
-
-        Raises:
-            NotFound: no such organization.
-            Conflict: it has too many.
-        """
-        return await self._store.commit(partial(accounts.add_key, key=new, digest=digest), by)
-
-    async def set_enabled(self, key_id: str, *, enabled: bool, by: AuditEntry | None) -> ApiKey:
-        """Enable or disable a key."""
-        unit = partial(accounts.set_key_enabled, key_id=key_id, enabled=enabled)
-        return await self._store.commit(unit, by)
-
-    async def change(
-        self, key_id: str, changes: Mapping[str, object], *, by: AuditEntry | None
-    ) -> ApiKey:
-        """Change what can be set of a key: fields by their names."""
-        unit = partial(accounts.change_key, key_id=key_id, changes=changes)
-        return await self._store.commit(unit, by)
-
-    async def rotate(
-        self,
-        key_id: str,
-        digest: bytes,
-        last4: str,
-        old_until: int | None,
-        *,
-        by: AuditEntry | None,
-    ) -> ApiKey:
-        """Give a key another value.
-
-        Args:
-            old_until: until when the present value stays valid; None: it ends now.
-        """
-        given = (key_id, digest, last4, old_until)
-        return await self._store.commit(lambda conn: accounts.rotate_key(conn, *given), by)
-
-    async def end_old_value(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
-        """End the validity of a key's former value."""
-        return await self._store.commit(partial(accounts.end_old_value, key_id=key_id), by)
-
-    async def delete(self, key_id: str, *, by: AuditEntry | None) -> ApiKey:
-        """Delete a key for good."""
-        return await self._store.commit(partial(accounts.delete_key, key_id=key_id), by)
-
+    add = audited_command(accounts.add_key)
+    set_enabled = audited_command(accounts.set_key_enabled)
+    change = audited_command(accounts.change_key)
+    rotate = audited_command(accounts.rotate_key)
+    end_old_value = audited_command(accounts.end_old_value)
+    delete = audited_command(accounts.delete_key)
     touch = command(accounts.touch_keys)
 
 
@@ -141,27 +65,6 @@ class CredentialRepository:
     credential = read(credentials.credential)
     proof = read(credentials.proof)
     of_organization = read(credentials.of_organization)
-
-    async def add(
-        self, new: CompatCredential, proof: Proof, *, by: AuditEntry | None
-    ) -> CompatCredential:
-        """Store a credential.
-
-        Raises:
-            NotFound: no such organization.
-            Conflict: the username is taken, or the organization has too many.
-        """
-        return await self._store.commit(partial(credentials.add, credential=new, proof=proof), by)
-
-    async def revoke(
-        self, credential_id: str, now_ms: int, *, by: AuditEntry | None
-    ) -> CompatCredential:
-        """Revoke a credential for good.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        unit = partial(credentials.revoke, credential_id=credential_id, now_ms=now_ms)
-        return await self._store.commit(unit, by)
-
+    add = audited_command(credentials.add)
+    revoke = audited_command(credentials.revoke)
     touch = command(credentials.touch)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import trio
 
 from risala.engine.journal.alerts import alerts, calls, facts, hours, turns
-from risala.engine.journal.repositories.store import Store, command, read
-from risala.engine.model.audit import AuditEntry
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.records.alerts import LowBalance, NetworkHour
-from risala.engine.rules.alerts.alert import Alert, AlertKind, AlertMute
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,41 +57,9 @@ class AlertRepository:
 
         await self._store.commit(unit)
 
-    async def acknowledge(self, seq: int, who: str, now_ms: int, *, by: AuditEntry) -> Alert:
-        """Note who takes care of it. The first name stays.
-
-        Raises:
-            NotFound: the number is unknown.
-        """
-        unit = partial(alerts.acknowledge, seq=seq, by=who, now_ms=now_ms)
-        return await self._store.commit(unit, by)
-
-    async def mute(
-        self,
-        kind: AlertKind,
-        subject: str | None,
-        until: int,
-        who: str,
-        now_ms: int,
-        *,
-        by: AuditEntry,
-    ) -> AlertMute:
-        """Mute alerts for a time, in the place of an earlier mute of the same ones.
-
-        Raises:
-            Conflict: there are too many.
-        """
-        given = (kind, subject, until, who, now_ms)
-        return await self._store.commit(lambda conn: alerts.mute(conn, *given), by)
-
-    async def unmute(self, seq: int, *, by: AuditEntry) -> AlertMute:
-        """End a mute.
-
-        Raises:
-            NotFound: the mute does not exist.
-        """
-        return await self._store.commit(partial(alerts.unmute, seq=seq), by)
-
+    acknowledge = audited_command(alerts.acknowledge)
+    mute = audited_command(alerts.mute)
+    unmute = audited_command(alerts.unmute)
     begin_call = command(calls.begin)
     put_off_call = command(calls.put_off)
     settle_call = command(calls.settle)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
-from risala.engine.journal.carriers import gates, marks, notes, overrides, unmatched
-from risala.engine.journal.repositories.store import Store, command, read
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.carriers.stored import CarrierGate, Override
+from risala.engine.journal.carriers import gates as stored_gates
+from risala.engine.journal.carriers import marks, notes, unmatched
+from risala.engine.journal.carriers import overrides as stored_overrides
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +24,9 @@ class CarrierRepository:
 
     # -- reads
 
-    gates = read(gates.all_of)
-    override = read(overrides.of_carrier)
-    overrides = read(overrides.all_of)
+    gates = read(stored_gates.all_of)
+    override = read(stored_overrides.of_carrier)
+    overrides = read(stored_overrides.all_of)
     unmatched = read(unmatched.page)
     former = read(marks.former)
     differ = read(marks.differ)
@@ -35,26 +34,10 @@ class CarrierRepository:
 
     # -- commands
 
-    async def set_gate(self, gate: CarrierGate, *, by: AuditEntry) -> None:
-        """Keep a carrier paused, or draining."""
-        await self._store.commit(partial(gates.put, gate=gate), by)
-
-    async def open_gate(self, carrier: str, *, by: AuditEntry) -> None:
-        """Let a carrier send again."""
-        await self._store.commit(partial(gates.open_again, carrier=carrier), by)
-
-    async def put_override(self, override: Override, *, by: AuditEntry) -> None:
-        """Set an override; fields that are None stay as they were."""
-        await self._store.commit(partial(overrides.put, override=override), by)
-
-    async def end_override(self, carrier: str, field: str | None, *, by: AuditEntry) -> None:
-        """End the override of one field or of both.
-
-        Raises:
-            Conflict: nothing is put over them.
-        """
-        await self._store.commit(partial(overrides.end, carrier=carrier, field=field), by)
-
+    set_gate = audited_command(stored_gates.put)
+    open_gate = audited_command(stored_gates.open_again)
+    put_override = audited_command(stored_overrides.put)
+    end_override = audited_command(stored_overrides.end)
     take_over = command(marks.take_over)
 
     async def remember(self, carrier: str, written: Mapping[str, str | None], now_ms: int) -> None:

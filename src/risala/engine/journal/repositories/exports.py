@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import dataclass
 
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.journal.upkeep import account_export, exports
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.upkeep.exports import Export, ExportedPart
+from risala.engine.model.records.upkeep.exports import ExportedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +31,9 @@ class ExportRepository:
         """
         return account_export.parts(self._store.journal.path, organization_id, rows_at_once)
 
-    async def begin(
-        self, export_id: str, organization_id: str, asked_by: str, now_ms: int, *, by: AuditEntry
-    ) -> Export:
-        """Request a file.
-
-        Raises:
-            Conflict: one is being written, or there are as many as there may be.
-        """
-        given = (export_id, organization_id, asked_by, now_ms)
-        return await self._store.commit(lambda conn: exports.begin(conn, *given), by)
-
+    begin = audited_command(exports.begin)
     note = command(exports.note)
     finish = command(exports.finish)
     fail = command(exports.fail)
-
-    async def drop(self, export_id: str, now_ms: int, *, by: AuditEntry) -> Export:
-        """It is no longer wanted: its file is removed soon afterwards.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        return await self._store.commit(lambda conn: exports.drop(conn, export_id, now_ms), by)
-
+    drop = audited_command(exports.drop)
     drop_expired = command(exports.drop_expired)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from risala.engine.journal.carriers import notes
 from risala.engine.journal.pages import payments as lists
 from risala.engine.journal.payments import counts, payments, reading, references, texts
-from risala.engine.journal.repositories.store import Store, command, read
-from risala.engine.model.audit import AuditEntry
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.records.figures import DECIDING_MAX
-from risala.engine.model.records.paying.bank_texts import AccountBalance, BankText
-from risala.engine.model.records.paying.payments import PaymentChange, StoredPayment
 from risala.sms.message import Inbound
 
 
@@ -50,48 +46,12 @@ class PaymentRepository:
 
     # -- commands
 
-    async def add(
-        self, new: StoredPayment, open_max: int, *, by: AuditEntry | None = None
-    ) -> StoredPayment:
-        """Store a payment.
-
-        Raises:
-            NotFound: no such organization.
-            Conflict: too many of the organization's are under way.
-        """
-        return await self._store.commit(partial(payments.add, new=new, open_max=open_max), by)
-
-    async def change(
-        self, payment_id: str, change: PaymentChange, *, by: AuditEntry | None = None
-    ) -> StoredPayment:
-        """Change an open payment; a confirmed or refused one stays as it is."""
-        unit = partial(payments.change, payment_id=payment_id, change=change)
-        return await self._store.commit(unit, by)
-
+    add = audited_command(payments.add)
+    change = audited_command(payments.change)
     decline = command(payments.decline)
-
-    async def refuse(
-        self,
-        payment_id: str,
-        *,
-        cause: str,
-        why: Mapping[str, str],
-        who: str,
-        at: int,
-        by: AuditEntry,
-    ) -> StoredPayment:
-        """An operator refuses a payment.
-
-        Raises:
-            NotFound: the id is unknown.
-            Conflict: it is credited.
-        """
-        unit = partial(payments.refuse, payment_id=payment_id, cause=cause, why=why, by=who, at=at)
-        return await self._store.commit(unit, by)
-
-    async def note_asked(self, payment_id: str, *, by: AuditEntry) -> StoredPayment:
-        """Note that an operator asks its provider; the payment itself does not change."""
-        return await self._store.commit(partial(payments.payment, payment_id=payment_id), by)
+    refuse = audited_command(payments.refuse)
+    # an operator asks its provider: the payment itself does not change
+    note_asked = audited_command(payments.payment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +95,5 @@ class BankTextRepository:
     leave = command(reading.leave)
     read = command(reading.read)
     put_off = command(reading.put_off)
-
-    async def dismiss(self, text_id: str, who: str, at: int, *, by: AuditEntry) -> BankText:
-        """An operator closes a text without action.
-
-        Raises:
-            NotFound: the id is unknown.
-            Conflict: it is credited.
-        """
-        unit = partial(reading.dismiss, text_id=text_id, by=who, at=at)
-        return await self._store.commit(unit, by)
-
-    async def set_balance(
-        self, method: str, amount: int, at: int, said_by: str, *, by: AuditEntry
-    ) -> AccountBalance:
-        """An operator enters a method's present account balance."""
-        unit = partial(texts.set_balance, method=method, amount=amount, at=at, said_by=said_by)
-        return await self._store.commit(unit, by)
+    dismiss = audited_command(reading.dismiss)
+    set_balance = audited_command(texts.set_balance)

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from risala.engine.journal.repositories.store import Store, read
+from risala.engine.journal.repositories.store import Store, audited_command, read
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep import retention, retention_days
-from risala.engine.model.audit import AuditEntry
 from risala.engine.model.ids import first_id
 from risala.engine.model.records.upkeep.retention import (
     Forgot,
-    RetentionDays,
     RetentionWalk,
     WalkKind,
 )
@@ -31,6 +29,30 @@ OLDEST: Final[Mapping[str, Callable[[sqlite3.Connection], int | None]]] = {
     "inbound": retention.oldest_inbound,
 }
 """By the operator's rules: when the oldest remaining row was accepted, or came."""
+
+
+def walk_on(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:
+    """Do one small unit of a walk.
+
+    Args:
+        after: where the last unit stopped, of a walk whose place is not noted in the file.
+    """
+    before_ms, name, whose = now_ms - walk.age_ms, walk.name, walk.organizations
+    one = whose[0] if whose else None
+    match walk.kind:
+        case WalkKind.TEXTS:
+            return retention.texts(conn, name, before_ms, ROWS_AT_ONCE, one)
+        case WalkKind.TIMELINES:
+            return retention.timelines(conn, name, before_ms, ROWS_AT_ONCE)
+        case WalkKind.EVENTS:
+            return retention.events(conn, after, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.CHOSEN_EVENTS:
+            return retention.chosen_events(conn, name, whose, before_ms, ROWS_AT_ONCE, now_ms)
+        case WalkKind.INBOUND:
+            before = first_id("mo", max(0, before_ms))
+            return retention.inbound(conn, before, ROWS_AT_ONCE, one)
+        case WalkKind.BANK_TEXTS:
+            return retention.bank_texts(conn, name, before_ms, ROWS_AT_ONCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,43 +76,10 @@ class RetentionRepository:
         noted = meta.get(self._store.reader, PASSED)
         return None if noted is None else int(noted)
 
-    async def choose(self, organization_id: str, days: RetentionDays, *, by: AuditEntry) -> None:
-        """Keep an organization's data for this long from now on."""
-        await self._store.commit(
-            lambda conn: retention_days.choose(conn, organization_id, days), by
-        )
+    choose = audited_command(retention_days.choose)
 
     async def note_passed(self, now_ms: int) -> None:
         """Note that everything was looked through."""
         await self._store.commit(lambda conn: meta.put(conn, PASSED, str(now_ms)))
 
-    async def forget(
-        self, walk: RetentionWalk, now_ms: int, after: str, *, by: AuditEntry | None = None
-    ) -> Forgot:
-        """Do one small unit of a walk.
-
-        Args:
-            after: where the last unit stopped, of a walk whose place is not noted in the file.
-        """
-        unit = partial(forget, walk=walk, now_ms=now_ms, after=after)
-        return await self._store.commit(unit, by)
-
-
-def forget(conn: sqlite3.Connection, walk: RetentionWalk, now_ms: int, after: str) -> Forgot:
-    """One small unit of a walk: see :meth:`RetentionRepository.forget`."""
-    before_ms, name, whose = now_ms - walk.age_ms, walk.name, walk.organizations
-    one = whose[0] if whose else None
-    match walk.kind:
-        case WalkKind.TEXTS:
-            return retention.texts(conn, name, before_ms, ROWS_AT_ONCE, one)
-        case WalkKind.TIMELINES:
-            return retention.timelines(conn, name, before_ms, ROWS_AT_ONCE)
-        case WalkKind.EVENTS:
-            return retention.events(conn, after, before_ms, ROWS_AT_ONCE, now_ms)
-        case WalkKind.CHOSEN_EVENTS:
-            return retention.chosen_events(conn, name, whose, before_ms, ROWS_AT_ONCE, now_ms)
-        case WalkKind.INBOUND:
-            before = first_id("mo", max(0, before_ms))
-            return retention.inbound(conn, before, ROWS_AT_ONCE, one)
-        case WalkKind.BANK_TEXTS:
-            return retention.bank_texts(conn, name, before_ms, ROWS_AT_ONCE)
+    forget = audited_command(walk_on)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 from risala.engine.journal.accounts import senders
 from risala.engine.journal.pages import requests
-from risala.engine.journal.repositories.store import Store, read
-from risala.engine.model.audit import AuditEntry
-from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.senders import Sender
+from risala.engine.journal.repositories.store import Store, audited_command, read
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,34 +27,6 @@ class SenderRepository:
     undecided = read(requests.undecided)
     requested = read(requests.waiting)
     page = read(requests.page)
-
-    async def add(self, new: Sender, *, by: AuditEntry | None) -> Sender:
-        """Request a name; a denied one may be requested again.
-
-        Raises:
-            Conflict: it is on the account already, or there are too many.
-        """
-        return await self._store.commit(partial(senders.add, new=new), by)
-
-    async def clear(
-        self, sender_id: str, *, waive: bool, stamp: Stamp, by: AuditEntry | None
-    ) -> Sender:
-        """Clear a name: it is approved at its volume, or with ``waive`` at once.
-
-        Raises:
-            NotFound: the id is unknown.
-            Conflict: it is denied, or another organization has the name.
-        """
-        unit = partial(senders.clear, sender_id=sender_id, waive=waive, stamp=stamp)
-        return await self._store.commit(unit, by)
-
-    async def deny(
-        self, sender_id: str, reason: str, stamp: Stamp, *, by: AuditEntry | None
-    ) -> Sender:
-        """Refuse a name, even an approved one.
-
-        Raises:
-            NotFound: the id is unknown.
-        """
-        unit = partial(senders.deny, sender_id=sender_id, reason=reason, stamp=stamp)
-        return await self._store.commit(unit, by)
+    add = audited_command(senders.add)
+    clear = audited_command(senders.clear)
+    deny = audited_command(senders.deny)

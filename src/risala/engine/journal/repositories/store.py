@@ -125,3 +125,17 @@ def command(
         return await self._store.commit(lambda conn: work(conn, *args, **named))
 
     return method
+
+
+def audited_command(
+    work: Callable[Concatenate[sqlite3.Connection, P], T],
+) -> Callable[Concatenate[R, AuditEntry | None, P], Awaitable[T]]:
+    """As :func:`command`, with a line in the audit trail: first the method takes its entry, or None
+    where the engine acts by itself.
+    """
+
+    @wraps(work)
+    async def method(self: R, by: AuditEntry | None, /, *args: P.args, **named: P.kwargs) -> T:
+        return await self._store.commit(lambda conn: work(conn, *args, **named), by)
+
+    return method

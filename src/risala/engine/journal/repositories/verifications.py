@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from risala.engine.journal.audit.audited import audited
 from risala.engine.journal.messages import sessions, verifications
 from risala.engine.journal.messages.verifications import Begun, Overtaken
 from risala.engine.journal.pages import sessions as lists
-from risala.engine.journal.repositories.store import Store, command, read
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.records.messages import Change, NewVerification, Stamp
-from risala.engine.model.states import Mode
 from risala.engine.rules.verification import Trigger, VerificationRow
 from risala.engine.rules.verify_settings import VerifySettings, parse_verify_settings
 
@@ -34,31 +32,9 @@ class VerificationRepository:
 
     find = read(sessions.find)
     session = read(verifications.of_operator)
-
-    def owned(self, organization_id: str, mode: Mode, verification_id: str) -> VerificationRow:
-        """A session of this organization and mode.
-
-        Raises:
-            NotFound: unknown, or not theirs: the same words for both.
-        """
-        return verifications.owned(self._store.reader, organization_id, mode.value, verification_id)
-
-    def starting(self, organization_id: str, mode: Mode, start: str) -> VerificationRow:
-        """A session of this organization and mode, by the start of its id.
-
-        Raises:
-            NotFound: unknown, or not theirs: the same words for both.
-        """
-        return verifications.started(self._store.reader, organization_id, mode.value, start)
-
-    def latest_to(self, organization_id: str, mode: Mode, recipient: str) -> VerificationRow:
-        """The latest session of a number.
-
-        Raises:
-            NotFound: the number has no session.
-        """
-        return verifications.latest_to(self._store.reader, organization_id, mode.value, recipient)
-
+    owned = read(verifications.owned)
+    starting = read(verifications.started)
+    latest_to = read(verifications.latest_to)
     page = read(lists.page)
     nearest_deadlines = read(verifications.nearest_deadlines)
     accepted_since = read(verifications.accepted_since)
@@ -102,11 +78,4 @@ class VerificationRepository:
             return None
 
     expire = command(verifications.expire)
-
-    async def put_settings(
-        self, organization_id: str, settings: VerifySettings, *, by: AuditEntry | None
-    ) -> None:
-        """Give an organization this Verify configuration."""
-        text = settings.model_dump_json(exclude_defaults=True)
-        unit = partial(verifications.put_settings, organization_id=organization_id, text=text)
-        await self._store.commit(unit, by)
+    put_settings = audited_command(verifications.put_settings)

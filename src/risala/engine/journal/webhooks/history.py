@@ -168,8 +168,9 @@ def pending(conn: sqlite3.Connection, endpoint_id: str) -> int:
 
 def replay_failed(
     conn: sqlite3.Connection, endpoint_id: str, since_ms: int, until_ms: int, now_ms: int
-) -> int:
-    """Make the next failed deliveries of events since then due again; how many.
+) -> tuple[int, bool]:
+    """Make the next failed deliveries of events since then due again; how many, and whether that
+    was all.
 
     Those that failed after ``until_ms``, when the replay began, are left: it ends.
 
@@ -182,4 +183,4 @@ def replay_failed(
         f" WHERE seq IN (SELECT seq{_FAILED} AND updated_at <= ? ORDER BY created_at LIMIT ?)",
         (now_ms, now_ms, endpoint_id, since_ms, until_ms, webhook_log.ROWS_AT_ONCE),
     )
-    return done.rowcount
+    return done.rowcount, done.rowcount < webhook_log.ROWS_AT_ONCE

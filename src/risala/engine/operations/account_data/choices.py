@@ -75,7 +75,7 @@ async def _set(call: Call[Choose]) -> OrganizationRetention:
     if faults:
         raise Invalid.of(faults)
     by = call.audit(AuditImage.RETENTION_DAYS, organization_id)
-    await call.services.repositories.retention.choose(organization_id, days, by=by)
+    await call.services.repositories.retention.choose(by, organization_id, days)
     return _found(call, organization_id)
 
 

@@ -43,12 +43,12 @@ async def _delete(call: Call[Delete]) -> ErasureProgress:
     actor_id = (call.caller.user_id or "") if call.caller.is_member else None
     try:
         deleted = await services.repositories.erasures.delete_organization(
+            call.audit(AuditImage.ORGANIZATION, organization_id),
             organization_id,
             erasure_id,
             who,
             now_ms,
-            actor_id,
-            by=call.audit(AuditImage.ORGANIZATION, organization_id),
+            actor_id=actor_id,
         )
     finally:
         services.accounts.forget_organization(organization_id)

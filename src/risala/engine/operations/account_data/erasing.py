@@ -91,7 +91,7 @@ async def _forget(call: Call[OfNumber]) -> ErasureProgress:
     erasure_id, who = services.ids.new("del"), call.caller.who
     by = call.audit(organization_id=organization_id, said={"number": masked(number)})
     erasure = await services.repositories.erasures.begin(
-        erasure_id, organization_id, number, who, now_ms, by=by
+        by, erasure_id, organization_id, number, who, now_ms
     )
     services.errands.erasing.ring()
     services.errands.exporting.ring()

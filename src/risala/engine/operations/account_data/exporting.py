@@ -37,9 +37,7 @@ async def _ask(call: Call[OfOrganization]) -> Export:
         )
     export_id, who = services.ids.new("exp"), call.caller.who
     by = call.audit(organization_id=organization_id)
-    export = await services.repositories.exports.begin(
-        export_id, organization_id, who, now_ms, by=by
-    )
+    export = await services.repositories.exports.begin(by, export_id, organization_id, who, now_ms)
     services.errands.exporting.ring()
     return export
 
@@ -71,7 +69,7 @@ async def _drop(call: Call[OfExport]) -> Export:
     export_id, now_ms = call.given.export_id, call.now_ms
     export = call.services.repositories.exports.find(export_id)
     by = call.audit(subject=export_id, organization_id=export.organization_id)
-    dropped = await call.services.repositories.exports.drop(export_id, now_ms, by=by)
+    dropped = await call.services.repositories.exports.drop(by, export_id, now_ms)
     call.services.errands.exporting.ring()
     return dropped
 

@@ -135,10 +135,10 @@ async def _set_gate(call: Call[OfCarrier], gate: Gate) -> Carriers:
     stored = call.services.repositories.carriers
     # First on the disk, then in effect: a restart in between keeps what the page says.
     if gate is Gate.OPEN:
-        await stored.open_gate(name, by=by)
+        await stored.open_gate(by, name)
     else:
         said = CarrierGate(name, gate.value, call.now_ms, call.caller.who)
-        await stored.set_gate(said, by=by)
+        await stored.set_gate(by, said)
     # Read from the disk: of two changes at the same moment, either may arrive here first.
     now = stored.gates().get(name)
     await delivery.set_gate(name, Gate.OPEN if now is None else Gate(now.gate))
@@ -177,7 +177,7 @@ async def _override(call: Call[OverrideCarrier]) -> Carriers:
         raise Invalid("weight", "invalid_weight", f"`weight` must be from 1 to {WEIGHT_MAX}.")
     wanted = Override(name, given.rate_per_s, given.weight, call.now_ms, call.caller.who)
     by = call.audit(AuditImage.OVERRIDE, subject=name)
-    await call.services.repositories.carriers.put_override(wanted, by=by)
+    await call.services.repositories.carriers.put_override(by, wanted)
     return _obey(call, name)
 
 
@@ -190,7 +190,7 @@ async def _end_override(call: Call[EndOverride]) -> Carriers:
     if stored.override(name) is None:
         _one(call, name)
     by = call.audit(AuditImage.OVERRIDE, subject=name)
-    await stored.end_override(name, given.field, by=by)
+    await stored.end_override(by, name, given.field)
     return _obey(call, name)
 
 

@@ -144,7 +144,7 @@ async def _list(call: Call[ListAlerts]) -> AlertPage:
 async def _acknowledge(call: Call[OfAlert]) -> AlertView:
     seq, now_ms = _seq(ALERT, call.given.alert_id), call.now_ms
     alerts, by = call.services.repositories.alerts, call.audit(AuditImage.ALERT, _id(ALERT, seq))
-    found = await alerts.acknowledge(seq, call.caller.who, now_ms, by=by)
+    found = await alerts.acknowledge(by, seq, call.caller.who, now_ms)
     return _view(found, alerts.mutes(now_ms), now_ms)
 
 
@@ -154,7 +154,7 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
     said = {"kind": given.kind.value, "subject": given.subject, "until": iso(until)}
     by = call.audit(subject=given.kind.value, said=said, always=True)
     muted = await call.services.repositories.alerts.mute(
-        given.kind, given.subject, until, call.caller.who, now_ms, by=by
+        by, given.kind, given.subject, until, call.caller.who, now_ms
     )
     return _mute_view(muted)
 
@@ -162,7 +162,7 @@ async def _mute(call: Call[MuteAlerts]) -> MuteView:
 async def _unmute(call: Call[OfMute]) -> MuteView:
     seq = _seq(MUTE, call.given.mute_id)
     by = call.audit(AuditImage.ALERT_MUTE, _id(MUTE, seq))
-    return _mute_view(await call.services.repositories.alerts.unmute(seq, by=by))
+    return _mute_view(await call.services.repositories.alerts.unmute(by, seq))
 
 
 OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (

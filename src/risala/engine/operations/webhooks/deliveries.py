@@ -124,7 +124,7 @@ async def _replay(call: Call[OfDelivery]) -> ShownDelivery:
     services, now_ms = call.services, call.now_ms
     endpoint_id, event_id = meant(call), call.given.event_id
     by = call.audit(AuditImage.ENDPOINT, endpoint_id, said={"event": event_id})
-    found = await services.repositories.deliveries.replay(endpoint_id, event_id, now_ms, by=by)
+    found = await services.repositories.deliveries.replay(by, endpoint_id, event_id, now_ms)
     services.delivery.hint_webhook(endpoint_id)
     return ShownDelivery(found)
 
@@ -142,9 +142,7 @@ async def _replay_failed(call: Call[ReplayFailed]) -> Replayed:
         until_ms = now_ms
         total = deliveries.failed_count(endpoint_id, since_ms)
     by = call.audit(AuditImage.ENDPOINT, endpoint_id)
-    replayed, is_done = await deliveries.replay_failed(
-        endpoint_id, since_ms, until_ms, now_ms, by=by
-    )
+    replayed, is_done = await deliveries.replay_failed(by, endpoint_id, since_ms, until_ms, now_ms)
     services.delivery.hint_webhook(endpoint_id)
     return Replayed(replayed, total, until_ms, is_done)
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures, sign_in_tokens, web_sessions
-from risala.engine.journal.repositories.store import Store, command, read
-from risala.engine.model.audit import AuditEntry
+from risala.engine.journal.repositories.store import Store, audited_command, command, read
 from risala.engine.model.people import SessionKind
 from risala.engine.model.people_records.sign_in import (
     FailureReason,
-    SignInLink,
 )
 
 
@@ -42,11 +39,7 @@ class SignInRepository:
 
     ask = command(signing_in.ask)
     judge = command(signing_in.judge)
-
-    async def add_link(self, digest: bytes, new: SignInLink, *, by: AuditEntry) -> None:
-        """Store a link; those made before it for the same user end."""
-        await self._store.commit(partial(sign_in_tokens.add_link, digest=digest, new=new), by)
-
+    add_link = audited_command(sign_in_tokens.add_link)
     use_link = command(signing_in.use_link)
     note_failure = command(signing_in.note_failure)
     forget_over = command(sign_in_tokens.forget_over)
@@ -70,18 +63,6 @@ class WebSessionRepository:
     # -- commands
 
     rotate = command(web_sessions.rotate)
-
-    async def end(
-        self,
-        user_id: str,
-        *,
-        session_id: str | None = None,
-        but: str | None = None,
-        by: AuditEntry | None = None,
-    ) -> int:
-        """End a user's sessions: one, all except one, or all; returns how many there were."""
-        unit = partial(web_sessions.end, user_id=user_id, session_id=session_id, but=but)
-        return await self._store.commit(unit, by)
-
+    end = audited_command(web_sessions.end)
     touch = command(web_sessions.touch)
     forget_over = command(web_sessions.forget_over)
