@@ -6,6 +6,7 @@ partial index ``messages_queue`` over the messages that are pending.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from sqlite_utils import Database, Migrations
@@ -392,189 +393,58 @@ def _script(db: Database, sql: str) -> None:
             db.execute(statement)
 
 
-@migrations()
-def m001_accounts(db: Database) -> None:
-    _script(db, ACCOUNTS)
-
-
-@migrations()
-def m002_messages(db: Database) -> None:
-    _script(db, MESSAGES)
-
-
-@migrations()
-def m003_verifications(db: Database) -> None:
-    _script(db, VERIFICATIONS)
-
-
-@migrations()
-def m004_allowed_origins(db: Database) -> None:
-    _script(db, ALLOWED_ORIGINS)
-
-
-@migrations()
-def m005_webhooks(db: Database) -> None:
-    _script(db, WEBHOOKS)
-
-
-@migrations()
-def m006_inbound(db: Database) -> None:
-    _script(db, INBOUND)
-
-
-@migrations()
-def m007_carrier_notes(db: Database) -> None:
-    _script(db, CARRIER_NOTES)
-
-
-@migrations()
-def m008_low_balance(db: Database) -> None:
-    _script(db, LOW_BALANCE)
-
-
-@migrations()
-def m009_begun_narrow(db: Database) -> None:
-    _script(db, BEGUN_NARROW)
-
-
-@migrations()
-def m010_retention(db: Database) -> None:
-    _script(db, RETENTION)
-
-
-@migrations()
-def m011_held_references(db: Database) -> None:
-    _script(db, HELD_REFERENCES)
-
-
-@migrations()
-def m012_last_writers(db: Database) -> None:
-    _script(db, LAST_WRITERS)
-
-
-@migrations()
-def m013_outcome(db: Database) -> None:
-    _script(db, OUTCOME)
-
-
-@migrations()
-def m014_uncertain(db: Database) -> None:
-    _script(db, UNCERTAIN)
-
-
-@migrations()
-def m015_receipts_and_resends(db: Database) -> None:
-    _script(db, RECEIPTS)
-    _script(db, RESENDS)
-
-
-@migrations()
-def m017_credited_once(db: Database) -> None:
-    _script(db, CREDITED_ONCE)
-    _script(db, WHOLE_MINUTES)
-
-
-@migrations()
-def m022_spend_caps(db: Database) -> None:
-    _script(db, SPEND_CAPS)
-
-
-@migrations()
-def m023_audit_log(db: Database) -> None:
-    make_audit_log(db)
-
-
-@migrations()
-def m024_slim(db: Database) -> None:
-    make_slim(db)
-
-
-@migrations()
-def m025_people(db: Database) -> None:
-    make_people(db)
-
-
-@migrations()
-def m026_key_limits(db: Database) -> None:
-    _script(db, KEY_LIMITS)
-
-
-@migrations()
-def m027_payments(db: Database) -> None:
-    _script(db, PAYMENTS)
-
-
-@migrations()
-def m028_kept(db: Database) -> None:
-    _script(db, KEPT)
-
-
-@migrations()
-def m029_who_and_when(db: Database) -> None:
-    _script(db, WHO_AND_WHEN)
-
-
-@migrations()
-def m030_bank(db: Database) -> None:
-    make_bank(db)
-
-
-@migrations()
-def m031_alerts(db: Database) -> None:
-    _script(db, ALERTS)
-
-
-@migrations()
-def m032_carriers(db: Database) -> None:
-    _script(db, CARRIERS)
-
-
-@migrations()
-def m033_console(db: Database) -> None:
-    _script(db, CONSOLE)
-
-
-@migrations()
-def m034_faces(db: Database) -> None:
-    _script(db, FACES)
-
-
-@migrations()
-def m035_event_cursors(db: Database) -> None:
-    _script(db, EVENT_CURSORS)
-
-
-@migrations()
-def m036_smpp(db: Database) -> None:
-    _script(db, SMPP)
-
-
-@migrations()
-def m037_moving_here(db: Database) -> None:
-    _script(db, MOVING_HERE)
-
-
-@migrations()
-def m038_references_and_sign_ins(db: Database) -> None:
-    fold_references(db)
-    _script(db, SIGN_IN_FAILURES)
-
-
-@migrations()
-def m039_carrier_gates(db: Database) -> None:
-    _script(db, CARRIER_GATES)
-
-
-@migrations()
-def m040_slow_failures(db: Database) -> None:
-    _script(db, SLOW_FAILURES)
-
-
-@migrations()
-def m041_hosted_clients(db: Database) -> None:
-    _script(db, HOSTED_CLIENTS)
-
-
-@migrations()
-def m042_key_contacts(db: Database) -> None:
-    _script(db, KEY_CONTACTS)
+MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
+    "m001_accounts": (ACCOUNTS,),
+    "m002_messages": (MESSAGES,),
+    "m003_verifications": (VERIFICATIONS,),
+    "m004_allowed_origins": (ALLOWED_ORIGINS,),
+    "m005_webhooks": (WEBHOOKS,),
+    "m006_inbound": (INBOUND,),
+    "m007_carrier_notes": (CARRIER_NOTES,),
+    "m008_low_balance": (LOW_BALANCE,),
+    "m009_begun_narrow": (BEGUN_NARROW,),
+    "m010_retention": (RETENTION,),
+    "m011_held_references": (HELD_REFERENCES,),
+    "m012_last_writers": (LAST_WRITERS,),
+    "m013_outcome": (OUTCOME,),
+    "m014_uncertain": (UNCERTAIN,),
+    "m015_receipts_and_resends": (RECEIPTS, RESENDS),
+    "m017_credited_once": (CREDITED_ONCE, WHOLE_MINUTES),
+    "m022_spend_caps": (SPEND_CAPS,),
+    "m023_audit_log": (make_audit_log,),
+    "m024_slim": (make_slim,),
+    "m025_people": (make_people,),
+    "m026_key_limits": (KEY_LIMITS,),
+    "m027_payments": (PAYMENTS,),
+    "m028_kept": (KEPT,),
+    "m029_who_and_when": (WHO_AND_WHEN,),
+    "m030_bank": (make_bank,),
+    "m031_alerts": (ALERTS,),
+    "m032_carriers": (CARRIERS,),
+    "m033_console": (CONSOLE,),
+    "m034_faces": (FACES,),
+    "m035_event_cursors": (EVENT_CURSORS,),
+    "m036_smpp": (SMPP,),
+    "m037_moving_here": (MOVING_HERE,),
+    "m038_references_and_sign_ins": (fold_references, SIGN_IN_FAILURES),
+    "m039_carrier_gates": (CARRIER_GATES,),
+    "m040_slow_failures": (SLOW_FAILURES,),
+    "m041_hosted_clients": (HOSTED_CLIENTS,),
+    "m042_key_contacts": (KEY_CONTACTS,),
+}
+"""What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
+the names of those that they have had, so that a name never changes."""
+
+
+def _register(name: str, steps: Sequence[str | Callable[[Database], None]]) -> None:
+    @migrations(name=name)
+    def run(db: Database) -> None:
+        for step in steps:
+            if isinstance(step, str):
+                _script(db, step)
+            else:
+                step(db)
+
+
+for _name, _steps in MIGRATIONS.items():
+    _register(_name, _steps)
