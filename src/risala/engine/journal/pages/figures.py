@@ -46,19 +46,19 @@ _HOUR_MS: Final = 3_600_000
 
 def hours(
     conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
-) -> list[HourFigures]:
+) -> tuple[HourFigures, ...]:
     """The hours of a period with accepted messages; ``until`` is the first one after it."""
     found: dict[int, list[int]] = {}
     for place, outcome in enumerate(OUTCOMES):
         given = (organization_id, outcome, since, until, MODES.number(mode))
         for hour, _, count in conn.execute(_HOURS, given):
             found.setdefault(hour, [0] * len(OUTCOMES))[place] = count
-    return [HourFigures(hour * _HOUR_MS, *counts) for hour, counts in sorted(found.items())]
+    return tuple(HourFigures(hour * _HOUR_MS, *counts) for hour, counts in sorted(found.items()))
 
 
 def networks(
     conn: sqlite3.Connection, organization_id: str, mode: str, since: int, until: int
-) -> list[NetworkFigures]:
+) -> tuple[NetworkFigures, ...]:
     """The networks of a period, the busiest first."""
     counts: dict[str, list[int]] = {}
     buckets: dict[str, list[tuple[int, int]]] = {}
@@ -75,7 +75,7 @@ def networks(
         found.append(
             NetworkFigures(network, accepted, delivered, undelivered, failed, canceled, median)
         )
-    return sorted(found, key=lambda each: -each.accepted)
+    return tuple(sorted(found, key=lambda each: -each.accepted))
 
 
 def whole_median_ms(
@@ -160,7 +160,7 @@ def sent_by_name(
     }
 
 
-def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list[str]:
+def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> tuple[str, ...]:
     """Ids of messages of which it is unknown whether the carrier took them, the newest first."""
     rows = conn.execute(
         "SELECT id FROM message INDEXED BY message_by_status"  # noqa: S608 -- a constant
@@ -168,7 +168,7 @@ def uncertain(conn: sqlite3.Connection, organization_id: str, mode: str) -> list
         " ORDER BY key DESC LIMIT ?",
         (organization_id, MODES.number(mode), ATTENTION_MAX),
     )
-    return [message_id for (message_id,) in rows]
+    return tuple(message_id for (message_id,) in rows)
 
 
 def waiting_since(conn: sqlite3.Connection, organization_id: str, before_ms: int) -> int | None:

@@ -9,7 +9,6 @@ from risala.engine.journal.messages import live
 from risala.engine.journal.pages import about
 from risala.engine.journal.repositories.store import Store, command, read
 from risala.engine.journal.webhooks import compat_calls, event_cursors, outbox
-from risala.engine.model.following import EventPage, StoredCursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +36,8 @@ class EventRepository:
     changed_since = read(live.changed_since)
     standings = read(live.standings)
     cursor = read(event_cursors.one)
-
-    def next_events(self, cursor: StoredCursor, after: int, limit: int, scan_max: int) -> EventPage:
-        """The next events that a consumer follows, after a place.
-
-        Args:
-            limit: events at most.
-            scan_max: events that are skipped at most.
-        """
-        return event_cursors.next_events(self._store.reader, cursor, after, limit, scan_max)
-
-    def behind(self, cursor: StoredCursor, count_max: int) -> tuple[int, int | None]:
-        """How many events a consumer still lacks, up to a limit; when the oldest of them was."""
-        return event_cursors.behind(self._store.reader, cursor, count_max)
+    next_events = read(event_cursors.next_events)
+    behind = read(event_cursors.behind)
 
     # -- commands
 

@@ -6,10 +6,6 @@ from dataclasses import dataclass
 
 from risala.engine.journal.pages import deciding, figures, steps
 from risala.engine.journal.repositories.store import Store, read
-from risala.engine.model.records.figures import (
-    HourFigures,
-    NetworkFigures,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +20,13 @@ class FiguresRepository:
 
     # -- of an organization
 
-    def hours(
-        self, organization_id: str, mode: str, since: int, until: int
-    ) -> tuple[HourFigures, ...]:
-        """The hours of a period with accepted messages."""
-        return tuple(figures.hours(self._store.reader, organization_id, mode, since, until))
-
-    def networks(
-        self, organization_id: str, mode: str, since: int, until: int
-    ) -> tuple[NetworkFigures, ...]:
-        """The networks of some hours, the busiest first."""
-        return tuple(figures.networks(self._store.reader, organization_id, mode, since, until))
-
+    hours = read(figures.hours)
+    networks = read(figures.networks)
     median_ms = read(figures.whole_median_ms)
     funnel = read(figures.funnel)
     spent = read(figures.spent)
     sent_by_name = read(figures.sent_by_name)
-
-    def uncertain(self, organization_id: str, mode: str) -> tuple[str, ...]:
-        """Ids of messages with an unknown outcome at the carrier, the newest first."""
-        return tuple(figures.uncertain(self._store.reader, organization_id, mode))
-
+    uncertain = read(figures.uncertain)
     waiting_since = read(figures.waiting_since)
     first_steps = read(steps.first_steps)
 

@@ -33,11 +33,7 @@ class MessageRepository:
     # -- reads
 
     last_key = read(keys.last_key)
-
-    def known_answer(self, organization_id: str, mode: Mode, key: str) -> bytes | None:
-        """The answer of the message that was accepted with this idempotency key."""
-        return answers.known_answer(self._store.reader, organization_id, mode.value, key)
-
+    known_answer = read(answers.known_answer)
     find = read(reads.view)
     own = read(reads.own_view)
     own_of_key = read(reads.own_view_of_key)

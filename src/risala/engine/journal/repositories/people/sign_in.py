@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures, sign_in_tokens, web_sessions
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
-from risala.engine.model.people import SessionKind
-from risala.engine.model.people_records.sign_in import (
-    FailureReason,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +23,7 @@ class SignInRepository:
     request = read(sign_in_tokens.request)
     request_of = read(sign_in_tokens.request_of)
     peek_link = read(sign_in_tokens.peek_link)
-
-    def count_failed(self, since_ms: int) -> Mapping[tuple[SessionKind, FailureReason], int]:
-        """How many sign-ins failed since then, by place and reason, counted up to a limit."""
-        return sign_in_failures.counted(self._store.reader, since_ms)
-
+    count_failed = read(sign_in_failures.counted)
     failures = read(sign_in_failures.newest)
 
     # -- commands
