@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -23,20 +24,14 @@ Hearing = Callable[[str], Callable[[], None] | None]
 """Called for a carrier's incoming texts if they are for payments alone; None: for customers."""
 
 
+@dataclass(frozen=True, slots=True)
 class CarrierRuntime:
     """Starts and ends the tasks of any carrier."""
 
-    def __init__(
-        self,
-        supervisor: Supervisor,
-        repositories: Repositories,
-        ids: IdSource,
-        hearing: Hearing,
-    ) -> None:
-        self._supervisor = supervisor
-        self._repositories = repositories
-        self._ids = ids
-        self._hearing = hearing
+    _supervisor: Supervisor
+    _repositories: Repositories
+    _ids: IdSource
+    _hearing: Hearing
 
     async def start(self, lane: CarrierWorker) -> None:
         """Start a worker: its driver connects."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import trio
@@ -20,6 +21,7 @@ QUOTA_MS_MAX: Final = 366 * 86_400_000
 """No quota is for longer than a year: a driver that says so does not know."""
 
 
+@dataclass(frozen=True, slots=True)
 class Waits:
     """Looks at the workers of a message's route.
 
@@ -27,17 +29,10 @@ class Waits:
         leasing: False while the service stops: nothing new is given out.
     """
 
-    def __init__(
-        self,
-        router: Router,
-        lanes: Mapping[str, CarrierWorker],
-        leasing: Callable[[], bool],
-        clock: Clock,
-    ) -> None:
-        self._router = router
-        self._lanes = lanes
-        self._leasing = leasing
-        self._clock = clock
+    _router: Router
+    _lanes: Mapping[str, CarrierWorker]
+    _leasing: Callable[[], bool]
+    _clock: Clock
 
     def ailing(self, route: str, recipient: str, segments: int) -> Values | None:
         """What keeps every carrier of a route from sending; None if one of them works.

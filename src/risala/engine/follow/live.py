@@ -207,20 +207,14 @@ class Follower:
         return _TOO_MUCH
 
 
+@dataclass(frozen=True, slots=True)
 class Live:
     """Gives each follower a :class:`Follower`."""
 
-    def __init__(
-        self,
-        stored: EventRepository,
-        clock: Clock,
-        events: Broadcast[OutboxEvent],
-        life: Broadcast[LifeEvent],
-    ) -> None:
-        self._stored = stored
-        self._clock = clock
-        self._events = events
-        self._life = life
+    _stored: EventRepository
+    _clock: Clock
+    _events: Broadcast[OutboxEvent]
+    _life: Broadcast[LifeEvent]
 
     @contextmanager
     def follow(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -90,34 +90,21 @@ def _waits(
         yield TimelineEntry(now_ms, view.status, line)
 
 
+@dataclass(frozen=True, slots=True)
 class Running:
     """The :class:`Delivery` of a running service."""
 
-    def __init__(
-        self,
-        board: Board,
-        repositories: Repositories,
-        router: Router,
-        scheduler: Ref[SchedulerMessage],
-        commands: DriverCommands,
-        waits: Waits,
-        live: Live,
-        hint_webhook: Callable[[str], None],
-        statistics: Callable[[], dict[str, Any]],
-        lineup: CarrierRegistry,
-        rereading: Rereading | None,
-    ) -> None:
-        self._lineup = lineup
-        self._rereading = rereading
-        self._board = board
-        self._repositories = repositories
-        self._router = router
-        self._scheduler = scheduler
-        self._commands = commands
-        self._waits = waits
-        self._live = live
-        self._hint_webhook = hint_webhook
-        self._statistics = statistics
+    _board: Board
+    _repositories: Repositories
+    _router: Router
+    _scheduler: Ref[SchedulerMessage]
+    _commands: DriverCommands
+    _waits: Waits
+    _live: Live
+    _hint_webhook: Callable[[str], None]
+    _statistics: Callable[[], dict[str, Any]]
+    _lineup: CarrierRegistry
+    _rereading: Rereading | None
 
     @property
     def running(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import structlog
@@ -64,25 +64,17 @@ from risala.plugins.contract import Driver
 log = structlog.get_logger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class Engine:
     """A running engine; see :func:`open_engine`."""
 
-    def __init__(
-        self,
-        gateway: Gateway,
-        board: Board,
-        scheduler: Ref[SchedulerMessage],
-        lineup: CarrierRegistry,
-        cursors: EventCursors,
-        obeying: Sequence[Callable[[Settings], None]],
-    ) -> None:
-        self._board = board
-        self._lineup = lineup
-        self._obeying = obeying
-        self.gateway = gateway
-        self.scheduler = scheduler
-        self.cursors = cursors
-        """For consumers that must get every event."""
+    gateway: Gateway
+    _board: Board
+    scheduler: Ref[SchedulerMessage]
+    _lineup: CarrierRegistry
+    cursors: EventCursors
+    """For consumers that must get every event."""
+    _obeying: Sequence[Callable[[Settings], None]]
 
     async def wait_ready(self) -> None:
         """Return once a carrier is up."""
