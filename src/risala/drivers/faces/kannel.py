@@ -7,7 +7,7 @@ Kannel's user guide, "HTTP interface to smsbox": the fields of a request and the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -391,15 +391,9 @@ def _filled(url: str, values: Mapping[str, str]) -> str:
     return "".join(parts)
 
 
-def build_kannel(settings: KannelSettings) -> KannelCompat:
-    return KannelCompat(settings)
-
-
-_BUILD: Final[Callable[[Any], KannelCompat]] = build_kannel
-
 KANNEL: Final = FaceFactory(
     name="kannel",
     settings=KannelSettings,
-    build=_BUILD,
+    build=KannelCompat,
     summary="Kannel's sendsms, with dlr-url",
 )

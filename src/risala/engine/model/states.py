@@ -10,9 +10,6 @@ PRIORITY_CODE = 0
 PRIORITY_MESSAGE = 1
 
 
-PRIORITIES = (PRIORITY_CODE, PRIORITY_MESSAGE)
-
-
 class Mode(StrEnum):
     """Whether a key sends for real, or through the simulated carrier."""
 

@@ -6,7 +6,7 @@ For programs that use one of Twilio's libraries, with an HTTP client that calls 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -371,15 +371,9 @@ def _verification_answer(
     return wire.answer(told, answered)
 
 
-def build_twilio(settings: TwilioSettings) -> TwilioCompat:
-    return TwilioCompat(settings)
-
-
-_BUILD: Final[Callable[[Any], TwilioCompat]] = build_twilio
-
 TWILIO: Final = FaceFactory(
     name="twilio",
     settings=TwilioSettings,
-    build=_BUILD,
+    build=TwilioCompat,
     summary="Twilio's Messages.json and Verify v2, with StatusCallback",
 )

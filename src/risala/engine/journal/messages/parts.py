@@ -17,7 +17,6 @@ from risala.sms.message import WHOLE
 SUBMITTING: Final = STATES.number(SegmentState.SUBMITTING)
 UNCERTAIN: Final = STATES.number(SegmentState.UNCERTAIN)
 ACCEPTED: Final = STATES.number(SegmentState.ACCEPTED)
-_UNDELIVERED: Final = STATES.number(SegmentState.UNDELIVERED)
 _PARTS: Final = (
     f"SELECT number, state, attempt, {name_sql('carrier')}, carrier_key, carrier_id, uncertain"  # noqa: S608 -- constants
     " FROM segment WHERE message = ?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -270,10 +270,3 @@ def decline(
     if not found.is_open:
         return found
     return refuse(conn, payment_id, cause=cause, why=why, who=None, at=at)
-
-
-def of_entries(conn: sqlite3.Connection, seqs: Sequence[int]) -> dict[int, StoredPayment]:
-    """The payments that ledger entries credited, by the entries' numbers."""
-    holes = ", ".join("?" for _ in seqs)
-    found = _ROWS.find(table(conn, _TABLE), f"entry IN ({holes})", tuple(seqs))
-    return {each.entry: each for each in found if each.entry is not None}

@@ -17,8 +17,6 @@ class NumberSetting:
     allowed: tuple[str, ...]
     """The possible values of each field, as in the answer to ``=?``: ``0-2,4``."""
     defaults: tuple[int, ...]
-    is_radio: bool = False
-    """The answer to reading it has the registration behind the value (+CREG)."""
 
 
 def numbers_of(allowed: str) -> frozenset[int]:
