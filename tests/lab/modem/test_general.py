@@ -49,6 +49,18 @@ def test_a_line_and_its_answer(desk, typed, said):
     assert answer == said.removeprefix("AT&F\r") if "&F" in typed else answer == said
 
 
+def test_an_unsolicited_line_waits_for_the_end_of_what_is_typed(new_desk):
+    """In the echo it would look like a part of the command: gammu waited for ever."""
+    desk = new_desk(echo=True)
+    assert desk.type("AT+CSCS") == "AT+CSCS"
+    desk.modem.unsolicited("RING")
+    assert desk.hear(1) == ""
+    assert desk.type("?\r") == '?\r\r\n+CSCS: "GSM"\r\n\r\nOK\r\n\r\nRING\r\n'
+    assert desk.type("nothing") == "nothing"
+    desk.modem.unsolicited("RING")
+    assert desk.type("\r") == "\r\r\nRING\r\n"
+
+
 def test_echo_comes_octet_by_octet_and_before_the_answer(new_desk):
     desk = new_desk(echo=True)
     assert desk.type("AT") == "AT"

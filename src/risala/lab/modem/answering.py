@@ -78,8 +78,9 @@ class Answering:
 
     @property
     def is_typing(self) -> bool:
-        """Whether a message's body is being typed."""
-        return self._keyboard.in_body
+        """Whether a line or a message's body has begun and not ended: an unsolicited line would end up
+        in its echo."""
+        return self._keyboard.in_body or self._keyboard.in_line
 
     def after(self, action: Callable[[], object]) -> None:
         if self._busy:
@@ -116,6 +117,7 @@ class Answering:
                 typed = keyboard.next()
                 self._modem.emit(keyboard.take_echo())
                 if typed is None:
+                    self._modem.release_unsolicited()
                     return
                 self._take(typed)
         finally:

@@ -48,7 +48,7 @@ class Voice(Protocol):
 
     @property
     def is_typing(self) -> bool:
-        """Whether a message's body is being typed."""
+        """Whether a line or a body is being typed."""
 
     def receive(self, octets: bytes) -> None: ...
 
@@ -194,14 +194,14 @@ class ModemCore:
         self._output += octets
 
     def unsolicited(self, line: str) -> None:
-        """Output an unsolicited line; it waits while a body is typed."""
+        """Output an unsolicited line; it waits while a line or a body is typed."""
         if self._voice.is_typing:
             self._unsaid.append(line)
         else:
             self._voice.say(line)
 
     def release_unsolicited(self) -> None:
-        """Output the unsolicited lines that waited while a body was typed."""
+        """Output the unsolicited lines that waited while something was typed."""
         while self._unsaid and not self._voice.is_typing:
             self._voice.say(self._unsaid.popleft())
 

@@ -91,6 +91,11 @@ class Keyboard:
     def in_body(self) -> bool:
         return self._body is not None
 
+    @property
+    def in_line(self) -> bool:
+        """Whether a line has begun and has not ended."""
+        return bool(self._line)
+
     def take_echo(self) -> bytes:
         echoed, self._echoed = bytes(self._echoed), bytearray()
         return echoed if self.echo else b""
