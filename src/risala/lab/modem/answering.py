@@ -78,8 +78,8 @@ class Answering:
 
     @property
     def is_typing(self) -> bool:
-        """Whether a line or a message's body has begun and not ended: an unsolicited line would end up
-        in its echo."""
+        """Whether a line or a message's body has begun and not ended: an unsolicited line would be
+        in the middle of its echo."""
         return self._keyboard.in_body or self._keyboard.in_line
 
     def after(self, action: Callable[[], object]) -> None:

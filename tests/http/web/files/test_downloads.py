@@ -148,3 +148,14 @@ async def test_whoever_looks_on_may_stop():
         follower.close()
         with pytest.raises(StopAsyncIteration):
             await anext(follower)
+
+
+async def test_whoever_comes_after_the_end_is_told_of_it_once():
+    """A short file may be complete before the page's stream is there."""
+    known = Downloads()
+    _, body = begun(known, Book(2))
+    assert [each async for each in body]
+    with known.follow(known.expect(*READER)) as follower:
+        await anext(follower)
+        with pytest.raises(StopAsyncIteration):
+            await anext(follower)
