@@ -85,7 +85,7 @@ async def test_the_console_shows_no_text_without_a_reason(house, autojump_clock)
 async def test_a_file_with_texts_is_not_for_the_console(house, autojump_clock):
     mine = {"organization_id": house.principal.organization_id}
     asked = await do(house, "export.ask", **mine)
-    with pytest.raises(Forbidden, match="console"):
+    with pytest.raises(Forbidden, match="Only owners"):
         await do(house, "export.fetch", export_id=asked["id"])
 
 
