@@ -58,6 +58,7 @@ def has_pip(place: Path) -> bool:
     return done.returncode == 0
 
 
+@pytest.mark.long
 def test_without_venv_it_says_which_package_and_a_retry_works(make, place, tmp_path):
     python = fake(tmp_path / "python", "ensurepip", "exit 1")
     for _ in range(2):

@@ -19,6 +19,7 @@ SLOWEST = "[http]\ngraceful_stop_s = 120\n[engine]\ndrain_s = 120"
 wait for something, a wait for it is seen as a hang."""
 
 
+@pytest.mark.long
 async def test_a_stop_under_load_loses_nothing_and_leaves_nothing_uncertain(premises, start_load):
     # Some thirty segments a second: some wait, however slowly a busy machine accepts.
     simulator = premises.simulator("--answer-delay-s", "0.3", "--receipt-delay-s", "0.1")

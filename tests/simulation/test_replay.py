@@ -48,6 +48,7 @@ class ForgetfulWorld(World):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_history_is_the_same_in_another_process(tmp_path):
     here = play(SMALL, tmp_path / "here").story
     for hashing in ("0", "1"):

@@ -13,7 +13,7 @@ from tests.simulation.plan import Plan, read
 from tests.simulation.shrink import shrink
 
 WORLDS = int(os.environ.get("RISALA_WORLDS", "100"))
-FEW = 8
+FEW = 4
 """Of these, what `make test` plays too."""
 LINES_MAX = 120
 """The end of a story that a test shows; the whole of it is a command away."""

@@ -72,6 +72,7 @@ async def request(house, name="Acme", principal=None) -> dict:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_a_code_may_be_the_two_thousandth(open_house, quick):
     async with open_house(balance="5000") as house:
         house.driver.set_health(HealthState.DOWN)

@@ -113,6 +113,7 @@ async def test_the_latest_few_say_it_however_often_it_comes(open_house, quick, m
         assert [told(house, message) for message in messages] == [0, 0, 1, 1, 1]
 
 
+@pytest.mark.long
 async def test_of_what_was_sent_long_ago_nothing_is_awaited(open_house, quick):
     async with open_house() as house:
         message = await house.send()

@@ -256,6 +256,7 @@ async def test_denied_and_unknown_senders_are_refused(open_house, quick):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_two_thousand_in_a_week_approve_a_cleared_sender(open_house, quick):
     async with open_house(balance="5000") as house:
         house.driver.set_health(HealthState.DOWN)

@@ -50,6 +50,7 @@ async def test_it_is_credited_when_its_provider_says_so(open_shop, quick, till):
         assert_books_agree(house)
 
 
+@pytest.mark.long
 async def test_it_is_asked_ever_less_often_and_not_for_ever(open_shop, quick, till):
     async with open_shop() as house:
         shop = await found_shop(house)

@@ -72,6 +72,7 @@ def test_its_own_tests_pass(_):
     assert re.search(r"^# fail 0$", node("--test", "--test-reporter=tap"), re.M)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("_", NODES)
 def test_every_message_is_sent_and_charged_once(shared_service, faulty, all_faults, _):
     account = shared_service.organization()
@@ -83,6 +84,7 @@ def test_every_message_is_sent_and_charged_once(shared_service, faulty, all_faul
     assert {*proxy.counted} == {*all_faults}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("_", NODES)
 def test_what_ends_in_an_error_can_be_sent_again_with_its_key(shared_service, faulty, _):
     account = shared_service.organization()
@@ -98,6 +100,7 @@ def test_what_ends_in_an_error_can_be_sent_again_with_its_key(shared_service, fa
     assert accepted(shared_service, account) == (COUNT, COUNT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("_", NODES)
 def test_a_deadline_ends_a_call_whatever_comes(shared_service, faulty, _):
     account = shared_service.organization()
@@ -107,6 +110,7 @@ def test_a_deadline_ends_a_call_whatever_comes(shared_service, faulty, _):
         assert error["idempotencyKey"]
 
 
+@pytest.mark.long
 def test_the_books_agree_after_all_that(shared_service):
     shared_service.wait_settled()
     shared_service.assert_books_agree()

@@ -74,9 +74,10 @@ def by_tasks(backend: str):
 
 
 WAYS = {"threads": by_threads, "trio": by_tasks("trio"), "asyncio": by_tasks("asyncio")}
+MARKED = [way if way == "trio" else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", MARKED)
 def test_every_message_is_sent_and_charged_once(shared_service, faulty, all_faults, way):
     account = shared_service.organization()
     proxy = faulty()
@@ -88,7 +89,7 @@ def test_every_message_is_sent_and_charged_once(shared_service, faulty, all_faul
     assert {*proxy.counted} == {*all_faults}
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", MARKED)
 def test_what_ends_in_an_error_can_be_sent_again_with_its_key(shared_service, faulty, way):
     """Without a second attempt the errors say the truth: what is not maybe done was not done, and
     sending all of them again with their keys doubles nothing."""

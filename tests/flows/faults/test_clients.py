@@ -13,7 +13,7 @@ import pytest
 
 from patience import HANG_S
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 HEAD = b"POST /api/sms HTTP/1.1\r\nHost: x\r\n"
 HOLDER = """

@@ -12,7 +12,7 @@ import pytest
 
 from bad_machine import Call, Files
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 PAGE_BYTES = 4096
 

@@ -14,7 +14,7 @@ import pytest
 from bad_machine import Call
 from patience import HANG_S, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 HOUR_S = 3600
 

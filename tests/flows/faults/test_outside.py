@@ -16,7 +16,7 @@ from aiosmtpd.controller import Controller
 from bad_machine import HANG, Call
 from patience import until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 _CLOSED = "Connection unexpectedly closed"
 

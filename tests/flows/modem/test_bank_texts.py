@@ -114,6 +114,7 @@ def proved(service, phones, shop, reference, number, amount, until) -> str:
     return begun["id"]
 
 
+@pytest.mark.long
 def test_forty_texts(station, running, until):
     samples = forty()
     assert len(samples.texts) == 40

@@ -145,6 +145,7 @@ def test_each_is_named_and_the_rest_goes_on(service, until, tmp_path):
     assert service.stop() == 0
 
 
+@pytest.mark.long
 def test_each_event_reaches_a_sink_in_order_whatever_is_killed(service, until, tmp_path):
     (tmp_path / "release").touch()
     service.start()

@@ -356,7 +356,7 @@ class House:
         return found
 
 
-@pytest.mark.parametrize("log_format", ["json", "console"])
+@pytest.mark.parametrize("log_format", ["json", pytest.param("console", marks=pytest.mark.long)])
 def test_no_secret_is_where_it_does_not_belong(
     premises, settings, secrets, mail_server, planted, log_format
 ):

@@ -137,6 +137,7 @@ async def ours(gateway, settings, nursery, refuse):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 async def test_every_route_answers_the_same(stock, ours):
     address, paths = ours
     assert {"/api/sms", "/api/sms/batch", "/api/verify/send", "/healthz", "/docs"} <= set(paths)
