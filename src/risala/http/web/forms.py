@@ -47,8 +47,8 @@ class SentForm:
         return {name: text for name in names if (text := self.text(name))}
 
     def number(self, name: str) -> str:
-        """A phone number in its one form, as people write it; a text that is none stays unchanged,
-        and is refused later."""
+        """A phone number in the API's form, from any form that people write; any other text stays
+        unchanged, and is refused later."""
         typed = self.text(name)
         try:
             return normalise_number(typed)

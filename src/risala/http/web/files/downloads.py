@@ -68,8 +68,8 @@ class DownloadFollower:
 
     def __init__(self, download: Download) -> None:
         self._download = download
-        # One that has begun is told at once: a page asks for its state before, and this stream may
-        # come after a short file is complete.
+        # The stream may begin after a short file is complete: so a download that has begun is
+        # reported at once.
         is_waiting = download.state is DownloadState.WAITING
         self._seen: tuple[int, DownloadState] | None = self._now if is_waiting else None
         self._closed = False
