@@ -25,11 +25,11 @@ def fault_of(outcome: object) -> str | None:
     if kind not in _CHECKS:  # one that is derived from an outcome will do
         found = next((known for known in _OUTCOMES if isinstance(outcome, known)), None)
         if found is None:
-            return f"it returned {kind.__name__} and no outcome"
+            return f"it returned {kind.__name__}, not an outcome"
         kind = found
     for name, fits in _CHECKS[kind]:
         if not fits(getattr(outcome, name)):
-            return f"{name} of its {type(outcome).__name__} is none"
+            return f"{name} of its {type(outcome).__name__} has a wrong value"
     return None
 
 
@@ -71,15 +71,15 @@ _CHECKS: Final[dict[type, tuple[tuple[str, _Fits], ...]]] = {
 def fault_of_receipt(receipt: object) -> str | None:
     """The same for a receipt."""
     if not isinstance(receipt, Receipt):
-        return f"a {type(receipt).__name__} is no Receipt"
+        return f"a {type(receipt).__name__} is not a Receipt"
     wrong = [name for name, fits in _OF_A_RECEIPT.items() if not fits(getattr(receipt, name))]
-    return f"{wrong[0]} of the Receipt is none" if wrong else None
+    return f"{wrong[0]} of the Receipt has a wrong value" if wrong else None
 
 
 def fault_of_capabilities(capabilities: object) -> str | None:
     """The same for a driver's capabilities."""
     if not isinstance(capabilities, Capabilities):
-        return f"capabilities is a {type(capabilities).__name__} and no Capabilities"
+        return f"capabilities is a {type(capabilities).__name__}, not Capabilities"
     for name, fits, wanted in _OF_CAPABILITIES:
         if not fits(getattr(capabilities, name)):
             return f"capabilities.{name} is {getattr(capabilities, name)!r}, and must be {wanted}"

@@ -1,4 +1,4 @@
-"""Drivers that do one thing wrong each, and what the suite has to say of it.
+"""Drivers that do one thing wrong each, and what the suite must say about it.
 
 pytest runs this file in a process of its own (``test_bad_drivers.py``): some of these drivers can
 only be left behind. ``EXPECTED`` has the one check that each must fail, and a part of its sentence.
@@ -67,7 +67,7 @@ def real_clock(suite):
 # -- its life ------------------------------------------------------------------------------------
 
 
-@bad("test_is_a_driver", "is no driver: it lacks query")
+@bad("test_is_a_driver", "is not a driver: it lacks query")
 class NoDriver:
     capabilities = Sound.capabilities
 
@@ -101,7 +101,7 @@ class NeverStarts(Sound):
         await trio.sleep_forever()
 
 
-@bad("test_comes_up", "did not tell Health(HealthState.UP, …) within 5 s")
+@bad("test_comes_up", "did not report Health(HealthState.UP, …) within 5 s")
 class NeverUp(Sound):
     async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
         task_status.started()
@@ -227,14 +227,14 @@ class TellsAfterItsEnd(Sound):
         return await super().submit(segment)
 
 
-@bad("test_tells_what_fits", "context.health: a str is no Health")
+@bad("test_tells_what_fits", "context.health: a str is not a Health")
 class HealthIsAWord(Sound):
     async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
         context.health("up")
         await super().run(context, task_status=task_status)
 
 
-@bad("test_tells_what_fits", "context.receipt: a dict is no Receipt")
+@bad("test_tells_what_fits", "context.receipt: a dict is not a Receipt")
 class ReceiptIsADict(Sound):
     async def bring_receipt(self, carrier_id):
         await self.store(self.context.receipt, {"id": carrier_id})
@@ -275,13 +275,13 @@ class Raises(Sound):
         return await super().submit(segment)
 
 
-@bad("test_submit_returns_an_outcome", "it returned NoneType and no outcome")
+@bad("test_submit_returns_an_outcome", "it returned NoneType, not an outcome")
 class AnswersNone(Sound):
     async def submit(self, segment):
         return await super().submit(segment) if not self.is_up or self.carrier.mute else None
 
 
-@bad("test_submit_returns_an_outcome", "carrier_id of its Accepted is none")
+@bad("test_submit_returns_an_outcome", "carrier_id of its Accepted has a wrong value")
 class NumberForId(Sound):
     async def submit(self, segment):
         outcome = await super().submit(segment)
@@ -308,7 +308,7 @@ class OneIdForAll(Sound):
         await super().bring_receipt("id-0")
 
 
-@bad("test_takes_every_kind_of_segment", "to UCS-2, which every carrier's driver has to bring")
+@bad("test_takes_every_kind_of_segment", "to UCS-2, which every driver must bring to its carrier")
 class LatinOnly(Sound):
     async def submit(self, segment):
         if not segment.text.isprintable() or "😀" in segment.text:
@@ -316,9 +316,7 @@ class LatinOnly(Sound):
         return await super().submit(segment)
 
 
-@bad(
-    "test_a_cancelled_submit_harms_nobody", "After a submit that was cancelled, the next was Unsent"
-)
+@bad("test_a_cancelled_submit_harms_nobody", "After a cancelled submit, the next was Unsent")
 class BreaksWhenCancelled(Sound):
     async def submit(self, segment):
         try:
@@ -351,7 +349,7 @@ class PostsWithoutALink(Posted):
 # -- what it claims ------------------------------------------------------------------------------
 
 
-@bad("test_a_full_window_is_answered", "window_max is 10, but of 10 submits at once 8 were not")
+@bad("test_a_full_window_is_answered", "window_max is 10, but 8 of 10 submits at once were not")
 class ClaimsAWiderWindow(Sound):
     open = 0
 
@@ -371,15 +369,13 @@ class ClaimsReceipts(Sound):
         pass
 
 
-@bad(
-    "test_receipts_name_what_was_accepted", "Receipts came for ids that were given for nothing: ID-"
-)
+@bad("test_receipts_name_what_was_accepted", "Receipts came for ids that no submit returned: ID-")
 class WritesIdsOtherwise(Sound):
     async def bring_receipt(self, carrier_id):
         await super().bring_receipt(carrier_id.upper())
 
 
-@bad("test_receipts_name_what_was_accepted", "What came was not final: ACCEPTED")
+@bad("test_receipts_name_what_was_accepted", "The receipts were not final: ACCEPTED")
 class NeverFinal(Sound):
     async def bring_receipt(self, carrier_id):
         await self.store(
@@ -387,7 +383,7 @@ class NeverFinal(Sound):
         )
 
 
-@bad("test_receipts_name_what_was_accepted", "What came was late, and of earlier checks: id-")
+@bad("test_receipts_name_what_was_accepted", "Only late receipts of earlier checks came: id-")
 class BringsReceiptsToTheNext(Sound):
     """Receipts wait for whoever connects next, and are for nobody who is there."""
 
@@ -441,7 +437,7 @@ class LosesInbound(Sound):
         return None
 
 
-@bad("test_a_query_answers", "query told nothing of a segment that the carrier had just accepted")
+@bad("test_a_query_answers", "query returned None for a segment that the carrier had just accepted")
 class ClaimsQuery(Sound):
     async def query(self, carrier_id, *, sender):
         return None
@@ -474,7 +470,7 @@ class ClaimsNames(Sound):
         return replace(super().as_sent(segment), sender="1234")
 
 
-@bad("test_the_expiry_arrives", "of the segment's expires_at_ms the carrier got none")
+@bad("test_the_expiry_arrives", "validity is True, but at the carrier the expiry is missing")
 class ClaimsValidity(Sound):
     def as_sent(self, segment):
         return replace(super().as_sent(segment), expires_at_ms=None)
@@ -494,7 +490,7 @@ class SaysUnsentForSilence(Sound):
         return Unsent("TIMEOUT") if self.carrier.mute else await super().submit(segment)
 
 
-@bad("test_a_lost_link_is_connected_anew", "within 5 s the driver told down")
+@bad("test_a_lost_link_is_connected_anew", "within 5 s the driver reported down")
 class GivesUpItsLink(Sound):
     async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
         with trio.CancelScope() as scope:
@@ -536,7 +532,7 @@ class TellsItsPassword(Sound):
         await super().run(context, task_status=task_status)
 
 
-@bad("test_commands_are_words_and_others_are_refused", "took a name that is none of its commands")
+@bad("test_commands_are_words_and_others_are_refused", "command accepted an unknown name")
 class DoesAnyCommand(Posted):
     async def command(self, name, arguments):
         return {}

@@ -135,7 +135,11 @@ class SaysNothing(SoundMailer):
             await super().send(mail)
 
 
-@bad(SoundMailerSuite, "test_a_mute_server_holds_nobody_up", "send returned though the server said")
+@bad(
+    SoundMailerSuite,
+    "test_a_mute_server_holds_nobody_up",
+    "send returned though the server did not",
+)
 class BelievesSilence(SoundMailer):
     async def send(self, mail):
         if self.other.mute:
@@ -196,13 +200,13 @@ class Reverses(SoundSink):
         await super().take(events[::-1])
 
 
-@bad(SoundSinkSuite, "test_many_at_once_arrive", "Of 500 events that were given at once 100")
+@bad(SoundSinkSuite, "test_many_at_once_arrive", "Of 500 events handed over at once, 100")
 class TakesAHundred(SoundSink):
     async def take(self, events):
         await super().take(events[:100])
 
 
-@bad(SoundSinkSuite, "test_says_why", "text holds a secret, or content of somebody's")
+@bad(SoundSinkSuite, "test_says_why", "text holds a secret or somebody's content")
 class TellsTheEvent(SoundSink):
     async def take(self, events):
         if self.other.broken:
@@ -232,7 +236,7 @@ class RaisesAtItsEnd(SoundSink):
         raise OSError("closed already")
 
 
-@bad(SoundSinkSuite, "test_leaves_nothing_running", "there still runs the task")
+@bad(SoundSinkSuite, "test_leaves_nothing_running", "but this still runs: the task")
 class LeavesATask(SoundSink):
     async def take(self, events):
         trio.lowlevel.spawn_system_task(trio.sleep_forever)
@@ -294,7 +298,7 @@ class TestSoundCard(SoundCardSuite):
     pass
 
 
-@bad(SoundCardSuite, "test_has_its_shape", "a title without its English")
+@bad(SoundCardSuite, "test_has_its_shape", "a title without English")
 class FrenchAlone(SoundCard):
     offer = PaymentOffer({"fr": "Carte"})
 
@@ -305,7 +309,7 @@ class PlainCheckout(SoundCard):
         return replace(await super().begin(payment), checkout_url="http://pay.example")
 
 
-@bad(SoundCardSuite, "test_begun_again_it_is_the_same_payment", "came to two payments")
+@bad(SoundCardSuite, "test_begun_again_it_is_the_same_payment", "made two payments")
 class BeginsTwice(SoundCard):
     count = 0
 
@@ -315,7 +319,7 @@ class BeginsTwice(SoundCard):
 
 
 @bad(
-    SoundCardSuite, "test_what_is_paid_is_settled", "50000 MRU were paid, and PaymentSettled says 1"
+    SoundCardSuite, "test_what_is_paid_is_settled", "50000 MRU were paid, but PaymentSettled says 1"
 )
 class SettlesAnother(SoundCard):
     def callback(self, callback):
@@ -337,7 +341,7 @@ class NewReferenceEachTime(SoundCard):
         return (report,)
 
 
-@bad(SoundCardSuite, "test_forged_callbacks_are_refused", "believed a callback without its headers")
+@bad(SoundCardSuite, "test_forged_callbacks_are_refused", "accepted a callback without its headers")
 class BelievesAnybody(SoundCard):
     def callback(self, callback):
         if not callback.body:
@@ -347,7 +351,7 @@ class BelievesAnybody(SoundCard):
         return super().callback(replace(callback, headers=headers))
 
 
-@bad(SoundCardSuite, "test_what_is_declined_is_refused", "and the method told that it is paid")
+@bad(SoundCardSuite, "test_what_is_declined_is_refused", "but the method reports it as paid")
 class CreditsAll(SoundCard):
     def callback(self, callback):
         return super().callback(

@@ -1,7 +1,7 @@
-"""Runs a check on a thread of its own, so that a plugin cannot take the tests with it.
+"""Runs a check on a thread of its own, so that a plugin cannot hang the tests.
 
 A plugin under test may block the loop, swallow its cancellation or never come back. Trio ends a run
-only when all of its tasks have ended: whoever runs such a plugin on the tests' own thread hangs for
+only when all of its tasks have ended: on the tests' own thread, such a plugin would hang them for
 good. Here the thread is left behind once the verdict is known.
 """
 
@@ -23,13 +23,13 @@ from typing import Final
 import trio
 
 LOOK_S: Final = 0.05
-"""Between two looks at whether the loop still turns."""
+"""Seconds between two looks at whether the loop still turns."""
 LEAVE_TRIES: Final = 3
-"""How often a thread that was left behind is told to end: a plugin may catch what it is told."""
+"""How often a thread that is left behind gets an exception: a plugin may catch the first."""
 LEAVE_S: Final = 0.1
-"""How long it has for that each time."""
+"""Seconds that the thread has to end after each exception."""
 _OURS: Final = (str(Path(__file__).parent), str(Path(trio.__file__).parent))
-"""Code of these folders blocks nothing by itself: whoever called it there does."""
+"""Code in these folders does not block by itself; the code that calls it does."""
 _LIBRARY: Final = sysconfig.get_path("stdlib")
 
 
@@ -45,11 +45,11 @@ class BlockedLoopError(Exception):
 
 
 class EndlessRunError(Exception):
-    """The run has not come to its end, though its loop turns."""
+    """The run does not end, though its loop turns."""
 
 
 class _StepWatch(trio.abc.Instrument):
-    """Knows since when the step that is under way has been."""
+    """Knows when the current step of a task began."""
 
     def __init__(self) -> None:
         self.since: float | None = None
@@ -65,7 +65,7 @@ class ApartRun:
     """One run apart.
 
     Args:
-        clock: the run's; None is the real one.
+        clock: the clock of the run; None: the real one.
         blocked_s: a step that takes longer, in real seconds, blocks the loop.
         whole_s: the run has to end within so many real seconds.
     """
@@ -85,9 +85,9 @@ class ApartRun:
         """Do the work.
 
         Raises:
-            BlockedLoopError: it held up the loop.
+            BlockedLoopError: a step took longer than ``blocked_s``.
             EndlessRunError: it took longer than ``whole_s``.
-            BaseException: whatever it raised, or gave up with.
+            BaseException: what the work raised, or gave up with.
         """
         self._thread = threading.Thread(
             target=self._run, args=(work,), name="risala conformance", daemon=True
@@ -102,7 +102,7 @@ class ApartRun:
             raise self._error
 
     def give_up(self, error: BaseException) -> None:
-        """From within: the verdict is known, and the run may never end."""
+        """Called from within: the verdict is known, and the run may never end."""
         if not self._over.is_set():
             self._error = error
             self._over.set()
@@ -126,8 +126,8 @@ class ApartRun:
         step, seen_s, before = None, 0.0, time.monotonic()
         while not self._over.wait(LOOK_S):
             now, since = time.monotonic(), self._watch.since
-            # A machine that is late with these looks holds the step up as well: of the time between
-            # two of them no more is counted than twice what there should be.
+            # A busy machine delays these looks, and the step too: between two looks, at most
+            # twice LOOK_S is counted.
             seen_s = seen_s + min(now - before, 2 * LOOK_S) if since == step else 0.0
             step, before = since, now
             if since is not None and seen_s > self._blocked_s:
@@ -139,7 +139,7 @@ class ApartRun:
             self._thread.join()
 
     def _position(self) -> str:
-        """Where the step stands, in code that is neither ours nor Trio's."""
+        """Where the step is, in code that is neither ours nor Trio's."""
         assert self._thread is not None
         frame = sys._current_frames().get(self._thread.ident or 0)
         stack = traceback.extract_stack(frame) if frame is not None else []
@@ -151,14 +151,14 @@ class ApartRun:
         return f"in {last.name} ({Path(last.filename).name}:{last.lineno}: {last.line})"
 
     def _leave(self, thread: threading.Thread) -> None:
-        """Have the thread end where that is possible, and go on without it in any case.
+        """End the thread if possible, and go on without it in any case.
 
-        A run that gave up by itself is over as soon as its tasks are; one that hangs gets an
-        exception out of nowhere, between two of its instructions.
+        A run that gave up by itself is over as soon as its tasks are; a run that hangs gets an
+        exception between two of its instructions.
         """
         with _hushed():
             for _ in range(LEAVE_TRIES):
-                if self._inside:  # beyond it somebody would print what ends the thread
+                if self._inside:  # outside, the exception would be printed
                     self._cut_down(thread)
                 thread.join(LEAVE_S)
                 if not thread.is_alive():
@@ -172,15 +172,15 @@ class ApartRun:
         ident = ctypes.c_ulong(thread.ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(ident, ctypes.py_object(AbandonedRun))
         if self._token is not None:
-            # A run that is cut down closes its wake-up socket without saying so.
+            # A run that is cut down closes its wake-up socket without notice.
             with suppress(trio.RunFinishedError, OSError):
-                self._token.run_sync_soon(_wake)  # who waits for the system sees nothing
+                self._token.run_sync_soon(_wake)  # a wait for the system ends only so
 
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Without a word of what the run left unfinished. Coroutines that are cut off complain when
-    they are collected: at once, or in the midst of another test.
+    """Silence what the run left unfinished. Coroutines that are cut off complain when they are
+    collected: at once, or during another test.
     """
     told = sys.unraisablehook
     sys.unraisablehook = _hush
@@ -195,7 +195,7 @@ def _hush(_: object) -> None:
 
 
 def _is_pythons(filename: str) -> bool:
-    """Code of Python's own library: whoever called it is of interest."""
+    """Code of Python's own library: its caller is of interest."""
     return filename.startswith(_LIBRARY) and "-packages" not in filename
 
 

@@ -1,7 +1,7 @@
-"""A check of a conformance suite: a coroutine that pytest runs, and what came of it.
+"""A check of a conformance suite: a coroutine that pytest runs, and its result.
 
-A check is a method ``test_…`` that pytest finds like any other. It needs no plugin of pytest's for
-coroutines and no setting: it brings its own run.
+A check is a method ``test_…`` that pytest finds like any other. It needs no plugin of pytest for
+coroutines and no setting: it starts its own Trio run.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AT: Final = "risala_at"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What became of one check, for the report."""
+    """The result of one check, for the report."""
 
     result: str
     """``passed``, ``failed``, ``does not apply``, ``not shown`` or ``not tried``."""
@@ -31,11 +31,11 @@ class CheckRunner(Protocol):
     """A suite, as far as its checks know it."""
 
     def prove(self, name: str, body: Callable[[], Awaitable[None]]) -> None:
-        """Run one check, and tell pytest what came of it."""
+        """Run one check, and report its result to pytest."""
 
 
 def check(at: str) -> Callable[[CheckBody], Callable[[Any], None]]:
-    """Make a coroutine of a suite a test that pytest runs, wherever it runs.
+    """Make a coroutine of a suite a test that pytest runs without a plugin.
 
     Args:
         at: where the contract says it: a page of ``docs/reference``, and the heading.

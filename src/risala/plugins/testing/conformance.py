@@ -20,10 +20,10 @@
         async def cut_link(self):
             self.carrier.close_connections()
 
-The carrier behind it must accept what it is sent, and where ``capabilities.receipts`` is true
-deliver it and send the receipt within :attr:`~DriverConformance.patience_s`. What it cannot show is
-named in :attr:`~DriverConformance.unseen`. What else the suite asks of it follows
-from what the driver claims: see :class:`~risala.plugins.testing.drivers.base.DriverSuite`.
+Your stand-in for the carrier must accept each segment. If ``capabilities.receipts`` is true, it
+must deliver it, and send the receipt within :attr:`~DriverConformance.patience_s`. Name what it
+cannot show in :attr:`~DriverConformance.unseen`. What else the suite needs depends on what the
+driver claims: see :class:`~risala.plugins.testing.drivers.base.DriverSuite`.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ __all__ = ["CarrierGot", "DriverConformance", "segment"]
 class DriverConformance(
     DriverMannerChecks, DriverClaimChecks, DriverSubmitChecks, DriverLifeChecks
 ):
-    """Subclass it as ``class TestSomething(DriverConformance)``. pytest begins with the checks of
-    the last of its bases: how a driver lives comes before what it answers."""
+    """Subclass it as ``class TestSomething(DriverConformance)``. pytest runs the checks of
+    its last base first: a driver's life before its answers."""

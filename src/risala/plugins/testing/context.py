@@ -1,4 +1,4 @@
-"""A :class:`~risala.plugins.contract.DriverContext` that records what a driver tells."""
+"""A :class:`~risala.plugins.contract.DriverContext` that records what a driver reports."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from risala.plugins.contract import (
 
 
 class RecordingContext:
-    """Everything a driver told, in order, and ways to wait for it. Bring your own deadline.
+    """Everything a driver reported, in order, and ways to wait for it. Bring your own deadline.
 
-    Set :attr:`refusals` to have the next so many receipts and inbound messages refused with
-    :class:`~risala.plugins.contract.NotStoredError`, :attr:`note_refusals` the same for notes, and
+    Set :attr:`refusals` to refuse as many of the next receipts and inbound messages with
+    :class:`~risala.plugins.contract.NotStoredError`, :attr:`note_refusals` for as many notes, and
     :attr:`gate` to make them all wait.
     """
 
@@ -122,7 +122,7 @@ class RecordingContext:
         self.wire.append((sent, tell(*given)))
 
     async def wait_until(self, condition: Callable[[RecordingContext], bool]) -> None:
-        """Return once ``condition(self)`` holds; it is looked at whenever the driver tells."""
+        """Return once ``condition(self)`` holds; it is evaluated at each report of the driver."""
         while not condition(self):
             await self._changed.wait()
 

@@ -1,4 +1,4 @@
-"""A driver whose answers a test writes down beforehand, or gives while it looks."""
+"""A driver whose answers a test sets beforehand, or computes from each segment."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Answer = Outcome | Callable[[Segment], Outcome]
 class FakeDriver:
     """Accepts everything with ids ``1``, ``2``, … unless :attr:`answers` says otherwise.
 
-    ``answers`` are used up in order; ``always`` takes over from there. With ``hold`` set, submits
-    wait until :meth:`let_go`.
+    ``answers`` are used up in order; then ``always`` answers. After :meth:`hold`, submits wait
+    until :meth:`let_go`.
     """
 
     window_max: int = 10
@@ -99,11 +99,11 @@ class FakeDriver:
         return None
 
     def hold(self) -> None:
-        """Let submits wait from now on."""
+        """Make submits wait from now on."""
         self.held = trio.Event()
 
     def let_go(self) -> None:
-        """Answer the submits that wait, and from now on every one at once."""
+        """Answer the submits that wait, and each later one at once."""
         if self.held is not None:
             self.held.set()
         self.held = None
@@ -126,8 +126,7 @@ class FakeDriver:
 
 
 class FakePoster(FakeDriver):
-    """A :class:`FakeDriver` that can be posted to as well; the engine then never calls its
-    ``submit``."""
+    """A :class:`FakeDriver` with ``post``: the engine then never calls its ``submit``."""
 
     def post(self, segment: Segment, answered: Callable[[Outcome], None]) -> None:
         """See :class:`risala.plugins.contract.Posting`."""

@@ -1,4 +1,4 @@
-"""What a check of a conformance suite ends with, other than that it is passed."""
+"""How a check of a conformance suite ends if it does not pass."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ class PluginFaultError(Exception):
     """A plugin does not do what the contract says.
 
     Args:
-        check: the name of the check whose matter it is.
+        check: the name of the check that the fault belongs to.
         text: what the plugin did wrong, and what it should do instead.
     """
 
@@ -18,7 +18,7 @@ class PluginFaultError(Exception):
 
 
 class NotApplicable(Exception):
-    """There is nothing to check: the plugin does not claim it. ``str()`` says what."""
+    """There is nothing to check: the plugin does not claim it. ``str()`` says why."""
 
 
 class NotShown(Exception):

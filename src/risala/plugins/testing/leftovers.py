@@ -1,4 +1,4 @@
-"""What runs on after something should have ended: tasks that are nobody's, and threads."""
+"""What runs on after something should have ended: Trio's system tasks, and threads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _POOL = "Trio thread"
 
 
 class Leftovers:
-    """Remembers what runs now, and tells what has come since."""
+    """Remembers what runs now, and lists what has started since."""
 
     def __init__(self) -> None:
         self._tasks = _system_tasks()
@@ -28,15 +28,15 @@ class Leftovers:
         return tasks + threads
 
     async def wait(self, patience_s: float) -> list[str]:
-        """What still runs after as long as that."""
+        """What still runs once nothing does, or after ``patience_s``."""
         with trio.move_on_after(patience_s):
-            while self.now():  # noqa: ASYNC110 -- no end of theirs is told
+            while self.now():  # noqa: ASYNC110 -- nothing announces their end
                 await trio.sleep(patience_s / 100)
         return self.now()
 
 
 def _system_tasks() -> set[trio.lowlevel.Task]:
-    """Tasks that are in no nursery of anybody's: they would outlive whoever started them."""
+    """Tasks in Trio's own nurseries: they outlive the code that started them."""
     root = trio.lowlevel.current_root_task()
     if root is None:
         return set()

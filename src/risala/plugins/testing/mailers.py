@@ -29,7 +29,7 @@ from risala.plugins.testing.leftovers import Leftovers
 from risala.plugins.testing.step_suite import StepSuite
 
 AT_ONCE: Final = 5
-"""Mails that are sent at once in the checks."""
+"""How many mails a check sends at once."""
 _CODE: Final = "482913"
 _numbers = count(1)
 
@@ -50,14 +50,14 @@ class MailerConformance(StepSuite):
 
     risala_suite: ClassVar[str] = "mailer"
     send_s: ClassVar[float] = 130.0
-    """How long a mail may take where the server says nothing."""
+    """Seconds that ``send`` may take if the server does not answer."""
 
     def open_mailer(self) -> AbstractAsyncContextManager[Mailer]:
         """A built mailer, with its server ready."""
         raise NotImplementedError
 
     async def server_got(self) -> Sequence[Mail]:
-        """What the server was given since the mailer was opened, in order."""
+        """The mails that the server got since the mailer was opened, in order."""
         raise NotImplementedError
 
     async def refuse_mail(self) -> None:
@@ -65,7 +65,7 @@ class MailerConformance(StepSuite):
         raise NotImplementedError
 
     async def mute_server(self) -> None:
-        """Have the server take connections from now on, and say nothing. Optional."""
+        """Have the server take connections from now on, but answer nothing. Optional."""
         raise NotImplementedError
 
     @asynccontextmanager
@@ -73,19 +73,20 @@ class MailerConformance(StepSuite):
         async with self.open_mailer() as mailer:
             if not isinstance(mailer, Mailer):
                 raise PluginFaultError(
-                    "test_has_its_shape", f"{type(mailer).__name__} is no mailer: it has no send."
+                    "test_has_its_shape",
+                    f"{type(mailer).__name__} lacks the method send.",
                 )
             self.tell_about(mailer)
             yield mailer
 
     async def _send(self, mailer: Mailer, one: Mail) -> None:
-        """Have a mail sent that the server takes."""
+        """Send a mail that the server takes."""
         try:
             await self.step(partial(mailer.send, one), "send", MailNotSentError)
         except MailNotSentError as error:
             raise PluginFaultError(
                 "test_sends",
-                f"send raised MailNotSentError({str(error)!r}), though the server takes all.",
+                f"send raised MailNotSentError({str(error)!r}), though the server takes it.",
             ) from error
 
     @check("mail-contract.md#mailer")
@@ -96,22 +97,22 @@ class MailerConformance(StepSuite):
 
     @check("mail-contract.md#mailersend")
     async def test_lets_the_loop_run(self) -> None:
-        """Nothing that it does holds up the loop."""
+        """It never blocks the event loop."""
         await self._try_one()
 
     @check("mail-contract.md#mailersend")
     async def test_answers_in_time(self) -> None:
-        """``send`` returns while the server answers at once."""
+        """``send`` returns soon if the server answers at once."""
         await self._try_one()
 
     @check("mail-contract.md#mailersend")
     async def test_raises_what_the_contract_names(self) -> None:
-        """``send`` raises MailNotSentError, and nothing else."""
+        """The only exception of ``send`` is MailNotSentError."""
         await self._try_one()
 
     @check("mail-contract.md#mailersend")
     async def test_sends(self) -> None:
-        """A mail that the server takes is sent."""
+        """``send`` returns if the server takes the mail."""
         await self._try_one()
 
     async def _try_one(self) -> None:
@@ -128,7 +129,7 @@ class MailerConformance(StepSuite):
             if not got:
                 raise PluginFaultError(
                     "test_the_mail_arrives_as_it_is",
-                    "send returned, and the server has no mail: return once the mail was taken.",
+                    "send returned, but the server has no mail. Return once the server has it.",
                 )
             for field in ("to", "subject", "text"):
                 if _lines(getattr(got[-1], field)) != _lines(getattr(sent, field)):
@@ -139,7 +140,7 @@ class MailerConformance(StepSuite):
 
     @check("mail-contract.md#mailersend")
     async def test_each_mail_arrives_once(self) -> None:
-        """Several at once arrive, each of them once."""
+        """If several mails are sent at once, each arrives once."""
         async with self._opened() as mailer:
             sent = [mail() for _ in range(AT_ONCE)]
             async with trio.open_nursery() as nursery:
@@ -149,8 +150,8 @@ class MailerConformance(StepSuite):
             if sorted(one.to for one in got) != sorted(one.to for one in sent):
                 raise PluginFaultError(
                     "test_each_mail_arrives_once",
-                    f"{len(sent)} mails were sent at once, each to somebody else, and {len(got)} "
-                    "arrived: each arrives once.",
+                    f"{len(sent)} mails were sent at once, to as many addresses, and {len(got)} "
+                    "arrived. Each must arrive once.",
                 )
 
     async def _got(self, check: str) -> Sequence[Mail]:
@@ -158,7 +159,7 @@ class MailerConformance(StepSuite):
 
     @check("mail-contract.md#mail")
     async def test_lines_in_a_subject_make_no_header(self) -> None:
-        """A subject with a line end makes no header of its own: it is refused, or made harmless."""
+        """A line end in a subject adds no header: the mail is refused, or the subject made safe."""
         async with self._opened() as mailer:
             sent = mail(subject="Hello\r\nBcc: everybody@shop.example")
             try:
@@ -169,13 +170,13 @@ class MailerConformance(StepSuite):
             if [one.to for one in got] != [sent.to]:
                 raise PluginFaultError(
                     "test_lines_in_a_subject_make_no_header",
-                    "A subject with a line end in it brought the mail to others. Refuse it, or "
-                    "take the line end away.",
+                    "A line end in the subject brought the mail to other addresses. Refuse such a "
+                    "mail, or remove the line end.",
                 )
 
     @check("mail-contract.md#mailnotsenterror")
     async def test_says_why(self) -> None:
-        """What the server refuses is MailNotSentError, with a sentence that tells no text."""
+        """If the server refuses, ``send`` raises MailNotSentError; its reason quotes no text."""
         async with self._opened() as mailer:
             await self.optional(self.refuse_mail, "refuse_mail")
             sent = mail()
@@ -186,13 +187,13 @@ class MailerConformance(StepSuite):
             else:
                 raise PluginFaultError(
                     "test_says_why",
-                    "send returned though the server refused the mail: it is never tried again. "
+                    "send returned though the server refused the mail: nobody tries it again. "
                     "Raise MailNotSentError.",
                 )
 
     @check("mail-contract.md#mailersend")
     async def test_a_mute_server_holds_nobody_up(self) -> None:
-        """Where the server says nothing, ``send`` raises MailNotSentError in the end."""
+        """If the server does not answer, ``send`` raises MailNotSentError in the end."""
         async with self._opened() as mailer:
             await self.optional(self.mute_server, "mute_server")
             try:
@@ -202,30 +203,30 @@ class MailerConformance(StepSuite):
             else:
                 raise PluginFaultError(
                     "test_a_mute_server_holds_nobody_up",
-                    "send returned though the server said nothing: nobody knows that it has the "
-                    "mail. Raise MailNotSentError.",
+                    "send returned though the server did not answer: nobody knows whether it has "
+                    "the mail. Raise MailNotSentError.",
                 )
 
     @check("mail-contract.md#mailersend")
     async def test_heeds_its_cancellation(self) -> None:
-        """A mail that is under way ends within :attr:`leave_s` of being cancelled."""
+        """``send`` ends within :attr:`leave_s` of being cancelled."""
         async with self._opened() as mailer:
             await self.optional(self.mute_server, "mute_server")
             await self.cancel_step(partial(mailer.send, mail()), "send", MailNotSentError)
 
     @check("mail-contract.md#mailer")
     async def test_leaves_nothing_running(self) -> None:
-        """Once a mail is sent, no task and no thread of the mailer's goes on."""
+        """Once a mail is sent, no task and no thread of the mailer runs on."""
         async with self._opened() as mailer:
             leftovers = Leftovers()
             await self._send(mailer, mail())
             if left := await leftovers.wait(self.patience_s):
                 raise PluginFaultError(
                     "test_leaves_nothing_running",
-                    f"The mail is sent, and there still runs {', '.join(left)}.",
+                    f"The mail is sent, but this still runs: {', '.join(left)}.",
                 )
 
 
 def _lines(text: str) -> list[str]:
-    """A text as it is compared: mail has line ends of its own, and one at its end."""
+    """The lines of a text, for comparison: mail changes line ends, and adds one at the end."""
     return text.strip().splitlines()

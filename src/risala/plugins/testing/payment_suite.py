@@ -1,4 +1,4 @@
-"""What the author of a payment method says to its suite, and how its checks ask."""
+"""The base of the suite of payment methods: what an author overrides, and what checks call."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _numbers = count(1)
 
 
 class PaymentSuite(StepSuite):
-    """How the suite gets its method, and what it asks of the provider's stand-in."""
+    """What the author of a payment method overrides, and what its checks call."""
 
     risala_suite: ClassVar[str] = "payment method"
     currency: ClassVar[str] = "MRU"
-    """What payments of the checks are in."""
+    """The currency of the payments in the checks."""
     entered: ClassVar[Mapping[str, str]] = {"reference": "TX12345678", "payer": "+22236123456"}
     """What a customer enters in the fields that the method asks for."""
 
@@ -50,16 +50,16 @@ class PaymentSuite(StepSuite):
         raise NotImplementedError
 
     async def pay(self, payment: Payment) -> PaymentCallback | None:
-        """Have this payment paid at the provider: the callback that follows; None where the
-        provider does not call, and is asked by ``poll``. Needed where the provider settles."""
+        """Have this payment paid at the provider. Return the callback that follows, or None if the
+        provider sends none and ``poll`` asks it. Needed if the provider settles payments."""
         raise NotImplementedError
 
     async def decline(self, payment: Payment) -> PaymentCallback | None:
-        """Have the provider decline it. Optional."""
+        """Have the provider decline this payment; returns as :meth:`pay` does. Optional."""
         raise NotImplementedError
 
     async def break_provider(self) -> None:
-        """Have the provider not be asked from now on. Optional."""
+        """Make the provider unreachable from now on. Optional."""
         raise NotImplementedError
 
     def now_ms(self) -> int:
@@ -90,7 +90,7 @@ class PaymentSuite(StepSuite):
             if not isinstance(method, PaymentMethod):
                 raise PluginFaultError(
                     "test_has_its_shape",
-                    f"{type(method).__name__} is no payment method: it lacks offer or begin.",
+                    f"{type(method).__name__} is not a payment method: it lacks offer or begin.",
                 )
             if fault := _fault_of_offer(method.offer):
                 raise PluginFaultError("test_has_its_shape", f"Its offer has {fault}.")
@@ -98,7 +98,7 @@ class PaymentSuite(StepSuite):
             yield method
 
     async def begin(self, method: PaymentMethod, payment: Payment) -> Progress:
-        """Begin a payment, while all is well."""
+        """Begin a payment while the provider can be reached."""
         try:
             said: object = await self.step(
                 partial(method.begin, payment), "begin", PaymentMethodError
@@ -106,7 +106,7 @@ class PaymentSuite(StepSuite):
         except PaymentMethodError as error:
             raise PluginFaultError(
                 "test_begins",
-                f"begin raised PaymentMethodError({str(error)!r}), though the provider is there.",
+                f"begin raised PaymentMethodError({str(error)!r}), though the provider answers.",
             ) from error
         return self.progress(said, "begin")
 
@@ -125,11 +125,11 @@ class PaymentSuite(StepSuite):
         """The payment as it is stored once it has begun."""
         said = await self.begin(method, payment)
         if not isinstance(said, PaymentPending):
-            raise NotApplicable("a payment is over as soon as it has begun")
+            raise NotApplicable("begin settles or refuses a payment at once")
         return replace(payment, reference=said.reference)
 
     async def settle(self, name: str, method: PaymentMethod) -> tuple[Payment, PaymentSettled]:
-        """Begin a payment, have it paid, and hear of it by whatever way the method has."""
+        """Begin a payment, have it paid, and get its PaymentSettled by callback or poll."""
         payment, callback = await self.paid(name, method)
         if callback is not None:
             reports = self.heard(name, method, callback)
@@ -140,7 +140,7 @@ class PaymentSuite(StepSuite):
         if not told:
             raise PluginFaultError(
                 name,
-                "The provider has the money, and the method told of no PaymentSettled: the "
+                "The provider has the money, but the method returned no PaymentSettled: the "
                 "customer paid for nothing.",
             )
         return payment, told[0]
@@ -149,14 +149,15 @@ class PaymentSuite(StepSuite):
         self, name: str, method: PaymentMethod
     ) -> tuple[Payment, PaymentCallback | None]:
         if not isinstance(method, Polled | CalledBack):
-            raise NotApplicable("the operator's word settles, or the bank's texts")
+            raise NotApplicable("the operator or the bank's texts settle payments")
         payment = await self.pending(method, self.payment(method))
         return payment, await self.shown("payments", name, "pay", partial(self.pay, payment))
 
     async def poll(self, method: PaymentMethod, payment: Payment) -> Progress:
         if not isinstance(method, Polled):
             raise PluginFaultError(
-                "test_what_is_paid_is_settled", "Nobody calls back, and the method has no poll."
+                "test_what_is_paid_is_settled",
+                "The provider calls nobody, and the method has no poll.",
             )
         said: object = await self.step(partial(method.poll, payment), "poll", PaymentMethodError)
         return self.progress(said, "poll")
@@ -165,7 +166,7 @@ class PaymentSuite(StepSuite):
         self, name: str, method: PaymentMethod, callback: PaymentCallback
     ) -> tuple[PaymentReport, ...]:
         if not isinstance(method, CalledBack):
-            raise PluginFaultError(name, "The provider calls back, and the method has no callback.")
+            raise PluginFaultError(name, "The provider calls back, but the plugin has no callback.")
         try:
             said: object = method.callback(callback)
         except ForgedCallbackError as error:
@@ -175,46 +176,46 @@ class PaymentSuite(StepSuite):
         except Exception as error:
             raise PluginFaultError(
                 "test_raises_what_the_contract_names",
-                f"callback raised {type(error).__name__}: it raises ForgedCallbackError alone.",
+                f"callback raised {type(error).__name__}. It may raise only ForgedCallbackError.",
             ) from error
         if not isinstance(said, tuple) or not all(isinstance(one, PaymentReport) for one in said):
             raise PluginFaultError(
                 "test_answers_with_progress",
-                "callback answered with something else than a tuple of PaymentReports.",
+                "callback returned something other than a tuple of PaymentReports.",
             )
         return said
 
 
 def _fault_of_offer(offer: object) -> str:
     if not isinstance(offer, PaymentOffer):
-        return f"the type {type(offer).__name__} and not PaymentOffer"
+        return f"the type {type(offer).__name__}, not PaymentOffer"
     if "en" not in offer.title or not {*offer.title} <= _LANGUAGES:
-        return "a title without its English, or in a language that no page has"
+        return "a title without English, or in a language that the pages do not have"
     if offer.amount_min < 1 or (offer.amount_max or offer.amount_min) < offer.amount_min:
-        return "amounts that nobody can pay"
+        return "an amount_min below 1, or an amount_max below its amount_min"
     wrong = [one.name for one in offer.asks_first if not _NAME.fullmatch(one.name)]
-    return f"a field with the name {wrong[0]!r}" if wrong else ""
+    return f"a field named {wrong[0]!r}: use a-z, 0-9 and _" if wrong else ""
 
 
 def _fault_of_progress(said: Progress) -> str:
-    """What is wrong with it; empty where nothing is."""
+    """What is wrong with it; empty: nothing."""
     if isinstance(said, PaymentSettled):
         if not isinstance(said.amount, int) or said.amount <= 0 or not said.provider:
-            return "a PaymentSettled without provider or amount"
+            return "a PaymentSettled without a provider or a positive amount"
         try:
             normalised_reference(said.reference)
         except ValueError:
-            return "a PaymentSettled by whose reference nobody can know it again"
+            return "a PaymentSettled whose reference has no letters or digits, or too many"
         return ""
     if isinstance(said, PaymentRefused):
         fits = "en" in said.text and said.cause
-        return "" if fits else "a PaymentRefused without its cause or its English text"
+        return "" if fits else "a PaymentRefused without a cause or an English text"
     word: object = said.confirmation
     if not isinstance(word, Confirmation):
-        return "a PaymentPending that does not say whose word settles it"
+        return "a PaymentPending whose confirmation is not a Confirmation"
     if said.instructions and "en" not in said.instructions:
-        return "instructions without their English"
+        return "instructions without English"
     url = said.checkout_url
     if url is not None and not url.startswith(("https://", "/pay/")):
-        return f"a checkout at {url.partition(':')[0]}:, which is not https"
+        return f"a checkout at {url.partition(':')[0]}:, which is neither https:// nor /pay/"
     return ""

@@ -50,22 +50,22 @@ class PaymentConformance(PaymentSuite):
 
     @check("payment-contract.md#paymentmethodbegin")
     async def test_lets_the_loop_run(self) -> None:
-        """Nothing that it does holds up the loop."""
+        """It never blocks the event loop."""
         await self._begin_one()
 
     @check("payment-contract.md#paymentmethodbegin")
     async def test_answers_in_time(self) -> None:
-        """``begin`` returns while the provider answers at once."""
+        """``begin`` returns soon if the provider answers at once."""
         await self._begin_one()
 
     @check("payment-contract.md#paymentmethoderror")
     async def test_raises_what_the_contract_names(self) -> None:
-        """A step raises PaymentMethodError, and nothing else."""
+        """The only exception of a step is PaymentMethodError."""
         await self._begin_one()
 
     @check("payment-contract.md#paymentpending")
     async def test_answers_with_progress(self) -> None:
-        """A step answers with one of three, with fields that can be shown and stored."""
+        """A step returns PaymentPending, PaymentSettled or PaymentRefused, with valid fields."""
         await self._begin_one()
 
     @check("payment-contract.md#paymentmethodbegin")
@@ -79,7 +79,7 @@ class PaymentConformance(PaymentSuite):
 
     @check("payment-contract.md#paymentmethodbegin")
     async def test_begun_again_it_is_the_same_payment(self) -> None:
-        """``begin`` after a crash comes to the same payment at the provider."""
+        """``begin``, called again after a crash, makes no second payment at the provider."""
         async with self.opened() as method:
             payment = self.payment(method)
             first = await self.begin(method, payment)
@@ -89,20 +89,20 @@ class PaymentConformance(PaymentSuite):
             if len(told) == 2 and told[0] != told[1]:
                 raise PluginFaultError(
                     "test_begun_again_it_is_the_same_payment",
-                    "begin was called twice with the same payment_id, and came to two payments at "
-                    "the provider: a customer could pay both. Use it as the idempotency key.",
+                    "begin was called twice with the same payment_id, and made two payments at the "
+                    "provider: a customer could pay both. Use payment_id as the idempotency key.",
                 )
 
     @check("payment-contract.md#claimedclaim")
     async def test_a_claim_is_no_proof(self) -> None:
-        """Where the operator's word settles, ``claim`` settles nothing."""
+        """If the operator confirms payments, ``claim`` settles nothing."""
         name = "test_a_claim_is_no_proof"
         async with self.opened() as method:
             if not isinstance(method, Claimed):
                 raise NotApplicable("customers enter nothing after they have paid")
             begun = await self.begin(method, self.payment(method))
             if not isinstance(begun, PaymentPending):
-                raise NotApplicable("a payment is over as soon as it has begun")
+                raise NotApplicable("begin settles or refuses a payment at once")
             entered = {one.name: self.entered[one.name] for one in begun.asks}
             payment = replace(self.payment(method), entered=entered)
             said: object = await self.step(
@@ -113,26 +113,26 @@ class PaymentConformance(PaymentSuite):
             if by_operator and isinstance(progress, PaymentSettled):
                 raise PluginFaultError(
                     name,
-                    "claim settled a payment by what the customer entered. Anybody can enter "
-                    "anything: only the provider or the operator says that money came.",
+                    "claim settled a payment by what the customer entered, but anybody can enter "
+                    "anything. Only the provider or the operator can say that the money came.",
                 )
 
     @check("payment-contract.md#paymentsettled")
     async def test_what_is_paid_is_settled(self) -> None:
-        """What is paid at the provider is settled, with its amount, by a reference."""
+        """A payment that the provider took is settled, with its amount and a reference."""
         name = "test_what_is_paid_is_settled"
         async with self.opened() as method:
             payment, settled = await self.settle(name, method)
             if (settled.amount, settled.currency) != (payment.amount, payment.currency):
                 raise PluginFaultError(
                     name,
-                    f"{payment.amount} {payment.currency} were paid, and PaymentSettled says "
-                    f"{settled.amount} {settled.currency}. What it says is credited.",
+                    f"{payment.amount} {payment.currency} were paid, but PaymentSettled says "
+                    f"{settled.amount} {settled.currency}. The customer gets what it says.",
                 )
 
     @check("payment-contract.md#paymentsettled")
     async def test_told_twice_it_is_the_same(self) -> None:
-        """What is reported twice has the same provider and reference: it is credited once."""
+        """A payment reported twice keeps its provider and reference: it is credited once."""
         name = "test_told_twice_it_is_the_same"
         async with self.opened() as method:
             payment, callback = await self.paid(name, method)
@@ -147,27 +147,27 @@ class PaymentConformance(PaymentSuite):
             if len(pairs) > 1:
                 raise PluginFaultError(
                     name,
-                    "One payment was told twice, under two references: it would be credited twice.",
+                    "One payment came twice, under two references: it would be credited twice.",
                 )
 
     @check("payment-contract.md#calledbackcallback")
     async def test_forged_callbacks_are_refused(self) -> None:
-        """A callback without its signature, or with another body, is ForgedCallbackError."""
+        """``callback`` raises ForgedCallbackError unless the signature fits the body and time."""
         name = "test_forged_callbacks_are_refused"
         async with self.opened() as method:
             if not isinstance(method, CalledBack):
-                raise NotApplicable("nobody calls back")
+                raise NotApplicable("the method has no callback")
             _, callback = await self.paid(name, method)
             if callback is None:
-                raise NotApplicable("the stand-in does not call back")
+                raise NotApplicable("the stand-in sends no callback")
             changed = callback.body.replace(b"0", b"9") + b" "
             forged = {
                 "without its headers": replace(callback, headers={}),
                 "with another body": replace(callback, body=changed),
-                "of long ago": replace(
+                "of 30 days ago": replace(
                     callback, received_at_ms=callback.received_at_ms + 30 * 86_400_000
                 ),
-                "of nothing": PaymentCallback({}, {}, b"", callback.received_at_ms),
+                "with nothing in it": PaymentCallback({}, {}, b"", callback.received_at_ms),
             }
             for what, each in forged.items():
                 try:
@@ -177,22 +177,22 @@ class PaymentConformance(PaymentSuite):
                 except Exception as error:
                     raise PluginFaultError(
                         name,
-                        f"callback raised {type(error).__name__} over a callback {what}: it is "
-                        "answered as a fault of ours. Raise ForgedCallbackError.",
+                        f"callback raised {type(error).__name__} for a callback {what}: the "
+                        "service answers as if the fault were its own. Raise ForgedCallbackError.",
                     ) from error
                 raise PluginFaultError(
                     name,
-                    f"callback believed a callback {what}: anybody could credit themselves. "
-                    "Prove the signature over the body as it came, and its time.",
+                    f"callback accepted a callback {what}: anybody could credit themselves. "
+                    "Check the signature over the body as it came, and its time.",
                 )
 
     @check("payment-contract.md#paymentrefused")
     async def test_what_is_declined_is_refused(self) -> None:
-        """What the provider declines is PaymentRefused, or told of no more."""
+        """A payment that the provider declines is never settled."""
         name = "test_what_is_declined_is_refused"
         async with self.opened() as method:
             if not isinstance(method, Polled | CalledBack):
-                raise NotApplicable("the operator's word settles, or the bank's texts")
+                raise NotApplicable("the operator or the bank's texts settle payments")
             payment = await self.pending(method, self.payment(method))
             callback = await self.optional(partial(self.decline, payment), "decline")
             if callback is not None:
@@ -201,12 +201,12 @@ class PaymentConformance(PaymentSuite):
                 results = [await self.poll(method, payment)]  # type: ignore[list-item]
             if any(isinstance(one, PaymentSettled) for one in results):
                 raise PluginFaultError(
-                    name, "The provider declined the payment, and the method told that it is paid."
+                    name, "The provider declined the payment, but the method reports it as paid."
                 )
 
     @check("payment-contract.md#paymentmethoderror")
     async def test_says_why(self) -> None:
-        """Where the provider cannot be asked, a step says so, and nothing about the money."""
+        """If the provider cannot be reached, a step raises PaymentMethodError with a reason."""
         async with self.opened() as method:
             payment = await self.pending(method, self.payment(method))
             await self.optional(self.break_provider, "break_provider")
@@ -221,8 +221,8 @@ class PaymentConformance(PaymentSuite):
                 else:
                     raise PluginFaultError(
                         "test_says_why",
-                        f"The provider could not be asked, and {name} answered "
-                        f"{type(said).__name__}: nothing is known. Raise PaymentMethodError.",
+                        f"The provider could not be reached, but {name} returned "
+                        f"{type(said).__name__}. Nothing is known: raise PaymentMethodError.",
                     )
 
     @check("payment-contract.md#hearstextsheard")
@@ -231,7 +231,7 @@ class PaymentConformance(PaymentSuite):
         name = "test_hears_any_text"
         async with self.opened() as method:
             if not isinstance(method, HearsTexts):
-                raise NotApplicable("no bank confirms by SMS")
+                raise NotApplicable("the method reads no bank SMS")
             for text in ("", "مرحبا", "0" * 2000, "{amount} \x00 \\d+", "Vous avez recu 1 MRU"):
                 message = Inbound("BANK", None, text, self.now_ms())
                 try:
@@ -239,21 +239,21 @@ class PaymentConformance(PaymentSuite):
                 except Exception as error:
                     raise PluginFaultError(
                         name,
-                        f"heard raised {type(error).__name__} over an odd text: it raises nothing, "
-                        "or all that comes after it waits. Answer TextKind.NO_PATTERN.",
+                        f"heard raised {type(error).__name__} for an odd text. It must not raise, "
+                        "or all later texts wait. Return a reading with TextKind.NO_PATTERN.",
                     ) from error
                 if not isinstance(said, TextReading):
                     raise PluginFaultError(
-                        name, f"heard answered with a {type(said).__name__} and no TextReading."
+                        name, f"heard returned a {type(said).__name__}, not a TextReading."
                     )
 
     @check("payment-contract.md#paymentmethod")
     async def test_leaves_nothing_running(self) -> None:
-        """Once a step is over, no task and no thread of the method's goes on."""
+        """Once a step is over, no task and no thread of the method runs on."""
         leftovers = Leftovers()
         await self._begin_one()
         if left := await leftovers.wait(self.patience_s):
             raise PluginFaultError(
                 "test_leaves_nothing_running",
-                f"The step is over, and there still runs {', '.join(left)}.",
+                f"The step is over, but this still runs: {', '.join(left)}.",
             )

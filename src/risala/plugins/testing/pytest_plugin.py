@@ -1,6 +1,6 @@
 """Fixtures and a report for plugin authors.
 
-pytest imports this in every run on a machine with Risala, so it imports nothing of ours itself.
+pytest imports this in every run where Risala is installed, so it imports no other room at once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     path = config.getoption("--risala-report")
-    if path and not hasattr(config, "workerinput"):  # a worker of xdist tells the one who writes
+    if path and not hasattr(config, "workerinput"):  # xdist's main process writes
         from risala.plugins.testing.report import ReportWriter
 
         config.pluginmanager.register(ReportWriter(path), "risala-report")

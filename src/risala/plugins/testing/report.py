@@ -1,4 +1,4 @@
-"""The report of a conformance run: to attach to a plugin's release, or to a question about it."""
+"""The report of a conformance run, to attach to a plugin's release or to a question about it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from risala.plugins.testing.checks import CheckResult, checks_of
 from risala.plugins.testing.suite import ConformanceSuite
 
 PROPERTY: Final = "risala"
-"""The name among a test report's properties: they travel from the workers of xdist, too."""
+"""The name of our property in a test's report, which the workers of xdist pass on too."""
 _SIGNS: Final = {"passed": "✓", "failed": "✗", "does not apply": "–"}
 
 
 def tell(item: pytest.Item, report: pytest.TestReport) -> None:
-    """Give pytest's report of one check what ours needs of it."""
+    """Add to pytest's report of one check what our report needs."""
     instance = getattr(item, "instance", None)
     if not isinstance(instance, ConformanceSuite):
         return
@@ -61,12 +61,12 @@ class SuiteReport:
 
     @property
     def passes(self) -> bool:
-        """No check failed."""
+        """No check failed, and none was left untried."""
         return not any(one["result"] in ("failed", "not tried") for one in self.checks)
 
 
 class ReportWriter:
-    """Hears of every check, and writes at the end."""
+    """Collects the result of every check, and writes the report at the end."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)
@@ -107,7 +107,7 @@ def _facts() -> dict[str, str]:
 
 
 def _package_of(plugin: str) -> dict[str, str]:
-    """The installed package that a class comes from, where it comes from one."""
+    """The installed package that a class comes from; empty: from none."""
     top = plugin.partition(".")[0]
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS):
         if entry.module.partition(".")[0] == top and entry.dist is not None:
@@ -139,7 +139,7 @@ def _page(facts: dict[str, str], suites: list[SuiteReport]) -> str:
         verdict = "conforms" if suite.passes else "does not conform"
         parts += ["", f"## {suite.suite}: the {suite.kind} {verdict}", "", _table(suite.about), ""]
         parts += [", ".join(one for one in counts if not one.startswith("0 ")) + ".", ""]
-        parts += ["| | Check | What it is | Result |", "|---|---|---|---|"]
+        parts += ["| | Check | What it proves | Result |", "|---|---|---|---|"]
         for one in suite.checks:
             sign = _SIGNS.get(one["result"], "?")
             text = f"{one['result']}: {one['text']}" if one["text"] else one["result"]

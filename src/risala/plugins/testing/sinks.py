@@ -28,13 +28,13 @@ from risala.plugins.testing.leftovers import Leftovers
 from risala.plugins.testing.step_suite import StepSuite
 
 MANY: Final = 500
-"""Events of one stretch in the check of many: the engine gives some hundred at a time."""
+"""How many events one check hands over at once; the engine hands over a few hundred."""
 _CODE: Final = "730194"
 _numbers = count(1)
 
 
 def event(text: str = "Merci – شكرا") -> SinkEvent:
-    """An event; later ones have greater numbers."""
+    """An event; each has a greater number than the one before."""
     seq = next(_numbers)
     body = {
         "id": f"evt_{seq:026d}",
@@ -57,14 +57,14 @@ class SinkConformance(StepSuite):
 
     risala_suite: ClassVar[str] = "event sink"
     take_s: ClassVar[float] = 60.0
-    """How long a stretch may take where the other side says nothing."""
+    """Seconds that ``take`` may need if the other side takes nothing."""
 
     def open_sink(self) -> AbstractAsyncContextManager[EventSink]:
         """A built sink, with its other side ready."""
         raise NotImplementedError
 
     async def other_side_got(self) -> Sequence[str]:
-        """The bodies that the other side has, in order, as it was given them."""
+        """The bodies that the other side got, unchanged and in order."""
         raise NotImplementedError
 
     async def break_other_side(self) -> None:
@@ -72,7 +72,7 @@ class SinkConformance(StepSuite):
         raise NotImplementedError
 
     async def mute_other_side(self) -> None:
-        """Have the other side say nothing from now on. Optional."""
+        """Have the other side answer nothing from now on. Optional."""
         raise NotImplementedError
 
     @asynccontextmanager
@@ -80,7 +80,8 @@ class SinkConformance(StepSuite):
         async with self.open_sink() as sink:
             if not isinstance(sink, EventSink):
                 raise PluginFaultError(
-                    "test_has_its_shape", f"{type(sink).__name__} is no event sink: it has no take."
+                    "test_has_its_shape",
+                    f"{type(sink).__name__} lacks the method take.",
                 )
             self.tell_about(sink)
             yield sink
@@ -96,18 +97,18 @@ class SinkConformance(StepSuite):
             raise
         except Exception as error:
             raise PluginFaultError(
-                name, f"aclose raised {type(error).__name__}: the service is stopping, and nobody "
-                "could do anything about it. It raises nothing.",
+                name, f"aclose raised {type(error).__name__}. It must not raise: the service is "
+                "stopping, and nobody can act on it.",
             ) from error  # fmt: skip
 
     async def _take(self, sink: EventSink, events: Sequence[SinkEvent]) -> None:
-        """Give a stretch that the other side takes."""
+        """Hand over events that the other side takes."""
         try:
             await self.step(partial(sink.take, tuple(events)), "take", SinkUnavailableError)
         except SinkUnavailableError as error:
             raise PluginFaultError(
                 "test_takes_events",
-                f"take raised SinkUnavailableError({str(error)!r}), though all is well.",
+                f"take raised SinkUnavailableError({str(error)!r}), though the other side is up.",
             ) from error
 
     async def _got(self, check: str) -> Sequence[str]:
@@ -125,22 +126,22 @@ class SinkConformance(StepSuite):
 
     @check("sink-contract.md#eventsinktake")
     async def test_lets_the_loop_run(self) -> None:
-        """Nothing that it does holds up the loop."""
+        """It never blocks the event loop."""
         await self._try_one()
 
     @check("sink-contract.md#eventsinktake")
     async def test_answers_in_time(self) -> None:
-        """``take`` returns while the other side answers at once."""
+        """``take`` returns soon if the other side answers at once."""
         await self._try_one()
 
     @check("sink-contract.md#eventsinktake")
     async def test_raises_what_the_contract_names(self) -> None:
-        """``take`` raises SinkUnavailableError, and nothing else."""
+        """The only exception of ``take`` is SinkUnavailableError."""
         await self._try_one()
 
     @check("sink-contract.md#eventsinktake")
     async def test_takes_events(self) -> None:
-        """Events that the other side takes are taken."""
+        """``take`` returns if the other side takes the events."""
         await self._try_one()
 
     @check("sink-contract.md#sinkevent")
@@ -159,13 +160,13 @@ class SinkConformance(StepSuite):
                     what = "they arrived in another order"
                 raise PluginFaultError(
                     name,
-                    f"Of {len(events)} events that take had returned for, {what}. They do not come "
-                    "again: return once they are safe.",
+                    f"take returned for {len(events)} events, but {what}. They do not come again: "
+                    "return once they are safe.",
                 )
 
     @check("sink-contract.md#eventsinktake")
     async def test_many_at_once_arrive(self) -> None:
-        """A long stretch arrives whole."""
+        """If many events are handed over at once, all arrive."""
         async with self._opened() as sink:
             events = [event() for _ in range(MANY)]
             await self._take(sink, events)
@@ -173,12 +174,12 @@ class SinkConformance(StepSuite):
             if len({*got}) < MANY:
                 raise PluginFaultError(
                     "test_many_at_once_arrive",
-                    f"Of {MANY} events that were given at once {len({*got})} arrived.",
+                    f"Of {MANY} events handed over at once, {len({*got})} arrived.",
                 )
 
     @check("sink-contract.md#eventsinktake")
     async def test_what_comes_twice_does_no_harm(self) -> None:
-        """The same stretch again is taken, and nothing of it is lost."""
+        """``take`` accepts the same events again, and none of them is lost."""
         name = "test_what_comes_twice_does_no_harm"
         async with self._opened() as sink:
             events = [event(), event()]
@@ -186,13 +187,11 @@ class SinkConformance(StepSuite):
             await self._take(sink, events)
             got = await self._got(name)
             if not {one.body for one in events} <= {*got}:
-                raise PluginFaultError(
-                    name, "Events that came a second time, as after a crash, are gone."
-                )
+                raise PluginFaultError(name, "Events that came twice, as after a crash, are lost.")
 
     @check("sink-contract.md#sinkunavailableerror")
     async def test_says_why(self) -> None:
-        """Where the other side takes nothing, ``take`` says so, without a word of an event."""
+        """If the other side takes nothing, ``take`` says why, and quotes no event."""
         async with self._opened() as sink:
             await self.optional(self.break_other_side, "break_other_side")
             try:
@@ -210,14 +209,14 @@ class SinkConformance(StepSuite):
 
     @check("sink-contract.md#eventsinktake")
     async def test_heeds_its_cancellation(self) -> None:
-        """Where the other side says nothing, ``take`` ends soon after it is cancelled."""
+        """If the other side does not answer, ``take`` ends soon after it is cancelled."""
         async with self._opened() as sink:
             await self.optional(self.mute_other_side, "mute_other_side")
             await self.cancel_step(partial(sink.take, (event(),)), "take", SinkUnavailableError)
 
     @check("sink-contract.md#closingsink")
     async def test_closes_well(self) -> None:
-        """``aclose`` ends soon and raises nothing; what was taken is there."""
+        """``aclose`` ends soon, raises nothing, and loses no event that was taken."""
         async with self._opened() as sink:
             if not isinstance(sink, ClosingSink):
                 raise NotApplicable("the sink has no method aclose")
@@ -226,16 +225,16 @@ class SinkConformance(StepSuite):
             await self._close(sink)
             if one.body not in await self._got("test_closes_well"):
                 raise PluginFaultError(
-                    "test_closes_well", "An event that was taken is gone once the sink is closed."
+                    "test_closes_well", "An event that was taken is lost once the sink is closed."
                 )
 
     @check("sink-contract.md#eventsink")
     async def test_leaves_nothing_running(self) -> None:
-        """Once the sink is closed, no task and no thread of its goes on."""
+        """Once the sink is closed, no task and no thread of it runs on."""
         leftovers = Leftovers()
         await self._try_one()
         if left := await leftovers.wait(self.patience_s):
             raise PluginFaultError(
                 "test_leaves_nothing_running",
-                f"The sink is closed, and there still runs {', '.join(left)}.",
+                f"The sink is closed, but this still runs: {', '.join(left)}.",
             )

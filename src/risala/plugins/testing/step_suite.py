@@ -1,4 +1,4 @@
-"""The base of the suites of plugins that take steps: mailers, payment methods, event sinks."""
+"""The base of the suites of mailers, payment methods and event sinks."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _Got = TypeVar("_Got")
 
 
 class StepSuite(ConformanceSuite):
-    """A suite of a plugin without a life of its own: it is asked for one thing after another."""
+    """A suite of a plugin that does not run by itself: each call of it is a step."""
 
     basics: ClassVar[frozenset[str]] = frozenset({"test_has_its_shape", "test_lets_the_loop_run"})
     secrets: ClassVar[tuple[str, ...]] = ()
-    """Passwords and keys of your settings: they must stand in nothing that the plugin tells."""
+    """Passwords and keys of your settings: nothing that the plugin reports may contain them."""
 
     async def cancel_step(
         self, work: Callable[[], Awaitable[object]], name: str, refusal: type[Exception]
     ) -> None:
-        """Cancel a step that is under way: it has to end soon."""
+        """Cancel a step while it runs: it must end soon."""
         overdue = PluginFaultError(
             "test_heeds_its_cancellation",
             f"{name} did not end within {self.leave_s:g} s of being cancelled. Let Cancelled pass.",
@@ -41,7 +41,7 @@ class StepSuite(ConformanceSuite):
                 raise
             raise PluginFaultError(
                 "test_raises_what_the_contract_names",
-                f"{name} raised {type(error).__name__}: it raises {refusal.__name__} alone.",
+                f"{name} raised {type(error).__name__}. It may raise only {refusal.__name__}.",
             ) from error
 
     async def step(
@@ -51,7 +51,7 @@ class StepSuite(ConformanceSuite):
         refusal: type[Exception],
         limit_s: float | None = None,
     ) -> _Got:
-        """Take a step.
+        """Call one step.
 
         Args:
             name: the method, for sentences.
@@ -63,9 +63,9 @@ class StepSuite(ConformanceSuite):
         limit = self.patience_s if limit_s is None else limit_s
         overdue = PluginFaultError(
             "test_answers_in_time",
-            f"{name} did not return within {limit:g} s. Every step is bounded in time by the "
-            f"{self.risala_suite} itself; where the other side says nothing it raises "
-            f"{refusal.__name__}.",
+            f"{name} did not return within {limit:g} s. The {self.risala_suite} itself must limit "
+            f"the time of each step, and raise {refusal.__name__} if the other side does not "
+            "answer.",
         )
         try:
             return await self.call(work, limit, overdue)
@@ -75,28 +75,28 @@ class StepSuite(ConformanceSuite):
             told = f"{type(error).__name__}({str(error).partition(chr(10))[0]!r})"
             raise PluginFaultError(
                 "test_raises_what_the_contract_names",
-                f"{name} raised {told}. Where something goes wrong on the other side it raises "
-                f"{refusal.__name__}, with a sentence for the operator.",
+                f"{name} raised {told}. If something goes wrong on the other side, raise "
+                f"{refusal.__name__} with a sentence for the operator.",
             ) from error
 
     def look_at_reason(self, error: Exception, contents: tuple[str, ...]) -> None:
-        """That an exception's text is a sentence, and has nothing in it which is not to be told."""
+        """Check that an exception has a text, and that it holds no secret and no content."""
         told = str(error)
         if not told.strip():
             raise PluginFaultError(
                 "test_says_why",
-                f"{type(error).__name__} has no text: it is the operator's only word of what "
-                "went wrong.",
+                f"{type(error).__name__} has no text: only there can the operator read what went "
+                "wrong.",
             )
         if any(secret in told for secret in (*self.secrets, *contents)):
             raise PluginFaultError(
                 "test_says_why",
-                f"{type(error).__name__}'s text holds a secret, or content of somebody's: it is "
+                f"{type(error).__name__}'s text holds a secret or somebody's content, but it is "
                 "shown and logged.",
             )
 
     async def optional(self, hook: Callable[[], Awaitable[_Got]], name: str) -> _Got:
-        """What the author's stand-in does, where it can."""
+        """Call a hook; NotShown if the author's suite does not override it."""
         try:
             return await hook()
         except NotImplementedError:

@@ -1,8 +1,7 @@
-"""The base of all conformance suites: each check runs apart, and each fault has one sentence.
+"""The base of all conformance suites: each check runs on a thread of its own.
 
-Each fault belongs to one check, whichever check comes upon it: once that one has failed, the others
-that stumble over the same thing are skipped with its name, so that a plugin's author reads one
-sentence for one fault.
+Each fault belongs to one check, whichever check finds it. Once that check has failed, others that
+find the same fault are skipped with its name: a plugin's author reads one sentence for one fault.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultEr
 
 _Got = TypeVar("_Got")
 BLOCKED_S: Final = 0.2
-"""The longest that one step of a task may take, in real seconds: requests and other carriers wait
-as long. A suite that allows more says so by ``loop`` in its ``unseen``."""
+"""The most real seconds that one step of a task may take: requests and other carriers wait
+meanwhile. A suite that allows more names ``loop`` in its ``unseen``."""
 BLOCKED_TRIES: Final = 3
-"""A busy machine may hold a step up too: what blocks the loop does so each time."""
+"""How often a check that blocks the loop is run: a busy machine may delay one run, not all."""
 LOOP_CHECK: Final = "test_lets_the_loop_run"
 LET_GO_S: Final = 1.0
-"""How long a call that was cancelled may take to come back, before it is left behind."""
+"""Seconds that a cancelled call may take to return before the suite leaves it behind."""
 
 
 class ConformanceSuite:
@@ -35,7 +34,7 @@ class ConformanceSuite:
     risala_suite: ClassVar[str] = ""
     """What is tested: ``driver``, ``mailer``, ``payment method`` or ``event sink``."""
     patience_s: ClassVar[float] = 5.0
-    """Seconds that may pass until something happens that the other side does at once."""
+    """Seconds to wait for something that the other side does at once."""
     leave_s: ClassVar[float] = 5.0
     """Seconds that the plugin may take to end once it is cancelled."""
     blocked_s: ClassVar[float] = BLOCKED_S
@@ -43,25 +42,25 @@ class ConformanceSuite:
     whole_s: ClassVar[float] = 60.0
     """Real seconds that one check may take."""
     quiet_s: ClassVar[float] = 0.2
-    """Seconds in which the suite listens for what must not come."""
+    """Seconds that the suite waits for something that must not come."""
     unseen: ClassVar[frozenset[str]] = frozenset()
     """Claims that your stand-in cannot show. The report names them."""
     basics: ClassVar[frozenset[str]] = frozenset()
-    """Checks without which none of the others can be tried."""
+    """Checks that all others depend on: if one fails, the others are skipped."""
     told: CheckResult | None = None
-    """What became of the check that this object ran."""
+    """The result of the check that this object ran."""
     about: ClassVar[dict[type, dict[str, str]]] = {}
-    """What the report says of the plugin of each suite, as far as it was met."""
+    """What the report says about the plugin of each suite; filled once a check has built one."""
     failed: ClassVar[dict[type, set[str]]] = {}
     """The checks of each suite that have failed in this process."""
 
     def new_clock(self) -> trio.abc.Clock | None:
-        """The clock of one check. A :class:`trio.testing.MockClock` with ``autojump_threshold=0``
-        where nothing real is waited for; None: the real one."""
+        """The clock of one check; None: the real one. Return a :class:`trio.testing.MockClock` with
+        ``autojump_threshold=0`` if the check waits for nothing real."""
         return None
 
     def prove(self, name: str, body: Callable[[], Awaitable[None]]) -> None:
-        """Run one check, and tell pytest what came of it."""
+        """Run one check, and report its result to pytest."""
         __tracebackhide__ = True
         failed = self.failed.setdefault(type(self), set())
         if name not in self.basics and (lacking := sorted(self.basics & failed)):
@@ -84,7 +83,7 @@ class ConformanceSuite:
             self.told = CheckResult("passed")
 
     def _look_at_limit(self) -> None:
-        """That the suite allows a step no more than it should, or says so."""
+        """Check that a step gets at most ``BLOCKED_S``, or that ``unseen`` names ``loop``."""
         if self.blocked_s <= BLOCKED_S:
             return
         if "loop" in self.unseen:
@@ -92,9 +91,9 @@ class ConformanceSuite:
             raise NotShown(f"loop: {allowed} (the suite's author says so)")
         raise PluginFaultError(
             LOOP_CHECK,
-            f"The suite allows a step of a task {self.blocked_s:g} s: nothing else runs meanwhile. "
-            f"Leave blocked_s at {BLOCKED_S:g}, or name 'loop' in its `unseen`: the report says so "
-            "then.",
+            f"The suite allows a step of a task {self.blocked_s:g} s, in which nothing else runs. "
+            f"Leave blocked_s at {BLOCKED_S:g}, or name 'loop' in its `unseen`; the report then "
+            "says so.",
         )
 
     def _run(self, body: Callable[[], Awaitable[None]]) -> None:
@@ -106,9 +105,9 @@ class ConformanceSuite:
                 if not left:
                     raise PluginFaultError(
                         LOOP_CHECK,
-                        f"The {self.risala_suite} blocks the event loop {blocked}: nothing else "
-                        "runs meanwhile, no other carrier and no request. What takes long belongs "
-                        "in trio.to_thread.run_sync.",
+                        f"The {self.risala_suite} blocks the event loop {blocked}: no other "
+                        "carrier and no request is served meanwhile. Run what takes long by "
+                        "trio.to_thread.run_sync.",
                     ) from None
             else:
                 return
@@ -132,7 +131,7 @@ class ConformanceSuite:
             raise
 
     def _fails(self, other: str) -> bool:
-        """Whether another check fails; it is tried now where that is not known yet."""
+        """Whether another check fails. It is run now, unless it is known to fail."""
         __tracebackhide__ = True
         failed = self.failed.setdefault(type(self), set())
         if other not in failed:
@@ -149,13 +148,13 @@ class ConformanceSuite:
         return f"{fault.text}\n  Check: {fault.check}\n  The contract: docs/reference/{place}"
 
     def claim_of(self, claim: str) -> str:
-        """What a claim says, for a sentence."""
+        """The words for a claim in a sentence."""
         return f"its {claim} arrive as they should"
 
     async def shown(
         self, claim: str, check: str, hook: str, ask: Callable[[], Awaitable[_Got]]
     ) -> _Got:
-        """Have the stand-in show a claim; it is proved, or the author says that it cannot be.
+        """What the stand-in shows of a claim; NotShown if ``unseen`` names the claim.
 
         Args:
             hook: the suite's method that the author overrides for it.
@@ -168,11 +167,11 @@ class ConformanceSuite:
             raise PluginFaultError(
                 check,
                 f"The suite cannot see whether {self.claim_of(claim)}. Override {hook} in your "
-                f"suite, or name {claim!r} in its `unseen`: the report says so then.",
+                f"suite, or name {claim!r} in its `unseen`; the report then says so.",
             ) from None
 
     def tell_about(self, plugin: object, **facts: object) -> None:
-        """Keep what the report says of the plugin."""
+        """Keep what the report says about the plugin."""
         kind = type(plugin)
         told = {name: str(value) for name, value in facts.items()}
         self.about[type(self)] = {"plugin": f"{kind.__module__}.{kind.__qualname__}", **told}
@@ -183,10 +182,10 @@ class ConformanceSuite:
         """Call the plugin on a task of its own, under a deadline.
 
         Raises:
-            PluginFaultError: ``overdue``, after ``limit_s``; also where the call heeds no
-                cancellation and has to be left behind.
+            PluginFaultError: ``overdue``, after ``limit_s``. A call that ignores its cancellation
+                is left behind.
         """
-        run = self.run  # a later one is none of this task's concern: see ApartRun
+        run = self.run  # this check's own: the next check replaces self.run
         done = trio.Event()
         got: list[_Got] = []
         errors: list[Exception | SystemExit] = []
@@ -196,7 +195,7 @@ class ConformanceSuite:
             try:
                 with scope:
                     got.append(await work())
-            except (Exception, SystemExit) as error:  # noqa: BLE001 -- told by the caller's words
+            except (Exception, SystemExit) as error:  # noqa: BLE001 -- raised below
                 errors.append(error)
             done.set()
 

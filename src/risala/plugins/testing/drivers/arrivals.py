@@ -1,4 +1,4 @@
-"""Checks of what reaches the carrier: each segment once, as it is, and at its place."""
+"""Checks that each segment reaches the carrier once, unchanged, and at its place."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultEr
 
 ONCE: Final = "test_each_segment_arrives_once"
 _LONG: Final = " ".join(f"{word} of a long text." for word in ("Début", "Milieu", "Fin") * 8)
-"""Three segments of it."""
+"""A text of three segments."""
 
 
 class DriverArrivalChecks(DriverSuite):
-    """What the carrier gets of what it is sent."""
+    """Checks of what the carrier gets."""
 
     @check("driver-contract.md#driversubmit")
     async def test_each_segment_arrives_once(self) -> None:
@@ -40,7 +40,7 @@ class DriverArrivalChecks(DriverSuite):
             await self.look_at_arrivals(stage, sent)
 
     async def look_at_arrivals(self, stage: DriverStage, sent: Sequence[Segment]) -> None:
-        """Compare what the carrier got since the driver was opened with what it was to get."""
+        """Compare what the carrier got since the driver was opened with ``sent``."""
         await trio.sleep(self.quiet_s)
         got = await self._all_got(ONCE, "segments")
         expected = Counter((one.recipient, one.text) for one in sent)
@@ -50,28 +50,27 @@ class DriverArrivalChecks(DriverSuite):
                 ONCE,
                 f"{len(sent)} segments were submitted, and the carrier got the one to "
                 f"{twice[0][0]} {found[twice[0]]} times: a phone gets it as often, and the carrier "
-                "charges for each. Submit each segment once; repeating is the engine's.",
+                "charges each time. Submit each segment once; only the engine sends it again.",
             )
         lacking = [key for key in expected if found[key] < expected[key]]
         if lacking and len(got) < len(sent):
             raise PluginFaultError(
                 ONCE,
-                f"{len(sent)} segments were accepted, but the carrier got {len(got)}. Accepted is "
-                "the carrier's word, and never a guess.",
+                f"{len(sent)} segments were accepted, but the carrier got {len(got)}. Return "
+                "Accepted only once the carrier says so.",
             )
         if lacking:
             to, text = lacking[0]
             what = "another text" if any(one.recipient == to for one in got) else "other recipients"
             raise PluginFaultError(
                 ONCE,
-                f"A segment to {to} of {len(text)} characters reached the carrier with {what}. Its "
-                "recipient and its text arrive as they are.",
+                f"A segment to {to} of {len(text)} characters reached the carrier with {what}. "
+                "Send recipient and text unchanged.",
             )
 
     @check("driver-contract.md#segment")
     async def test_parts_arrive(self) -> None:
-        """Parts of long messages arrive each with its text, its place and its message's own
-        reference."""
+        """Each part of a long message arrives with its text, its number and one reference."""
         name = "test_parts_arrive"
         first = [_part("msg_conformance_first", 7, one) for one in (1, 2, 3)]
         other = [_part("msg_conformance_other", 40_008, one) for one in (1, 2, 3)]
@@ -93,9 +92,9 @@ class DriverArrivalChecks(DriverSuite):
             if len(ours) != 1 or len(others) != 1 or ours == others:
                 raise PluginFaultError(
                     name,
-                    "The references of two messages' parts reached the carrier as "
-                    f"{_words(ours)} and {_words(others)}: they are the same in all parts of one "
-                    "message, and another in the next one. Take Segment.reference.",
+                    "The parts of two messages reached the carrier with the references "
+                    f"{_words(ours)} and {_words(others)}. All parts of one message have the same "
+                    "reference, and the next message has another. Send Segment.reference.",
                 )
 
     async def _parts_got(self) -> Sequence[CarrierGot]:
@@ -121,12 +120,12 @@ class DriverArrivalChecks(DriverSuite):
                     name,
                     f"A text of {len(sent.text)} characters reached the carrier as texts of "
                     f"{_words(len(one.text) for one in got)}. capabilities.takes_whole says that "
-                    "it takes texts of any length whole.",
+                    "the carrier takes texts of any length whole.",
                 )
 
     @check("driver-contract.md#capabilities")
     async def test_the_sender_arrives(self) -> None:
-        """``alphanumeric_sender``: the carrier gets the sender, recipient and text as they are."""
+        """``alphanumeric_sender``: the carrier gets sender, recipient and text unchanged."""
         name = "test_the_sender_arrives"
         async with self.running(name) as stage:
             needs(stage.capabilities.alphanumeric_sender, "alphanumeric_sender")
@@ -139,7 +138,7 @@ class DriverArrivalChecks(DriverSuite):
                     raise PluginFaultError(
                         name,
                         f"The carrier got another {field} than the segment's{shown}. "
-                        "capabilities.alphanumeric_sender says that a name reaches it as it is.",
+                        "capabilities.alphanumeric_sender says that a name arrives unchanged.",
                     )
 
     async def latest(self, name: str, claim: str) -> CarrierGot:
@@ -156,20 +155,20 @@ class DriverArrivalChecks(DriverSuite):
         return got
 
     async def carrier_has_any(self) -> bool:
-        """Whether the carrier got anything, where the stand-in shows what it got."""
+        """Whether the carrier got anything; False if the stand-in cannot show it."""
         try:
             return bool(await self.shown("segments", ONCE, "carrier_got", self.carrier_got))
         except NotShown:
             return False
 
     async def seen_once(self, stage: DriverStage, sent: Sequence[Segment]) -> None:
-        """The same as :meth:`look_at_arrivals`, where the stand-in shows what it got."""
-        with suppress(NotShown):  # that it does not is told by the check whose matter it is
+        """Like :meth:`look_at_arrivals`, but silent if the stand-in shows nothing."""
+        with suppress(NotShown):  # the check of arrivals reports that
             await self.look_at_arrivals(stage, sent)
 
 
 def needs(claimed: bool, claim: str) -> None:
-    """Go on only where the driver claims it."""
+    """Raise NotApplicable unless the driver claims it."""
     if not claimed:
         raise NotApplicable(f"capabilities.{claim} is False")
 
@@ -177,17 +176,17 @@ def needs(claimed: bool, claim: str) -> None:
 def _nothing() -> PluginFaultError:
     return PluginFaultError(
         ONCE,
-        "submit answered Accepted, but the carrier got nothing. Accepted is the carrier's word, "
-        "and never a guess.",
+        "submit answered Accepted, but the carrier got nothing. Return Accepted only once the "
+        "carrier says so.",
     )
 
 
 def refused_kind(outcome: Outcome, kind: str) -> PluginFaultError:
-    """Something was not accepted that every driver takes."""
+    """The fault of a driver that gets an ordinary segment not accepted."""
     return PluginFaultError(
         "test_takes_every_kind_of_segment",
         f"submit answered {type(outcome).__name__}({outcome.raw!r}) to {kind}, which every "
-        "carrier's driver has to bring there.",
+        "driver must bring to its carrier.",
     )
 
 
@@ -212,7 +211,7 @@ def _look_at_part(name: str, sent: Segment, got: CarrierGot | None) -> None:
         raise PluginFaultError(
             name,
             f"Part {sent.number} of {sent.total} reached the carrier as part {got.number} of "
-            f"{got.total}: the phone joins them by that.",
+            f"{got.total}: the phone joins the parts by these numbers.",
         )
 
 

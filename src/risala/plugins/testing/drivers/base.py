@@ -1,4 +1,4 @@
-"""What the author of a driver says to its suite, and how its checks begin."""
+"""The base of the suite of drivers: what an author overrides, and how checks open a driver."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from risala.plugins.testing.suite import ConformanceSuite
 
 _FAR_FUTURE_MS = 4_102_444_800_000  # 2100-01-01
 _numbers = count(1)
-"""Every segment of a test run has a message of its own: what comes late is told apart by it."""
+"""Each segment of a run has a message id of its own, by which late arrivals are told apart."""
 
 
 def segment(text: str = "Hello", **changes: object) -> Segment:
@@ -39,33 +39,33 @@ def segment(text: str = "Hello", **changes: object) -> Segment:
 
 @dataclass(frozen=True, slots=True)
 class CarrierGot:
-    """What a stand-in for a carrier was sent, as it understood it."""
+    """One segment that a stand-in for a carrier got, as it understood it."""
 
     sender: str
     recipient: str
     text: str = field(repr=False)
     expires_at_ms: int | None = None
-    """When it need not try any more, UTC epoch milliseconds; None: it was not told."""
+    """When the carrier may stop trying, UTC epoch milliseconds; None: it got no time."""
     number: int | None = None
-    """Of a part: which one; None: it was not told that this is a part."""
+    """Of a part: its number; None: nothing says that this is a part."""
     total: int | None = None
-    """Of a part: how many there are."""
+    """Of a part: how many parts its message has."""
     reference: int | None = None
-    """Of a part: what all parts of its message share."""
+    """Of a part: the number that all parts of its message share."""
 
 
 _CLAIMS: Final = {
-    "segments": "the carrier gets each segment once, as it is",
+    "segments": "the carrier gets each segment once, unchanged",
     "parts": "the parts of a long message arrive with their place in it",
     "silence": "a submit that the carrier does not answer is Uncertain",
     "link": "a link that breaks is noticed and connected again",
-    "loop": "nothing that it does holds up the event loop",
+    "loop": "the driver never blocks the event loop",
 }
 """What :attr:`DriverSuite.unseen` may name besides claims of ``capabilities``."""
 
 
 class DriverSuite(ConformanceSuite):
-    """How a suite gets its driver, and what it asks of the carrier's stand-in."""
+    """What the author of a driver overrides, and how checks open the driver."""
 
     risala_suite: ClassVar[str] = "driver"
     basics: ClassVar[frozenset[str]] = frozenset(
@@ -78,12 +78,12 @@ class DriverSuite(ConformanceSuite):
         }
     )
     secrets: ClassVar[tuple[str, ...]] = ()
-    """Passwords and keys of your settings: they must stand in nothing that the driver tells."""
+    """Passwords and keys of your settings: nothing that the driver reports may contain them."""
     ids: ClassVar[dict[type, dict[str, str]]] = {}
     """Ids that each suite's carrier gave in this process, and to which check."""
 
     def claim_of(self, claim: str) -> str:
-        return _CLAIMS.get(claim, f"capabilities.{claim} is True with reason")
+        return _CLAIMS.get(claim, f"capabilities.{claim} is rightly True")
 
     def now_ms(self) -> int:
         """UTC epoch milliseconds, as driver and carrier know them."""
@@ -94,30 +94,30 @@ class DriverSuite(ConformanceSuite):
         raise NotImplementedError
 
     async def carrier_got(self) -> Sequence[CarrierGot]:
-        """What the carrier was sent since the driver was opened, in order: an item for each submit.
+        """What the carrier got since the driver was opened, in order: an item for each submit.
 
-        Parts of a long message have ``number``, ``total`` and ``reference``. Where nobody is behind
-        the driver, name ``segments`` in :attr:`unseen`; where the carrier is told no places of
-        parts, ``parts``.
+        Parts of a long message have ``number``, ``total`` and ``reference``. If the driver has no
+        carrier, name ``segments`` in :attr:`unseen`; if its carrier does not learn the numbers of
+        parts, name ``parts``.
         """
         raise NotImplementedError
 
     async def send_to_us(self, sender: str, text: str) -> None:
-        """Have the carrier bring us a message. Needed where ``inbound`` is claimed."""
+        """Have the carrier bring us a message. Needed if the driver claims ``inbound``."""
         raise NotImplementedError
 
     async def mute_carrier(self) -> None:
-        """Have the carrier take what it is sent from now on, and answer nothing.
+        """Have the carrier take segments from now on, but answer nothing.
 
-        Name ``silence`` in :attr:`unseen` where it always answers.
+        Name ``silence`` in :attr:`unseen` if it always answers.
         """
         raise NotImplementedError
 
     async def cut_link(self) -> None:
         """Break the link, once; the carrier can be reached again at once or a moment later.
 
-        Of a driver without a link, such as one over HTTP, the carrier goes away for a moment. Name
-        ``link`` in :attr:`unseen` where nothing can break.
+        For a driver without a link, such as one over HTTP, make the carrier unreachable for a
+        moment. Name ``link`` in :attr:`unseen` if nothing can break.
         """
         raise NotImplementedError
 
@@ -131,7 +131,7 @@ class DriverSuite(ConformanceSuite):
 
     @asynccontextmanager
     async def running(self, check: str) -> AsyncIterator[DriverStage]:
-        """The driver, running and up; it is stopped at the end, and has to stop well."""
+        """The driver, running and up; at the end it is cancelled, and must end."""
         async with self.opened(check) as stage, stage.alive():
             yield stage
 
@@ -144,7 +144,7 @@ class DriverSuite(ConformanceSuite):
             ]
             raise PluginFaultError(
                 "test_is_a_driver",
-                f"{type(driver).__name__} is no driver: it lacks {', '.join(lacks)}.",
+                f"{type(driver).__name__} is not a driver: it lacks {', '.join(lacks)}.",
             )
         fault = fault_of_capabilities(driver.capabilities)
         if fault is not None:

@@ -1,4 +1,4 @@
-"""A context that looks at all that a driver tells it, for the conformance suite."""
+"""A context for the conformance suite, which checks all that a driver reports."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from risala.plugins.testing.context import RecordingContext
 
 
 class CheckedContext(RecordingContext):
-    """Records, and keeps what was wrong with it.
+    """Records what a driver reports, and what is wrong with it.
 
     Args:
-        earlier: the carrier's ids that earlier checks were given, and by which check: what is told
-            of them comes late, and is nothing of this check's.
+        earlier: the carrier's ids that earlier checks got, each with its check: reports about these
+            ids are late, and do not count for this check.
     """
 
     def __init__(self, earlier: Mapping[str, str]) -> None:
         super().__init__("conformance")
         self._earlier = earlier
         self.wrong: list[str] = []
-        """What the driver told that is not as the contract says, each a sentence."""
+        """What the driver reported against the contract, a sentence each."""
         self.late_from: dict[str, str] = {}
-        """Ids of earlier checks of which something was told now, and those checks. A carrier that
-        counts its ids from the start may have given one to this check, too."""
+        """Ids of earlier checks that are reported on now, each with its check. A carrier that
+        counts its ids from the start again may have given this check the same id."""
         self.is_over = False
-        """``run`` has ended: whatever comes now is nobody's."""
+        """``run`` has ended: the driver may not report any more."""
         self.after_end: list[str] = []
-        """What was told all the same."""
+        """Calls of the context after the end."""
         self.refuses_each = False
         """Refuse each receipt and inbound message once."""
         self.refused_once: set[str] = set()
@@ -50,7 +50,7 @@ class CheckedContext(RecordingContext):
         return [one for one in self.receipts if mine & {one.carrier_id, *one.also_known_as}]
 
     def strangers(self, ids: Iterable[str]) -> list[str]:
-        """Ids in receipts that were given for nothing, neither here nor in earlier checks."""
+        """Ids in receipts that no submit returned, here or in earlier checks."""
         known = {*ids, *self.late_from}
         return [
             one.carrier_id
@@ -68,7 +68,7 @@ class CheckedContext(RecordingContext):
 
     async def inbound(self, message: Inbound, *, forget: Iterable[str] = ()) -> None:
         fits = isinstance(message, Inbound) and isinstance(message.text, str)
-        fault = None if fits else f"a {type(message).__name__} is no Inbound with a text"
+        fault = None if fits else f"a {type(message).__name__} is not an Inbound with a text"
         if self._is_wrong("inbound", fault):
             return
         self._refuse_once(message.text)
@@ -91,13 +91,13 @@ class CheckedContext(RecordingContext):
     async def late_outcome(self, segment: Segment, outcome: Outcome) -> None:
         fits = isinstance(segment, Segment)
         if self._is_wrong(
-            "late_outcome", fault_of(outcome) if fits else "its segment is no Segment"
+            "late_outcome", fault_of(outcome) if fits else "its segment is not a Segment"
         ):
             return
         await super().late_outcome(segment, outcome)
 
     async def reachable(self, number: str) -> None:
-        fault = None if isinstance(number, str) else "its number is no text"
+        fault = None if isinstance(number, str) else "its number is not a text"
         if not self._is_wrong("reachable", fault):
             await super().reachable(number)
 
@@ -106,7 +106,7 @@ class CheckedContext(RecordingContext):
             super().health(health)
 
     def trace(self, text: str) -> None:
-        if not self._is_wrong("trace", None if isinstance(text, str) else "its text is none"):
+        if not self._is_wrong("trace", None if isinstance(text, str) else "it is not a text"):
             super().trace(text)
 
     def traffic(self, sent: bool, tell: Callable[..., str], *given: object) -> None:
@@ -115,7 +115,7 @@ class CheckedContext(RecordingContext):
             self.wire.append((sent, line))
 
     def _is_wrong(self, call: str, fault: str | None) -> bool:
-        """Keep what is wrong with a call, and that it came after the end; True: it is wrong."""
+        """Record a call's fault, and that it came after the end; True: it has a fault."""
         if fault is not None:
             self.wrong.append(f"context.{call}: {fault}")
         if self.is_over:
@@ -124,17 +124,17 @@ class CheckedContext(RecordingContext):
 
 
 def _fault_of_line(line: object) -> str | None:
-    return None if isinstance(line, str) else "its line is no text"
+    return None if isinstance(line, str) else "its line is not a text"
 
 
 def _fault_of_health(health: object) -> str | None:
     if not isinstance(health, Health):
-        return f"a {type(health).__name__} is no Health"
+        return f"a {type(health).__name__} is not a Health"
     state: object = getattr(health, "state", None)
     if not isinstance(state, HealthState):
-        return "state of the Health is no HealthState"
+        return "the state of the Health is not a HealthState"
     if not isinstance(health.text, str) or not health.text:
-        return "the Health has no text: one sentence for the operator"
+        return "the Health lacks its text, a sentence for the operator"
     wrong = [
         key
         for key, value in health.details.items()

@@ -17,22 +17,22 @@ from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 PHONE: Final = "+22236999999"
-"""Who writes to us in the checks."""
+"""The number that writes to us in the checks."""
 LOCAL_DIGITS: Final = 8
-"""Of a number: networks write recipients with and without the country code."""
+"""The last digits, which are compared: some networks omit the country code."""
 EXPIRY_SPARE_MS: Final = 120_000
-"""How much later than a message's expiry a carrier may understand it: protocols tell it in minutes,
-or in steps of five minutes that are rounded down."""
+"""How much later than a segment's expiry the carrier's may be: protocols state it in minutes, or in
+steps of five minutes that are rounded down."""
 EXPIRY_STEP_MS: Final = 1_800_000
 """How much earlier: the longest step of TP-VP below a day (3GPP TS 23.040 §9.2.3.12.1)."""
 
 
 class DriverClaimChecks(DriverArrivalChecks):
-    """Whether it keeps what ``capabilities`` promises."""
+    """Checks that the driver keeps what its ``capabilities`` promise."""
 
     @check("driver-contract.md#receipt")
     async def test_receipts_name_what_was_accepted(self) -> None:
-        """``receipts``: what was accepted gets a final receipt, under the same id."""
+        """``receipts``: an accepted segment gets a final receipt with the same id."""
         name = "test_receipts_name_what_was_accepted"
         async with self.running(name) as stage:
             needs(stage.capabilities.receipts, "receipts")
@@ -41,7 +41,7 @@ class DriverClaimChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#receiptstate")
     async def test_a_delivery_is_a_delivery(self) -> None:
-        """``receipts``: what the carrier delivered is told as DELIVERED, of its own recipient."""
+        """``receipts``: a delivered segment's receipt says DELIVERED, and names no other number."""
         name = "test_a_delivery_is_a_delivery"
         async with self.running(name) as stage:
             needs(stage.capabilities.receipts, "receipts")
@@ -51,19 +51,19 @@ class DriverClaimChecks(DriverArrivalChecks):
             if told.state is not ReceiptState.DELIVERED:
                 raise PluginFaultError(
                     name,
-                    f"The carrier delivered a segment, and its receipt told {told.state}: the "
+                    f"The carrier delivered a segment, but its receipt says {told.state}: the "
                     "customer reads that it did not arrive. Let your stand-in deliver what it "
-                    "takes, and map its word for that to ReceiptState.DELIVERED.",
+                    "takes, and map the carrier's word for it to ReceiptState.DELIVERED.",
                 )
             if not is_same_number(sent.recipient, told.recipient, told.sender):
                 raise PluginFaultError(
                     name,
                     "The receipt names another recipient than the segment's: the engine takes it "
-                    "for a receipt of another message. Leave it None where the carrier tells none.",
+                    "for another message's. If the carrier names no recipient, leave it None.",
                 )
 
     async def _receipt(self, stage: DriverStage, name: str) -> Receipt:
-        """The final receipt for what this check submitted; those of earlier checks are none."""
+        """The final receipt for this check's segment; receipts of earlier checks do not count."""
 
         def came(context: RecordingContext) -> bool:
             return any(one.state.is_final for one in stage.context.own(stage.ids))
@@ -73,23 +73,23 @@ class DriverClaimChecks(DriverArrivalChecks):
             return next(one for one in stage.context.own(stage.ids) if one.state.is_final)
         stage.check_reports()
         context, of = stage.context, ", ".join(sorted(stage.ids))
-        told = "None came"
+        told = "No receipt came"
         if strangers := context.strangers(stage.ids):
-            told = f"Receipts came for ids that were given for nothing: {', '.join(strangers)}"
+            told = f"Receipts came for ids that no submit returned: {', '.join(strangers)}"
         elif states := [one.state.value for one in context.own(stage.ids)]:
-            told = f"What came was not final: {', '.join(states)}"
+            told = f"The receipts were not final: {', '.join(states)}"
         elif context.late_from:
             earlier = ", ".join(f"{key} ({by})" for key, by in context.late_from.items())
-            told = f"What came was late, and of earlier checks: {earlier}"
+            told = f"Only late receipts of earlier checks came: {earlier}"
         raise PluginFaultError(
             name,
             f"capabilities.receipts is True, but no final receipt for {of} came within "
-            f"{self.patience_s:g} s. {told}. A receipt names the id that submit returned.",
+            f"{self.patience_s:g} s. {told}. A receipt has the id that submit returned.",
         )
 
     @check("driver-contract.md#drivercontextreceipt")
     async def test_a_receipt_that_was_not_stored_comes_again(self) -> None:
-        """``receipts``: one that the engine could not store is brought again."""
+        """``receipts``: a receipt that the engine could not store comes again."""
         name = "test_a_receipt_that_was_not_stored_comes_again"
         async with self.running(name) as stage:
             needs(stage.capabilities.receipts, "receipts")
@@ -108,7 +108,7 @@ class DriverClaimChecks(DriverArrivalChecks):
                     name,
                     "context.receipt raised NotStoredError, and the receipt did not come again "
                     f"within {self.patience_s:g} s: it is lost. Answer the carrier with a "
-                    "temporary error, or repeat it yourself.",
+                    "temporary error, or repeat the call.",
                 ),
             )
 
@@ -130,7 +130,7 @@ class DriverClaimChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#capabilities")
     async def test_no_receipts_where_none_are_claimed(self) -> None:
-        """Without ``receipts`` none comes."""
+        """Without ``receipts``, no receipt comes."""
         name = "test_no_receipts_where_none_are_claimed"
         async with self.running(name) as stage:
             if stage.capabilities.receipts:
@@ -140,13 +140,13 @@ class DriverClaimChecks(DriverArrivalChecks):
             if stage.context.own(stage.ids):
                 raise PluginFaultError(
                     name,
-                    "capabilities.receipts is False, but a receipt came: the engine has ended the "
-                    "message by then. Claim what the carrier does.",
+                    "capabilities.receipts is False, but a receipt came: the engine has already "
+                    "ended the message. Claim what the carrier does.",
                 )
 
     @check("driver-contract.md#inbound")
     async def test_inbound_reaches_the_engine(self) -> None:
-        """``inbound``: a message to us is handed over, whole, with its sender."""
+        """``inbound``: a message to us is handed over whole, with its sender."""
         name = "test_inbound_reaches_the_engine"
         text = "Réponse: oui"
         async with self.running(name) as stage:
@@ -162,22 +162,21 @@ class DriverClaimChecks(DriverArrivalChecks):
             if len(inbounds := stage.context.inbounds) > 1 and not inbounds[0].carrier_ids:
                 raise PluginFaultError(
                     name,
-                    f"The carrier brought one message, and context.inbound was given "
-                    f"{len(inbounds)}, without carrier_ids by which the engine would know them as "
-                    "one.",
+                    f"The carrier brought one message, but context.inbound got {len(inbounds)} "
+                    "without carrier_ids: the engine cannot know that they are one.",
                 )
             got = stage.context.inbounds[0]
             if (got.sender, got.text) != (PHONE, text):
                 raise PluginFaultError(
                     name,
                     f"A message from {PHONE} reached context.inbound as one from {got.sender!r}"
-                    f"{'' if got.text == text else ', with another text'}. Numbers are written "
-                    "+222XXXXXXXX, and the text is what was sent.",
+                    f"{'' if got.text == text else ', with another text'}. Write numbers as "
+                    "+222XXXXXXXX, and pass the text on unchanged.",
                 )
 
     @check("driver-contract.md#drivercontextinbound")
     async def test_an_inbound_that_was_not_stored_comes_again(self) -> None:
-        """``inbound``: a message that the engine could not store is brought again."""
+        """``inbound``: a message that the engine could not store comes again."""
         name = "test_an_inbound_that_was_not_stored_comes_again"
         async with self.running(name) as stage:
             needs(stage.capabilities.inbound, "inbound")
@@ -204,7 +203,7 @@ class DriverClaimChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#driverquery")
     async def test_a_query_answers(self) -> None:
-        """``query``: what was accepted can be asked about."""
+        """``query``: the driver answers about an accepted segment."""
         name = "test_a_query_answers"
         async with self.running(name) as stage:
             needs(stage.capabilities.query, "query")
@@ -214,24 +213,24 @@ class DriverClaimChecks(DriverArrivalChecks):
             if told is None:
                 raise PluginFaultError(
                     name,
-                    "capabilities.query is True, but query told nothing of a segment that the "
+                    "capabilities.query is True, but query returned None for a segment that the "
                     "carrier had just accepted. Claim what the carrier does.",
                 )
             if taken.carrier_id not in (told.carrier_id, *told.also_known_as):
                 raise PluginFaultError(
-                    name, f"query was asked about {taken.carrier_id!r}, and told of "
+                    name, f"query was asked about {taken.carrier_id!r}, but answered about "
                     f"{told.carrier_id!r}.",
                 )  # fmt: skip
 
     @check("driver-contract.md#driverquery")
     async def test_a_query_does_not_raise(self) -> None:
-        """``query`` returns a receipt or None, whatever it is asked, claimed or not."""
+        """``query`` returns a receipt or None for any id, claimed or not."""
         async with self.running("test_a_query_does_not_raise") as stage:
             await stage.query("no-such-id", "RISALA")
 
     @check("driver-contract.md#capabilities")
     async def test_the_expiry_arrives(self) -> None:
-        """``validity``: the carrier gets the time after which it need not try any more."""
+        """``validity``: the carrier gets the time after which it may stop trying."""
         name = "test_the_expiry_arrives"
         async with self.running(name) as stage:
             needs(stage.capabilities.validity, "validity")
@@ -242,11 +241,11 @@ class DriverClaimChecks(DriverArrivalChecks):
             if told is None or not (
                 expires_at_ms - EXPIRY_STEP_MS <= told <= expires_at_ms + EXPIRY_SPARE_MS
             ):
-                what = "none" if told is None else f"one {(told - expires_at_ms) / 1000:+.0f} s off"
+                off = "missing" if told is None else f"{(told - expires_at_ms) / 1000:+.0f} s off"
                 raise PluginFaultError(
                     name,
-                    "capabilities.validity is True, but of the segment's expires_at_ms the "
-                    f"carrier got {what}. Claim what reaches the carrier.",
+                    f"capabilities.validity is True, but at the carrier the expiry is {off}. Send "
+                    "the segment's expires_at_ms, or claim no validity.",
                 )
 
 

@@ -28,7 +28,7 @@ class DriverLifeChecks(DriverSuite):
 
     @check("driver-contract.md#healthstate")
     async def test_comes_up(self) -> None:
-        """``run`` tells ``UP``, with a sentence for the operator."""
+        """``run`` reports ``UP``, with a sentence for the operator."""
         async with self.running("test_comes_up"):
             pass
 
@@ -53,13 +53,13 @@ class DriverLifeChecks(DriverSuite):
 
     @check("driver-contract.md#driverrun")
     async def test_lets_the_loop_run(self) -> None:
-        """Nothing that it does holds up the loop."""
+        """It never blocks the event loop."""
         async with self.running("test_lets_the_loop_run") as stage:
             await stage.submit(segment())
 
     @check("driver-contract.md#driverrun")
     async def test_leaves_nothing_running(self) -> None:
-        """Once ``run`` has ended, no task and no thread of the driver's goes on."""
+        """Once ``run`` has ended, no task and no thread of the driver runs on."""
         async with self.opened("test_leaves_nothing_running") as stage:
             leftovers = Leftovers()
             async with stage.alive():
@@ -67,8 +67,8 @@ class DriverLifeChecks(DriverSuite):
             if left := await leftovers.wait(self.patience_s):
                 raise PluginFaultError(
                     "test_leaves_nothing_running",
-                    f"run has ended, and left running: {', '.join(left)}. What the driver starts "
-                    "belongs in a nursery that run opens, which ends with it.",
+                    f"run has ended, and left running: {', '.join(left)}. Start what the "
+                    "driver needs in a nursery that run opens: it ends with run.",
                 )
 
     @check("driver-contract.md#driverrun")
@@ -115,13 +115,13 @@ class DriverLifeChecks(DriverSuite):
             if told := stage.context.after_end:
                 raise PluginFaultError(
                     "test_tells_nothing_after_its_end",
-                    f"The driver called {told[0]} after run had ended: nobody is there any more. "
-                    "What it tells, it tells from tasks that end with run.",
+                    f"The driver called {told[0]} after run had ended, when nobody listens any "
+                    "more. Call the context only from tasks that end with run.",
                 )
 
     @check("driver-contract.md#drivercontext")
     async def test_tells_what_fits(self) -> None:
-        """Whatever it tells the context is of the types that the contract names."""
+        """All that it reports to the context has the types that the contract names."""
         async with self.running("test_tells_what_fits") as stage:
             await stage.submit(segment())
             if stage.capabilities.receipts:

@@ -1,4 +1,4 @@
-"""Checks of what a driver keeps to itself, and of what else it may offer."""
+"""Checks of a driver's secrets, its optional methods, and how it meets silence and a lost link."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ _CODE: Final = "604718"
 
 
 class DriverMannerChecks(DriverArrivalChecks):
-    """What it keeps to itself, and what else it offers."""
+    """Checks of secrets, optional methods, silence and a lost link."""
 
     @check("driver-contract.md#drivercontexttraffic")
     async def test_keeps_texts_to_itself(self) -> None:
-        """No text of a message and no code stands in what it tells; lines of traffic have no whole
-        number either."""
+        """Its reports contain no message text and no code, and lines of traffic no whole number."""
         name = "test_keeps_texts_to_itself"
         async with self.running(name) as stage:
             sent = segment(_TEXT)
@@ -42,19 +41,19 @@ class DriverMannerChecks(DriverArrivalChecks):
                 if _CODE in told or _TEXT in told:
                     raise PluginFaultError(
                         name,
-                        f"The message's text stands in {where}. One-time codes pass through here: "
-                        "what an operator reads or the journal keeps has no text of a message.",
+                        f"The message's text stands in {where}. Texts have one-time codes: keep "
+                        "them out of all that an operator reads or the journal stores.",
                     )
                 if where == "a line of traffic" and sent.recipient[-8:] in told:
                     raise PluginFaultError(
                         name,
-                        "The recipient's whole number stands in a line of traffic: no more than "
-                        "its last four digits may.",
+                        "The recipient's whole number stands in a line of traffic. Show at most "
+                        "its last four digits.",
                     )
 
     @check("driver-contract.md#health")
     async def test_keeps_secrets_to_itself(self) -> None:
-        """None of :attr:`secrets` stands in what it tells, nor in its account."""
+        """Its reports and its account contain none of :attr:`secrets`."""
         name = "test_keeps_secrets_to_itself"
         async with self.running(name) as stage:
             if not self.secrets:
@@ -70,7 +69,7 @@ class DriverMannerChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#commandable")
     async def test_commands_are_words_and_others_are_refused(self) -> None:
-        """Commands have names of their own and a sentence each; others are refused."""
+        """Each command has its own name and a sentence; other names are refused."""
         name = "test_commands_are_words_and_others_are_refused"
         async with self.running(name) as stage:
             driver = stage.driver
@@ -81,11 +80,13 @@ class DriverMannerChecks(DriverArrivalChecks):
             if wrong or len({*names}) < len(names):
                 raise PluginFaultError(
                     name,
-                    f"The commands are named {', '.join(names)}: each has a name of its own, of "
+                    f"The commands are named {', '.join(names)}. Give each its own name, of "
                     "lower-case letters, digits and hyphens.",
                 )
             if not all(each.summary.endswith(".") for each in driver.commands):
-                raise PluginFaultError(name, "A command's summary is one sentence, with its stop.")
+                raise PluginFaultError(
+                    name, "A command's summary must be a sentence with its stop."
+                )
             overdue = PluginFaultError(
                 name, f"command did not return within {self.patience_s:g} s for an unknown name."
             )
@@ -100,7 +101,7 @@ class DriverMannerChecks(DriverArrivalChecks):
             if not await self.call(ask, self.patience_s, overdue):
                 raise PluginFaultError(
                     name,
-                    "command took a name that is none of its commands: raise CommandRefusedError.",
+                    "command accepted an unknown name. Raise CommandRefusedError.",
                 )
 
     @check("driver-contract.md#choosy")
@@ -121,8 +122,8 @@ class DriverMannerChecks(DriverArrivalChecks):
                 if said is not None and not (isinstance(said, Declined) and said.text):
                     raise PluginFaultError(
                         name,
-                        f"declines returned a {type(said).__name__}: None takes the message, and "
-                        "Declined(text, until_ms) says why it is not taken.",
+                        f"declines returned a {type(said).__name__}. Return None to take the "
+                        "message, or Declined(text, until_ms) to say why not.",
                     )
 
     @check("driver-contract.md#uncertain")
@@ -140,19 +141,19 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise PluginFaultError(
                     name,
                     f"The carrier does not answer, and submit did not return within {limit:g} s "
-                    "(capabilities.submit_s and 5 s more): the engine gives it up by then.",
+                    "(capabilities.submit_s and 5 s more). The engine has given it up by then.",
                 ) from None
             if not isinstance(outcome, Uncertain):
                 raise PluginFaultError(
                     name,
                     f"The carrier took the segment and does not answer; submit returned "
-                    f"{type(outcome).__name__}. Nobody knows whether it has it: return Uncertain, "
-                    "or a customer gets the message twice, or never.",
+                    f"{type(outcome).__name__}. Without an answer nobody knows that: return "
+                    "Uncertain, or a phone gets the message twice, or never.",
                 )
 
     @check("driver-contract.md#healthstate")
     async def test_a_lost_link_is_connected_anew(self) -> None:
-        """A link that breaks is told, connected anew, and carries messages again."""
+        """The driver reports a broken link, connects again, and takes new submits."""
         name = "test_a_lost_link_is_connected_anew"
         async with self.running(name) as stage:
             before, after = segment("Before it"), segment("After it")
@@ -170,16 +171,16 @@ class DriverMannerChecks(DriverArrivalChecks):
                 states = [one.state.value for one in stage.context.healths[known:]]
                 raise PluginFaultError(
                     name,
-                    f"The link broke, and within {self.patience_s:g} s the driver told "
-                    f"{', '.join(states) or 'nothing'}. Tell DOWN when it breaks, connect anew, "
-                    "and tell UP again.",
+                    f"The link broke, and within {self.patience_s:g} s the driver reported "
+                    f"{', '.join(states) or 'nothing'}. Report DOWN when it breaks, connect again, "
+                    "and report UP.",
                 )
             await stage.accepted(after)
             await self.seen_once(stage, (before, after))
 
 
 def _all_reports(stage: DriverStage, outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """Everything that an operator could read, with where."""
+    """Everything that an operator could read, with its place."""
     context = stage.context
     for health in context.healths:
         yield "a Health", f"{health.text} {dict(health.details)}"

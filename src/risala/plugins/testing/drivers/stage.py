@@ -1,4 +1,4 @@
-"""A driver that runs, as the checks of its suite see it: what is asked of it, under deadlines."""
+"""A running driver, as the checks of its suite call it: each call has a deadline."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
 
 OVERDUE_S: Final = 5.0
-"""What the engine waits beyond ``submit_s`` before it gives a submit up."""
+"""Seconds that the engine waits beyond ``submit_s`` before it gives up a submit."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,18 +35,18 @@ class DriverLife:
     async def live(self, driver: Driver) -> None:
         try:
             with self.scope:
-                # Not by nursery.start: a nursery would tell of the cancellation in the driver's
-                # place, whether it lets it pass or not.
+                # Not by nursery.start: the nursery would raise Cancelled even where the driver
+                # swallows it.
                 await driver.run(self.context, task_status=_Started(self.started))
                 self.returned = True
-        except (Exception, SystemExit) as error:  # noqa: BLE001 -- told as the driver's fault
+        except (Exception, SystemExit) as error:  # noqa: BLE001 -- reported as the driver's fault
             self.error = error
         self.context.is_over = True
         self.ended.set()
 
 
 class _Started:
-    """Hears that ``run`` called ``started()``."""
+    """Notices that ``run`` calls ``started()``."""
 
     def __init__(self, heard: trio.Event) -> None:
         self._heard = heard
@@ -58,11 +58,11 @@ class _Started:
 
 
 class DriverStage:
-    """A driver and its present life.
+    """A driver and its current run.
 
     Args:
-        ids: the carrier's ids that were given so far, and in which check: those of this check are
-            added.
+        ids: the carrier's ids that checks have got so far, each with its check; this check adds
+            its own.
     """
 
     def __init__(
@@ -103,18 +103,18 @@ class DriverStage:
         await self.until(
             self.life.started.wait,
             "test_starts_at_once",
-            "run did not call task_status.started() within {limit:g} s. Call it first of all, "
-            "before any connection is made: the engine does not wait for carriers to start.",
+            "run did not call task_status.started() within {limit:g} s. Call it first, "
+            "before you connect: the engine does not wait for carriers to start.",
         )
         await self.until(
             partial(self.context.wait_health, HealthState.UP),
             "test_comes_up",
-            "run did not tell Health(HealthState.UP, …) within {limit:g} s, though its carrier "
-            "is there. Submits come only while the link is told to be up.",
+            "run did not report Health(HealthState.UP, …) within {limit:g} s, though its carrier "
+            "is ready. The engine submits only while the driver says that its link is up.",
         )
 
     async def until(self, wait: Callable[[], Awaitable[object]], check: str, overdue: str) -> None:
-        """Wait for something that the driver is to do, or say that it did not."""
+        """Wait for something that the driver must do; PluginFaultError if it does not."""
         limit = self.suite.patience_s
         with trio.move_on_after(limit) as scope:
             await wait()
@@ -123,10 +123,10 @@ class DriverStage:
             raise PluginFaultError(check, overdue.format(limit=limit))
 
     def check_reports(self) -> None:
-        """That all which the driver told its context is as the contract says."""
+        """Check that all that the driver reported is as the contract says."""
         if wrong := self.context.wrong:
             raise PluginFaultError(
-                "test_tells_what_fits", f"The driver called {wrong[0]}. The engine takes no other."
+                "test_tells_what_fits", f"A wrong call of {wrong[0]}. The engine does not take it."
             )
 
     async def _watch_end(self) -> None:
@@ -138,24 +138,24 @@ class DriverStage:
         if error is not None:
             raise PluginFaultError(
                 check,
-                f"run raised {_named(error)}. What a carrier does is told by context.health, and "
-                "tried again with a growing wait; run ends only by cancellation.",
+                f"run raised {_named(error)}. Report a carrier's faults by context.health, and try "
+                "again after growing waits; run ends only when it is cancelled.",
             ) from error
         raise PluginFaultError(
             check,
-            "run returned by itself. It lives until it is cancelled; a link that is lost is "
-            "connected anew.",
+            "run returned by itself. It must run until it is cancelled, and connect a lost link "
+            "again.",
         )
 
     async def end(self) -> None:
-        """Cancel ``run``, which must come to its end, and by that alone."""
+        """Cancel ``run``, and check that it ends, and only by that."""
         life = self.life
         if life.ended.is_set():
             self._blame_end()
         fault = PluginFaultError(
             "test_ends_when_cancelled",
             f"run did not end within {self.suite.leave_s:g} s of being cancelled. Let Cancelled "
-            "pass, and take leave of the carrier under a shielded deadline of a few seconds.",
+            "pass, and close the link under a shielded deadline of a few seconds.",
         )
         await self._leave(fault)
         if life.error is not None:
@@ -166,12 +166,12 @@ class DriverStage:
         if life.returned:
             raise PluginFaultError(
                 "test_lets_its_cancellation_pass",
-                "run swallowed its cancellation and returned. Catch no trio.Cancelled (nor "
-                "BaseException) without raising it again.",
+                "run swallowed its cancellation and returned. Where it catches trio.Cancelled (or "
+                "BaseException), raise it again.",
             )
 
     async def _leave(self, fault: BaseException) -> None:
-        """Cancel ``run``; give all up with this fault where it does not end."""
+        """Cancel ``run``; if it does not end, end the whole check with this fault."""
         self.life.scope.cancel()
         with trio.move_on_after(self.suite.leave_s, shield=True):
             await self.life.ended.wait()
@@ -187,12 +187,12 @@ class DriverStage:
         return frozenset(self._mine)
 
     async def submit(self, segment: Segment, limit_s: float | None = None) -> Outcome:
-        """What a submit comes to; that it is an outcome is proved."""
+        """Submit a segment; the answer is checked to be an outcome."""
         limit = self.suite.patience_s if limit_s is None else limit_s
         overdue = PluginFaultError(
             "test_submit_answers",
-            f"submit did not return within {limit:g} s, though its carrier answers at once. It is "
-            "bounded by the driver's own limit (capabilities.submit_s), after which it returns "
+            f"submit did not return within {limit:g} s, though its carrier answers at once. The "
+            "driver itself must limit the time to capabilities.submit_s, and then return "
             "Uncertain.",
         )
         try:
@@ -204,19 +204,19 @@ class DriverStage:
         except (Exception, SystemExit) as error:
             raise PluginFaultError(
                 "test_submit_does_not_raise",
-                f"submit raised {_named(error)}. It never raises for what a carrier may say or "
-                "fail to say: return one of the five outcomes.",
+                f"submit raised {_named(error)}. It must not raise, whatever the carrier answers: "
+                "return one of the five outcomes.",
             ) from error
         return self.outcome(said, "submit")
 
     def outcome(self, said: object, call: str) -> Outcome:
-        """What a driver answered, once it is proved to be an outcome."""
+        """A driver's answer, checked to be an outcome."""
         fault = fault_of(said)
         if fault is not None:
             raise PluginFaultError(
                 "test_submit_returns_an_outcome",
-                f"{call} did not answer with an outcome: {fault}. Return Accepted, Throttled, "
-                "Refused, Uncertain or Unsent; None and True are no answers.",
+                f"{call} did not answer with a valid outcome: {fault}. Return Accepted, Throttled, "
+                "Refused, Uncertain or Unsent.",
             )
         assert isinstance(said, Outcome)
         if isinstance(said, Accepted) and said.carrier_id:
@@ -225,32 +225,32 @@ class DriverStage:
         return said
 
     async def accepted(self, segment: Segment) -> Accepted:
-        """Submit what the carrier takes."""
+        """Submit a segment that the carrier takes."""
         return self.taken(await self.submit(segment), "submit")
 
     def taken(self, outcome: Outcome, call: str) -> Accepted:
-        """The outcome, which must be that the carrier has the segment, under an id."""
+        """The outcome, which must be Accepted, with an id where receipts are claimed."""
         if not isinstance(outcome, Accepted):
             raise PluginFaultError(
                 "test_submit_gives_an_id",
                 f"{call} answered {type(outcome).__name__}({outcome.raw!r}), though the carrier "
-                "takes what it is sent. Return Accepted with the id that the carrier gave.",
+                "takes all segments. Return Accepted with the id that the carrier gave.",
             )
         if not outcome.carrier_id and self.capabilities.receipts:
             raise PluginFaultError(
                 "test_submit_gives_an_id",
                 f"{call} answered Accepted without an id, and capabilities.receipts is True: no "
-                "receipt can be matched then.",
+                "receipt can be matched without one.",
             )
         return outcome
 
     async def query(self, carrier_id: str, sender: str) -> Receipt | None:
-        """What ``query`` tells; that it is a receipt or None is proved."""
+        """Query a segment; the answer is checked to be a receipt or None."""
         limit = self.suite.patience_s
         overdue = PluginFaultError(
             "test_a_query_answers",
-            f"query did not return within {limit:g} s. It is bounded in time by the driver; "
-            "return None where the carrier does not tell.",
+            f"query did not return within {limit:g} s. The driver itself must limit its time; "
+            "return None if the carrier does not answer.",
         )
         try:
             said: object = await self.suite.call(
@@ -261,12 +261,12 @@ class DriverStage:
         except (Exception, SystemExit) as error:
             raise PluginFaultError(
                 "test_a_query_does_not_raise",
-                f"query raised {_named(error)}. Return None where the carrier cannot tell.",
+                f"query raised {_named(error)}. Return None if the carrier cannot tell.",
             ) from error
         fault = None if said is None else fault_of_receipt(said)
         if fault is not None:
             raise PluginFaultError(
-                "test_a_query_does_not_raise", f"query returned no Receipt: {fault}."
+                "test_a_query_does_not_raise", f"query gave a wrong answer: {fault}."
             )
         assert said is None or isinstance(said, Receipt)
         return said

@@ -1,4 +1,4 @@
-"""Checks of what a driver answers to what it is to submit."""
+"""Checks of a driver's answers to submits and posts."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 
 _WINDOW_MAX = 100
-"""Submits at once that are tried at most: a window of thousands would prove no more."""
+"""The most submits that a check makes at once: thousands would prove no more."""
 
 
 class _Answers:
-    """What a driver answers to what is posted to it."""
+    """A driver's answers to posted segments."""
 
     def __init__(self) -> None:
         self.said: list[object] = []
@@ -50,7 +50,7 @@ def _numbered(count: int) -> list[Segment]:
 
 
 class DriverSubmitChecks(DriverArrivalChecks):
-    """What a driver answers."""
+    """Checks of a driver's answers."""
 
     @check("driver-contract.md#unsent")
     async def test_submit_before_run_sends_nothing(self) -> None:
@@ -68,14 +68,14 @@ class DriverSubmitChecks(DriverArrivalChecks):
                 if await self.carrier_has_any():
                     raise PluginFaultError(
                         "test_submit_before_run_sends_nothing",
-                        "submit answered Unsent before run was called, and the carrier got the "
-                        "segment all the same, once the link was up: the engine sends it again, so "
-                        "that a phone gets it twice.",
+                        "submit answered Unsent before run was called, but the carrier got the "
+                        "segment once the link was up. The engine sends it again, and a phone gets "
+                        "it twice.",
                     )
 
     @check("driver-contract.md#driversubmit")
     async def test_submit_answers(self) -> None:
-        """``submit`` returns while its carrier answers at once."""
+        """``submit`` returns soon if the carrier answers at once."""
         await self._submit_one("test_submit_answers")
 
     @check("driver-contract.md#driversubmit")
@@ -90,7 +90,7 @@ class DriverSubmitChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#accepted")
     async def test_submit_gives_an_id(self) -> None:
-        """What the carrier takes is Accepted, under an id."""
+        """A segment that the carrier takes is Accepted, with an id."""
         await self._submit_one("test_submit_gives_an_id")
 
     async def _submit_one(self, name: str) -> None:
@@ -112,11 +112,11 @@ class DriverSubmitChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#segment")
     async def test_takes_every_kind_of_segment(self) -> None:
-        """Both alphabets, a part of a long message, an urgent one: all are accepted."""
+        """Both alphabets, parts of long messages and urgent segments are all accepted."""
         kinds = {
             "GSM 03.38 with its extensions": segment("Crème à 5 € {ok} @£"),
             "UCS-2": segment("رمزك جاهز 😀", alphabet=Alphabet.UCS2),
-            "an urgent one": segment("Your code", urgent=True),
+            "an urgent segment": segment("Your code", urgent=True),
             "a second attempt": segment("Again", attempt=2),
         }
         async with self.running("test_takes_every_kind_of_segment") as stage:
@@ -130,7 +130,7 @@ class DriverSubmitChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#capabilities")
     async def test_a_full_window_is_answered(self) -> None:
-        """As many submits as ``window_max`` at once are all accepted."""
+        """``window_max`` submits at once are all accepted."""
         async with self.running("test_a_full_window_is_answered") as stage:
             window = min(stage.capabilities.window_max, _WINDOW_MAX)
             outcomes: list[Outcome] = []
@@ -147,11 +147,11 @@ class DriverSubmitChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#driversubmit")
     async def test_a_cancelled_submit_harms_nobody(self) -> None:
-        """After a submit that was cancelled the next one is accepted."""
+        """After a cancelled submit, the next one is accepted."""
         async with self.running("test_a_cancelled_submit_harms_nobody") as stage:
             overdue = PluginFaultError(
                 "test_a_cancelled_submit_harms_nobody",
-                "submit heeds no cancellation. Let Cancelled pass: its outcome is uncertain then.",
+                "submit ignores its cancellation. Let Cancelled pass; the outcome is uncertain.",
             )
 
             async def cancelled() -> None:
@@ -167,20 +167,20 @@ class DriverSubmitChecks(DriverArrivalChecks):
                     raise
                 raise PluginFaultError(
                     "test_a_cancelled_submit_harms_nobody",
-                    f"submit raised {type(error).__name__} when it was cancelled, in place of "
-                    "letting Cancelled pass.",
+                    f"submit raised {type(error).__name__} when it was cancelled. Let Cancelled "
+                    "pass.",
                 ) from error
             outcome = await stage.submit(segment("After it"))
             if not isinstance(outcome, Accepted):
                 raise PluginFaultError(
                     "test_a_cancelled_submit_harms_nobody",
-                    f"After a submit that was cancelled, the next was {type(outcome).__name__}"
+                    f"After a cancelled submit, the next was {type(outcome).__name__}"
                     f"({outcome.raw!r}). Cancelling one call must not touch the others' link.",
                 )
 
     @check("driver-contract.md#posting")
     async def test_what_is_posted_is_answered_once(self) -> None:
-        """Of a driver that can be posted to: a full window, each answered once."""
+        """``post``: each segment of a full window is answered once."""
         async with self.running("test_what_is_posted_is_answered_once") as stage:
             if not isinstance(stage.driver, Posting):
                 raise NotApplicable("the driver has no method post")
@@ -191,15 +191,15 @@ class DriverSubmitChecks(DriverArrivalChecks):
             await stage.until(
                 partial(heard.wait, window),
                 "test_what_is_posted_is_answered_once",
-                f"{window} segments were posted, and not all of them answered within "
-                "{limit:g} s: call answered once for each.",
+                f"{window} segments were posted, but not all were answered within "
+                "{limit:g} s. Call answered once for each.",
             )
             await trio.sleep(self.quiet_s)
             if len(heard.said) > window:
                 raise PluginFaultError(
                     "test_what_is_posted_is_answered_once",
                     f"{window} segments were posted, and answered was called {len(heard.said)} "
-                    "times: once for each, whatever becomes of it.",
+                    "times. Call it once for each, whatever its outcome.",
                 )
             outcomes = [stage.outcome(each, "post") for each in heard.said]
             self._look_at_window(stage, outcomes, window, "posts")
@@ -207,7 +207,7 @@ class DriverSubmitChecks(DriverArrivalChecks):
 
     @check("driver-contract.md#posting")
     async def test_what_is_posted_before_run_or_after_it_is_unsent(self) -> None:
-        """Of a driver that can be posted to: without a link it answers Unsent."""
+        """``post``: without a link, the answer is Unsent."""
         name = "test_what_is_posted_before_run_or_after_it_is_unsent"
         async with self.opened(name) as stage:
             if not isinstance(stage.driver, Posting):
@@ -217,33 +217,33 @@ class DriverSubmitChecks(DriverArrivalChecks):
             async with stage.alive():
                 pass
             stage.driver.post(segment(), heard.take)
-            await stage.until(partial(heard.wait, 2), name, "post was not answered in {limit:g} s.")
+            await stage.until(partial(heard.wait, 2), name, "A post got no answer in {limit:g} s.")
             for each in heard.said:
                 if not isinstance(each, Unsent):
                     raise PluginFaultError(
                         name,
-                        f"post answered {type(each).__name__} while run was not running: nothing "
-                        "can leave without a link.",
+                        f"post answered {type(each).__name__} while run was not running. Nothing "
+                        "can leave without a link: answer Unsent.",
                     )
 
     def _look_at_window(
         self, stage: DriverStage, outcomes: list[Outcome], window: int, what: str
     ) -> None:
-        """All were accepted, each by its own id, and the link is still up."""
+        """Check that all are accepted, each with its own id, and that the link is still up."""
         check = "test_a_full_window_is_answered"
         others = [one for one in outcomes if not isinstance(one, Accepted)]
         if others:
             raise PluginFaultError(
                 check,
-                f"capabilities.window_max is {stage.capabilities.window_max}, but of {window} "
-                f"{what} at once {len(others)} were not accepted: the first was "
+                f"capabilities.window_max is {stage.capabilities.window_max}, but {len(others)} of "
+                f"{window} {what} at once were not accepted. The first was "
                 f"{type(others[0]).__name__}({others[0].raw!r}). Claim what the carrier takes.",
             )
         ids = [one.carrier_id for one in outcomes if isinstance(one, Accepted) and one.carrier_id]
         if len({*ids}) < len(ids):
             raise PluginFaultError(
                 "test_each_id_is_given_once",
-                f"{window} {what} at once got an id twice.",
+                f"Of {window} {what} at once, two got the same id.",
             )
         if stage.context.healths[-1].state is not HealthState.UP:
             raise PluginFaultError(check, f"{window} {what} at once took the link down.")
