@@ -18,78 +18,78 @@ serve: $(VENV)/.stamp ## set up and run the demo: an SMS goes from curl to a pho
 WORKERS ?= 4
 QUICK := --hypothesis-profile=quick
 
-test: $(VENV)/.stamp-dev ## set up and prove every promise; what takes minutes is left out; CHANGED=1: what was changed
+test: $(VENV)/.stamp-dev ## set up and run the tests, without the long ones; CHANGED=1: only those of what was changed
 	@chosen="$(if $(CHANGED),$$(PYTHONPATH=. $(BIN)/python -m proofs.changed))"; \
 	if test -n "$(CHANGED)" && test -z "$$chosen"; then echo "No test imports what was changed."; exit 0; fi; \
 	set -x; $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not long" $(QUICK) $(ARGS) $$chosen
 
-test-all: $(VENV)/.stamp-dev peers ## all tests, with programs of others
+test-all: $(VENV)/.stamp-dev peers ## all tests, also with other projects' programs
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
-test-shuffled: ## all tests in an order of its own, which is told; SEED=… for one again
+test-shuffled: ## all tests in a shuffled order; it prints the seed, and SEED=… repeats it
 	@$(MAKE) test-all ARGS="--shuffle $${SEED:-`date +%s`} $(ARGS)"
 
 PEERS := gammu gammu-smsd smstools kannel kannel-extras nodejs php-cli php-curl default-jdk-headless openssl nginx-light caddy logrotate gcc libc6-dev osmo-msc osmo-hlr osmo-stp osmo-mgw
 .PHONY: peers
-peers: ## programs of others that the tests talk to: Debian packages, got where we are root
+peers: ## install, as root, the Debian packages that the tests talk to
 	@PATH="$$PATH:/usr/sbin"; has() { command -v gammu && command -v gammu-smsd && command -v smsd && command -v bearerbox && test -x /usr/lib/kannel/test/test_http && command -v node && command -v javac && command -v openssl && command -v nginx && command -v caddy && command -v logrotate && command -v gcc && command -v osmo-msc && command -v osmo-hlr && command -v osmo-stp && command -v osmo-mgw && php -r 'exit(function_exists("curl_init") ? 0 : 1);'; } >/dev/null; \
 	get() { DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get $$1 -qq -y $$2; } >/dev/null 2>&1; \
 	if ! has && test "`id -u`" = 0 && command -v apt-get >/dev/null; then \
 	echo "Installing $(PEERS) …"; get install "$(PEERS)" || { get update; get install "$(PEERS)"; } || true; fi; \
-	has || echo "NOT TRIED: what of $(PEERS) is not there, as peers of the simulators and the SMPP server, to run the quick starts' programs, as proxies, as a GSM network, and to make a machine go wrong; sudo apt-get install $(PEERS)" >&2
+	has || echo "NOT TRIED: some of these packages are missing, so the tests that need them are skipped: sudo apt-get install $(PEERS)" >&2
 
 WORLDS ?= 500
 LENGTH = $(if $(HOURS),--hours $(HOURS),--worlds $(WORLDS))
-worlds: $(VENV)/.stamp-dev ## many whole histories with everything that goes wrong; WORLDS=… or HOURS=…
+worlds: $(VENV)/.stamp-dev ## play many whole histories in which anything goes wrong; WORLDS=… or HOURS=…
 	PYTHONPATH=. nice $(BIN)/python -m proofs.worlds --write --command "make worlds $(if $(HOURS),HOURS=$(HOURS),WORLDS=$(WORLDS))" $(LENGTH) $(ARGS)
 
-world: $(VENV)/.stamp-dev ## one history, told: PLAN="SEED …", as one that failed says
+world: $(VENV)/.stamp-dev ## play one history and print it: PLAN="SEED …", as a failed one printed it
 	PYTHONPATH=. $(BIN)/python -m proofs.worlds --plan "$(PLAN)"
 
-soak: worlds kills timing steady ## all that takes long: histories, kills, timing, a steady hour; each alone by its own target
+soak: worlds kills timing steady ## run all that takes long: histories, kills, timing, a steady hour
 
 .PHONY: worlds world
 RIG := PYTHONPATH=.:tests/support nice $(BIN)/python -m
 KILLS ?= 200
-kills: $(VENV)/.stamp-dev ## the real process killed under a load of every face; KILLS=… for more or fewer
+kills: $(VENV)/.stamp-dev ## kill the real process under load from all kinds of callers; KILLS=… sets how often
 	KILLS=$(KILLS) $(RIG) proofs.crashes $(ARGS)
 
 MINUTES ?= 60
-life: $(VENV)/.stamp-dev ## stopped, reloaded, frozen, started with a long queue, an hour of steady load; MINUTES=…
+life: $(VENV)/.stamp-dev ## stop the service, reload, freeze it, start it with a long queue, load it for an hour; MINUTES=…
 	MINUTES=$(MINUTES) $(RIG) proofs.life $(ARGS)
 
-steady: $(VENV)/.stamp-dev ## its last part: nothing grows under a steady load; MINUTES=…
+steady: $(VENV)/.stamp-dev ## only the last part of life: nothing grows under a steady load; MINUTES=…
 	MINUTES=$(MINUTES) $(RIG) proofs.life --only steady $(ARGS)
 
-guards: $(VENV)/.stamp-dev ## takes each guard of the source away, and shows which test misses it
+guards: $(VENV)/.stamp-dev ## remove each guard from the source, and show which test fails
 	PYTHONPATH=. nice $(BIN)/python -m proofs.guards $(ARGS)
 
 .PHONY: durations
-durations: $(VENV)/.stamp-dev ## how long `make test` takes, by folder; writes tests/DURATIONS.md
+durations: $(VENV)/.stamp-dev ## measure how long `make test` takes, by folder; writes tests/DURATIONS.md
 	PYTHONPATH=. $(BIN)/python -m proofs.durations $(ARGS)
 
-coverage: $(VENV)/.stamp-dev ## which branches of engine and sms the tests take, and which they do not
+coverage: $(VENV)/.stamp-dev ## measure which branches of engine and sms the tests take
 	PYTHONPATH=. $(BIN)/python -m proofs.reach $(ARGS)
 
-trust: $(VENV)/.stamp-dev ## `make test` ten times, beside programs that never wait: none may fail
+trust: $(VENV)/.stamp-dev ## run `make test` ten times beside busy programs: no run may fail
 	PYTHONPATH=. $(BIN)/python -m proofs.trust $(ARGS)
 
-timing: $(VENV)/.stamp-dev ## whether the time of an answer tells how near a guess was, by statistics
+timing: $(VENV)/.stamp-dev ## measure whether the time of an answer shows how near a guess was
 	PYTHONPATH=. $(BIN)/python -m proofs.timing --write $(ARGS)
 
-faults: $(VENV)/.stamp-dev peers ## everything that goes wrong on a machine, one at a time; writes the table of it
+faults: $(VENV)/.stamp-dev peers ## cause everything that can go wrong on a machine, one at a time; writes the table of it
 	PYTHONPATH=. $(BIN)/python -m proofs.faults $(ARGS)
 
 .PHONY: fuzz
 SECONDS ?= 60
-fuzz: $(VENV)/.stamp-dev $(VENV)-fuzz/.stamp ## hostile octets at every door, led by coverage; SECONDS=… for each door
+fuzz: $(VENV)/.stamp-dev $(VENV)-fuzz/.stamp ## send hostile octets to every input, guided by coverage; SECONDS=… for each input
 	PYTHONPATH=. nice $(BIN)/python -W ignore -m proofs.fuzz --seconds $(SECONDS) $(ARGS)
 
 $(VENV)-fuzz/.stamp: proofs/fuzz/requirements.lock | $(VENV)/bin/python
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)-fuzz --require-hashes -r $<
 	@touch $@
 
-mutants: $(VENV)/.stamp-dev $(VENV)-mutants/.stamp ## small changes to the source, and which of them no test sees; ARGS="sms" for a part
+mutants: $(VENV)/.stamp-dev $(VENV)-mutants/.stamp ## make small changes to the source, and show which no test notices; ARGS="sms" for a part
 	PYTHONPATH=. nice -n 15 $(BIN)/python -m proofs.mutants --tools $(VENV)-mutants $(ARGS)
 
 $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
@@ -98,15 +98,15 @@ $(VENV)-mutants/.stamp: proofs/mutants/requirements.lock | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: browser-test mutants kills life steady guards coverage trust timing faults
-browser-test: $(VENV)/.stamp-dev ## pages and the example page in a real browser
+browser-test: $(VENV)/.stamp-dev ## test the pages and the example page in a real browser
 	@{ command -v chromium || command -v chromium-browser; } >/dev/null || { echo "There is no Chromium: sudo apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m browser tests/browser $(ARGS)
 
 .PHONY: pictures
-pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial anew, as its test goes through it
+pictures: $(VENV)/.stamp-dev ## take the pictures of the dashboard's tutorial again, while its test goes through it
 	RISALA_PICTURES=docs/tutorials/pictures $(BIN)/python -m pytest -m browser tests/browser/test_tutorials.py -k the_dashboard
 
-lint: $(VENV)/.stamp-dev ## style, types, import rules
+lint: $(VENV)/.stamp-dev ## check style, types and import rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -117,13 +117,13 @@ format: $(VENV)/.stamp-dev
 	$(BIN)/ruff format .
 
 .PHONY: bench-scale bench-peers flame
-bench: $(VENV)/.stamp-dev ## speed, as ratios measured in one run; ARGS="--against COMMIT": before and after
+bench: $(VENV)/.stamp-dev ## measure speed, as ratios within one run; ARGS="--against COMMIT": before and after
 	PYTHONPATH=. $(BIN)/python -m benchmarks $(ARGS)
 
-bench-scale: $(VENV)/.stamp-dev ## what a message costs among millions of others
+bench-scale: $(VENV)/.stamp-dev ## measure what a message costs among millions of others
 	PYTHONPATH=. $(BIN)/python -m benchmarks.scale $(ARGS)
 
-bench-peers: $(VENV)/.stamp-dev $(VENV)-peers/.stamp ## what one could take instead, under the same load
+bench-peers: $(VENV)/.stamp-dev $(VENV)-peers/.stamp ## measure Kannel, and FastAPI with SQLite, under the same load
 	PYTHONPATH=. $(BIN)/python -m benchmarks.peers $(ARGS)
 
 $(VENV)-peers/.stamp: benchmarks/peers/requirements.lock | $(VENV)/bin/python
@@ -131,33 +131,33 @@ $(VENV)-peers/.stamp: benchmarks/peers/requirements.lock | $(VENV)/bin/python
 	@$(VENV)-peers/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
 	@touch $@
 
-flame: $(VENV)/.stamp-dev ## where the time of a loaded service goes, as pictures in build/
+flame: $(VENV)/.stamp-dev ## draw where the time of a loaded service goes, in build/
 	PYTHONPATH=. $(BIN)/python -m benchmarks.flame $(ARGS)
 
 .PHONY: docs
-docs: $(VENV)/.stamp-dev ## the pages of docs/ as a site, in build/docs; whatever is odd is an error
+docs: $(VENV)/.stamp-dev ## make a site of the pages of docs/, in build/docs; every warning is an error
 	$(BIN)/python -m sphinx --quiet --fresh-env --fail-on-warning --keep-going --nitpicky -c docs -d build/doctrees . build/docs
-	@echo "build/docs/index.html is there. `grep -c . build/docs/external-links.txt` links to other hosts were not tried: build/docs/external-links.txt"
+	@echo "The site is build/docs/index.html. `grep -c . build/docs/external-links.txt` links to other hosts were not tried: build/docs/external-links.txt"
 
 vendor: ## fetch the files of other projects that browsers get (needs npm)
 	@$(PYTHON) .ci/vendor
 
 .PHONY: client
-client: $(VENV)/.stamp-dev ## write the client for threads, the page of both, the module that is served
+client: $(VENV)/.stamp-dev ## write the client for threads and the page of both; copy the JavaScript client that is served
 	$(BIN)/python clients/python/make_synchronous.py
 	$(BIN)/ruff format --quiet src/risala/client
 	$(BIN)/python clients/python/make_reference.py docs/reference/python-client.md
 	cp clients/javascript/risala.js src/risala/http/static/clients/risala.js
 
-messages: $(VENV)/.stamp-dev ## collect what is to be translated, and say what is not translated yet
+messages: $(VENV)/.stamp-dev ## collect the pages' sentences, and say which are not translated yet
 	@$(BIN)/python -m risala.http.web.collect
 
 .PHONY: sbom dependencies
-sbom: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## what the product is made of, as CycloneDX, into dist/
+sbom: $(VENV)/.stamp-dev $(VENV)-supply/.stamp ## list what the product is made of, as CycloneDX, in dist/
 	@PYTHONPATH=. $(BIN)/python -m proofs.supply.sbom dist/risala.cdx.json
 	@$(VENV)-supply/bin/python proofs/supply/valid.py dist/risala.cdx.json
 
-dependencies: sbom ## what is known against that; ADVISORIES=FOLDER: a copy of the Python Packaging Advisory Database or of OSV's
+dependencies: sbom ## check that list for known vulnerabilities; ADVISORIES=FOLDER has a copy of an advisory database
 	@PYTHONPATH=. $(VENV)-supply/bin/python -m proofs.supply.audit dist/risala.cdx.json $(ADVISORIES)
 
 $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
@@ -166,17 +166,17 @@ $(VENV)-supply/.stamp: proofs/supply/requirements.lock | $(VENV)/bin/python
 	@touch $@
 
 .PHONY: dist bundle
-dist: $(VENV)/.stamp-dev ## the wheel and the sdist, into dist/
+dist: $(VENV)/.stamp-dev ## build the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 
-bundle: dist ## one file that runs wherever this Python is: dist/risala.pyz
+bundle: dist ## build dist/risala.pyz, one file that runs wherever this Python is
 	rm -rf build/bundle && $(PYTHON) -m venv build/bundle/tools
 	build/bundle/tools/bin/pip install --quiet shiv==1.0.8
 	$(PIP) --target build/bundle/site --require-hashes -r requirements.lock
 	$(PIP) --target build/bundle/site --no-deps dist/risala-`$(BIN)/python -c 'import risala; print(risala.__version__)'`-py3-none-any.whl
 	build/bundle/tools/bin/shiv --compressed --site-packages build/bundle/site -c risala -o dist/risala.pyz
 
-lock: ## write the hashed locks anew from pyproject.toml
+lock: ## write the hashed locks again from pyproject.toml
 	$(PYTHON) -m venv $(VENV)-lock
 	$(VENV)-lock/bin/pip install --quiet uv
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --python-version 3.11 --extra build pyproject.toml -o requirements.lock
@@ -186,7 +186,7 @@ lock: ## write the hashed locks anew from pyproject.toml
 changelog: $(VENV)/.stamp-dev ## fold the fragments of changes/ into CHANGELOG.md
 	$(BIN)/towncrier build
 
-help: ## what can be made
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
 .PHONY: help

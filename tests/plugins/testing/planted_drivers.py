@@ -25,7 +25,7 @@ from risala.plugins.contract import (
 )
 
 PLANTED: dict[str, tuple[str, str | None]] = {}
-"""By the suite: the mistake, and the check that catches it; None: none does."""
+"""By suite: the mistake, and the check that catches it; None: no check does."""
 
 
 def planted(check: str | None):
@@ -56,7 +56,7 @@ class SubmitsTwice(Sound):
 
 @planted("test_each_segment_arrives_once")
 class AcceptsByItself(Sound):
-    """`Accepted` is answered before the carrier has anything, and the rest is lost."""
+    """`submit` answers `Accepted` before the carrier has the segment, and then loses it."""
 
     async def submit(self, segment):
         outcome = await super().submit(segment)
@@ -139,7 +139,7 @@ class SharesItsState(Sound):
 
 @planted("test_the_expiry_arrives")
 class TellsSeconds(Sound):
-    """The expiry is told in seconds where the carrier reads milliseconds."""
+    """The expiry is sent in seconds, but the carrier reads milliseconds."""
 
     def as_sent(self, segment):
         return replace(super().as_sent(segment), expires_at_ms=segment.expires_at_ms // 1000)
@@ -176,7 +176,7 @@ class WatchesNoLink(Sound):
 
 @planted("test_a_lost_link_is_connected_anew")
 class SendsAllAgain(Sound):
-    """What was accepted is sent again over the new link."""
+    """Accepted segments are sent again over the new link."""
 
     async def run(self, context, *, task_status=trio.TASK_STATUS_IGNORED):
         async with trio.open_nursery() as nursery:
@@ -193,7 +193,7 @@ class SendsAllAgain(Sound):
 
 @planted("test_submit_before_run_sends_nothing")
 class SendsUnsentLater(Sound):
-    """`Unsent` is answered without a link, and the segment is sent all the same once it is up."""
+    """`submit` answers `Unsent` without a link, but sends the segment once the link is up."""
 
     async def submit(self, segment):
         outcome = await super().submit(segment)
@@ -216,7 +216,7 @@ class SwallowsCancelled(Sound):
 
 @planted("test_a_mute_carrier_is_uncertain")
 class SaysUnsentForSilence(Sound):
-    """A time-out is told as `Unsent`, so that the engine sends again what may have arrived."""
+    """A time-out becomes `Unsent`, so that the engine sends again what may have arrived."""
 
     async def submit(self, segment):
         return Unsent("TIMEOUT") if self.carrier.mute else await super().submit(segment)
@@ -252,7 +252,7 @@ class BringsInboundTwice(Sound):
 
 @planted(None)
 class ExchangesIds(Sound):
-    """The ids of two submits at once are exchanged: the carrier's receipts tell of the other."""
+    """Two submits at once get each other's ids, so that receipts are about the other message."""
 
     waiting: ClassVar = None
 

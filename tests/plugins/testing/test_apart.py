@@ -1,4 +1,4 @@
-"""A run that is cut down complains in nobody's test."""
+"""A run that is cut down complains in no other test."""
 
 from __future__ import annotations
 
