@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,10 +15,14 @@ from risala.http.web.languages import Words
 
 AXE: Final = (Path(__file__).parents[1] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
 _HAVE_AXE: Final = WeakSet[BrowserContext]()
-_RUN: Final = """() => axe.run(document, {resultTypes: ["violations"], runOnly: [
-  "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice",
-]}).then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
+_RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+_OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""The rules that a dark screen can break and a light one of about its width cannot."""
+_RUN: Final = """(rules) => axe.run(document, {resultTypes: ["violations"], runOnly: rules})
+.then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
+SCREENS: Final = ((1280, "light"), (1280, "dark"), (390, "light"), (360, "dark"))
+"""Those that each page is looked at on: width in pixels, and scheme of colours."""
 
 
 _MISPLACED: Final = """() => {
@@ -59,7 +63,7 @@ _MISPLACED: Final = """() => {
 }"""
 
 
-def violations(page: Page) -> list[str]:
+def violations(page: Page, rules: Sequence[str] = _RULES) -> list[str]:
     """What axe finds wrong, of any weight."""
     # By the debugger's protocol, which no policy of the page's is asked about. To send it with each
     # page took longer than what it does; what is loaded from now on has it from the start.
@@ -68,7 +72,7 @@ def violations(page: Page) -> list[str]:
         _HAVE_AXE.add(page.context)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return page.evaluate(_RUN)
+    return page.evaluate(_RUN, [*rules])
 
 
 def overflow(page: Page) -> int:
@@ -80,6 +84,24 @@ def overflow(page: Page) -> int:
 def misplaced(page: Page) -> list[str]:
     """Texts that stand over one another, or that run out of a cell or of what cuts them off."""
     return page.evaluate(_MISPLACED)
+
+
+def wrong_on_any_screen(page: Page, address: str) -> list[str]:
+    """What is wrong with a page on each of the screens: axe, texts that stand wrong, its width.
+
+    The page is loaded once and its window changes, as that of a phone that is turned: no style and
+    no script of ours reads the width or the kind of pointer when a page is loaded.
+    """
+    page.goto(address)
+    found = []
+    for width, scheme in SCREENS:
+        page.set_viewport_size({"width": width, "height": 844})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        told = violations(page, _RULES if scheme == "light" else _OF_COLOURS) + misplaced(page)
+        if over := overflow(page):
+            told.append(f"{over} px too wide")
+        found += [f"{address} at {width}, {scheme}: {each}" for each in told]
+    return found
 
 
 _OF_LEAVING = ("Failed to load resource", "htmx:sse:error: Failed to fetch")
