@@ -11,6 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from forked_processes import ForkedProcess, is_risala
+from forked_processes import start as start_forked
 from patience import HANG_S
 
 
@@ -27,18 +29,25 @@ class Process:
         self, command: Sequence[str], cwd: Path, *, typed: bool = False, **more: str
     ) -> None:
         """``typed``: something will be written to it. ``more`` goes into its environment."""
-        self.popen = subprocess.Popen(
-            command,
-            cwd=cwd,
-            env=environment() | more,
-            stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            text=True,
-            # Whoever runs the tests in the background has Ctrl-C ignored; a child inherits that.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        environ = environment() | more
+        self.popen: subprocess.Popen[str] | ForkedProcess
+        # What a loader or the interpreter reads at its start cannot be given to a fork.
+        if is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in more):
+            self.popen = start_forked(command, cwd, environ, typed=typed)
+        else:
+            self.popen = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environ,
+                stdin=subprocess.PIPE if typed else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                text=True,
+                # Whoever runs the tests in the background has Ctrl-C ignored; a child inherits
+                # that.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
         self.lines: list[str] = []
         self.errors: list[str] = []
         self._changed = threading.Condition()

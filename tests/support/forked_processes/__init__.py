@@ -1,0 +1,150 @@
+"""Processes of `risala` that are forked from one that has imported it already.
+
+A service takes two seconds of processor time to start, most of them for its imports, and the tests
+start hundreds. A process that is forked is a process of its own like any other: it has its own
+session, can be killed, and runs the same command line. ``RISALA_TESTS_EXEC=1`` starts each of them
+whole instead.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+_SERVER: Final = Path(__file__).with_name("server.py")
+REQUEST_BYTES_MAX: Final = 1 << 16
+"""A command line with its whole environment."""
+
+
+class ForkedProcess:
+    """As much of :class:`subprocess.Popen` as tests use."""
+
+    def __init__(self, server: ForkServer, pid: int, streams: Mapping[str, Any]) -> None:
+        self._server = server
+        self._ended = threading.Event()
+        self.pid = pid
+        self.returncode: int | None = None
+        self.stdin = streams["stdin"]
+        self.stdout = streams["stdout"]
+        self.stderr = streams["stderr"]
+
+    def end(self, status: int) -> None:
+        self.returncode = os.waitstatus_to_exitcode(status)
+        self._ended.set()
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if not self._ended.wait(timeout):
+            assert timeout is not None
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout)
+        assert self.returncode is not None
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.returncode is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class ForkServer:
+    """The process that has imported `risala`, as its clients see it."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        environ = {n: v for n, v in os.environ.items() if not n.startswith("RISALA_")}
+        self._server = subprocess.Popen(
+            [sys.executable, str(_SERVER), str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            env=environ | {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        theirs.close()
+        self._socket = ours
+        self._lock = threading.Lock()
+        self._answers = threading.Condition()
+        self._pids: list[int] = []
+        self._running: dict[int, ForkedProcess] = {}
+        self._early: dict[int, int] = {}
+        threading.Thread(target=self._listen, daemon=True).start()
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        self._server.kill()
+        self._server.wait()
+
+    def start(
+        self, argv: Sequence[str], cwd: Path, environ: Mapping[str, str], *, typed: bool
+    ) -> ForkedProcess:
+        """Fork ``python -m risala`` with these arguments."""
+        out, err = os.pipe(), os.pipe()
+        into = os.pipe() if typed else None
+        null = None if into else os.open(os.devnull, os.O_RDONLY)
+        theirs = [into[0] if into else null, out[1], err[1]]
+        told = {"argv": [*argv], "cwd": str(cwd), "environ": dict(environ)}
+        with self._lock:
+            try:
+                socket.send_fds(self._socket, [json.dumps(told).encode()], theirs)
+            finally:
+                for each in theirs:
+                    os.close(each)
+            streams = {
+                "stdin": None if into is None else os.fdopen(into[1], "w"),
+                "stdout": os.fdopen(out[0]),
+                "stderr": os.fdopen(err[0]),
+            }
+            with self._answers:
+                assert self._answers.wait_for(lambda: bool(self._pids), 120), "no process was made"
+                pid = self._pids.pop()
+                process = ForkedProcess(self, pid, streams)
+                if pid in self._early:
+                    process.end(self._early.pop(pid))
+                else:
+                    self._running[pid] = process
+        return process
+
+    def _listen(self) -> None:
+        while message := self._socket.recv(64):
+            word, pid, status = message.split()
+            with self._answers:
+                if word == b"began":
+                    self._pids.append(int(pid))
+                elif (ended := self._running.pop(int(pid), None)) is not None:
+                    ended.end(int(status))
+                else:
+                    self._early[int(pid)] = int(status)
+                self._answers.notify_all()
+
+
+_server: ForkServer | None = None
+_starting = threading.Lock()
+
+
+def is_risala(command: Sequence[object]) -> bool:
+    """Whether a command is one that may be forked."""
+    return [*map(str, command[:3])] == [sys.executable, "-m", "risala"] and not os.environ.get(
+        "RISALA_TESTS_EXEC"
+    )
+
+
+def start(
+    command: Sequence[object], cwd: Path, environ: Mapping[str, str], *, typed: bool
+) -> ForkedProcess:
+    """Fork a command for which :func:`is_risala` is true."""
+    global _server
+    with _starting:
+        _server = _server or ForkServer()
+    return _server.start([*map(str, command[3:])], cwd, environ, typed=typed)

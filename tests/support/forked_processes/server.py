@@ -1,0 +1,99 @@
+"""Imports `risala`, and forks a process of it for each request on a socket.
+
+A request is JSON with ``argv``, ``cwd`` and ``environ``, and comes with three descriptors. The
+answers are ``began PID 0``, and ``ended PID STATUS`` when it has.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import random
+import selectors
+import signal
+import socket
+import sys
+from typing import Final
+
+REQUEST_BYTES_MAX: Final = 1 << 16
+IMPORTED: Final = (
+    "risala.app.lean",
+    "risala.app.service",
+    "risala.cli.main",
+    "risala.cli.commands.upkeep.service",
+    "risala.cli.lab.simulate",
+)
+
+
+def main() -> None:
+    requests = socket.socket(fileno=int(sys.argv[1]))
+    from risala.app.lean import import_structlog
+
+    import_structlog()
+    for name in IMPORTED:
+        importlib.import_module(name)
+    gc.collect()
+    gc.freeze()
+    ended, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(wake)
+    selector = selectors.DefaultSelector()
+    selector.register(requests, selectors.EVENT_READ)
+    selector.register(ended, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is requests:
+                message, fds, _, _ = socket.recv_fds(requests, REQUEST_BYTES_MAX, 3)
+                if not message:
+                    return
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    selector.close()
+                    for each in (ended, wake):
+                        os.close(each)
+                    requests.close()
+                    _become(json.loads(message), fds)
+                for each in fds:
+                    os.close(each)
+                requests.send(b"began %d 0" % pid)
+            else:
+                os.read(ended, 4096)
+                _reap(requests)
+
+
+def _reap(answers: socket.socket) -> None:
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if not pid:
+            return
+        answers.send(b"ended %d %d" % (pid, status))
+
+
+def _become(request: dict[str, object], fds: list[int]) -> None:
+    """The command itself; never returns."""
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number, each in enumerate(fds):
+        os.dup2(each, number)
+        os.close(each)
+    os.chdir(str(request["cwd"]))
+    os.environ.clear()
+    os.environ.update(request["environ"])  # type: ignore[call-overload]
+    sys.argv = ["risala", *request["argv"]]  # type: ignore[misc]
+    random.seed()
+    gc.unfreeze()
+    from risala.__main__ import main as run
+
+    run()
+    sys.exit()
+
+
+main()
