@@ -49,7 +49,7 @@ world: $(VENV)/.stamp-dev ## play one history and print it: PLAN="SEED …", as 
 soak: worlds kills timing steady ## run all that takes long: histories, kills, timing, a steady hour
 
 .PHONY: worlds world
-RIG := PYTHONPATH=.:tests/support nice $(BIN)/python -m
+RIG := RISALA_TESTS_EXEC=1 PYTHONPATH=.:tests/support nice $(BIN)/python -m
 KILLS ?= 200
 kills: $(VENV)/.stamp-dev ## kill the real process under load from all kinds of callers; KILLS=… sets how often
 	KILLS=$(KILLS) $(RIG) proofs.crashes $(ARGS)
