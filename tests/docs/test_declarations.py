@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from sources import trees
+
 SOURCE = Path(__file__).parents[2] / "src/risala"
 FACES = ("cli", "http/dashboard", "http/operator", "http/web", "http/api")
 BY_TEXT_MAX = 115
@@ -26,17 +28,13 @@ def subscripts(tree: ast.AST) -> Iterator[ast.Subscript]:
             yield node
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def test_faces_read_answers_by_their_types():
     """Ask by an ``Ask``: ``(await visit.ask(keys.SHOW, …)).name``, not ``…["name"]``."""
     found = [
         f"{path.relative_to(SOURCE)}:{each.lineno}: {ast.unparse(each)}"
         for face in FACES
-        for path in sorted((SOURCE / face).glob("**/*.py"))
-        for each in subscripts(parsed(path))
+        for path, tree in trees(sorted((SOURCE / face).glob("**/*.py")), r"""\[\s*[frub]*["']""")
+        for each in subscripts(tree)
     ]
     assert len(found) <= BY_TEXT_MAX, found
 
@@ -45,8 +43,8 @@ def test_json_follows_from_records():
     """Declare a record: its JSON is derived (``engine/model/records/record.py``)."""
     found = [
         f"{path.relative_to(SOURCE)}: {node.name}"
-        for path in sorted(SOURCE.glob("**/*.py"))
-        for node in ast.walk(parsed(path))
+        for path, tree in trees(sorted(SOURCE.glob("**/*.py")), r"def \w*_wire\b")
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         if node.name.endswith("_wire")
     ]

@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from sources import trees
+
 TESTS = Path(__file__).parents[1]
 FILES = sorted(path for path in TESTS.glob("**/*.py") if "node_modules" not in path.parts)
 VIRTUAL = {"autojump_clock", "mock_clock", "quick", "clock"}
 """Fixtures under which no real time passes: there a limit may be a measure."""
 WAITS = {"fail_after", "wait", "join", "communicate", "run", "create_connection"}
 LIMITS = {"timeout", "seconds"}
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def is_small(node: ast.expr) -> bool:
@@ -37,8 +34,10 @@ def own_limits(function: ast.AST) -> Iterator[ast.Call]:
                 yield node
 
 
-def faults(path: Path) -> list[str]:
-    tree = parsed(path)
+MAY_BE_A_LIMIT = r"fail_after\(\s*[\d.+-]|(?:timeout|seconds)\s*=\s*[\d.+-]"
+
+
+def faults(path: Path, tree: ast.Module) -> list[str]:
     is_virtual: set[ast.AST] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -54,7 +53,8 @@ def faults(path: Path) -> list[str]:
 
 def test_limits_of_real_time_are_the_one_guard_against_hangs():
     """Use ``HANG_S`` of ``tests/support/patience.py``."""
-    assert [fault for path in FILES for fault in faults(path)] == []
+    looked_at = trees(FILES, MAY_BE_A_LIMIT)
+    assert [fault for path, tree in looked_at for fault in faults(path, tree)] == []
 
 
 def test_a_limit_of_its_own_is_noticed(tmp_path, monkeypatch):
@@ -65,7 +65,8 @@ def test_a_limit_of_its_own_is_noticed(tmp_path, monkeypatch):
         "async def test_b(autojump_clock):\n    with trio.fail_after(5):\n        pass\n"
         "def test_c(p):\n    p.communicate(timeout=10)\n    p.communicate(timeout=HANG_S)\n"
     )
-    assert {fault.split(":")[1] for fault in faults(path)} == {"2", "8"}
+    found = [fault for _, tree in trees([path], MAY_BE_A_LIMIT) for fault in faults(path, tree)]
+    assert {fault.split(":")[1] for fault in found} == {"2", "8"}
 
 
 CLOCKS = {"autojump_clock", "mock_clock"}
@@ -110,14 +111,18 @@ class Fixtures:
         return any(self.are_a_clock(each) for each in handed & {*parameters(function)} - {name})
 
 
-def clockless(path: Path) -> Iterator[str]:
+@cache
+def shared_by(folder: Path) -> list[ast.Module]:
+    """The fixtures of a folder of tests, and of those above it."""
+    above = shared_by(folder.parent) if folder != TESTS else []
+    file = folder / "conftest.py"
+    return [*above, *(tree for _, tree in trees([file] if file.exists() else []))]
+
+
+def clockless(path: Path, tree: ast.Module) -> Iterator[str]:
     """Tests whose fixtures rest on a mock clock that the test itself is not given."""
-    folders = [folder for folder in path.parents if folder.is_relative_to(TESTS)]
-    shared = [folder / "conftest.py" for folder in reversed(folders)]
-    files = [each for each in shared if each.exists()] + [path]
-    trees = [*map(parsed, files)]
-    fixtures = Fixtures(trees)
-    for node in ast.walk(trees[-1]):
+    fixtures = Fixtures([*shared_by(path.parent), tree])
+    for node in ast.walk(tree):
         if not isinstance(node, ast.AsyncFunctionDef) or not node.name.startswith("test_"):
             continue
         given = parameters(node)
@@ -130,7 +135,8 @@ def test_a_test_is_given_the_clock_that_its_fixtures_rest_on():
     """pytest-trio looks for a clock among what the test itself takes: name it there, too. Behind a
     fixture it is none, and what was meant to be jumped over is slept through."""
     files = [path for path in FILES if path.name.startswith("test_")]
-    assert [fault for path in files for fault in clockless(path)] == []
+    looked_at = trees(files, r"\basync def test_")
+    assert [fault for path, tree in looked_at for fault in clockless(path, tree)] == []
 
 
 def test_a_clock_behind_a_fixture_is_noticed(tmp_path, monkeypatch):
@@ -146,4 +152,5 @@ def test_a_clock_behind_a_fixture_is_noticed(tmp_path, monkeypatch):
         "async def test_c(quick):\n    pass\n"
         "async def test_d(tmp_path):\n    pass\n"
     )
-    assert [*clockless(path)] == ["test_it.py:1: test_a"]
+    [(_, tree)] = trees([path])
+    assert [*clockless(path, tree)] == ["test_it.py:1: test_a"]

@@ -10,7 +10,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+
+from sources import trees
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/risala"
@@ -43,13 +46,27 @@ LEFT_MAX = 32
 """How many old names there may be at most. Who renames some lowers it; nothing raises it."""
 
 
+@cache
+def named() -> dict[Path, list[tuple[str, int | None]]]:
+    """Each class and function of each module, and of public classes at its top the line."""
+    found = {}
+    for path, tree in trees(sorted(SOURCE.glob("**/*.py"))):
+        tops = {id(node) for node in tree.body if isinstance(node, ast.ClassDef)}
+        found[path] = [
+            (node.name, node.lineno if id(node) in tops and node.name[0] != "_" else None)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+    return found
+
+
 def nouns() -> dict[str, list[str]]:
     """Every public class at the top of a module, by its name: where it stands."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for path in sorted(SOURCE.glob("**/*.py")):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found[node.name].append(f"{path.relative_to(SOURCE)}:{node.lineno}")
+    for path, names in named().items():
+        for name, line in names:
+            if line is not None:
+                found[name].append(f"{path.relative_to(SOURCE)}:{line}")
     return found
 
 
@@ -83,12 +100,11 @@ def words(name: str) -> tuple[str, ...]:
 
 def all_names() -> Iterator[str]:
     """Each module, class and function of the package, as `room/module.py name`."""
-    for path in sorted(SOURCE.glob("**/*.py")):
+    for path, names in named().items():
         where = path.relative_to(SOURCE).as_posix()
         yield f"{where} {path.parent.name if path.stem == '__init__' else path.stem}"
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-                yield f"{where} {node.name}"
+        for name, _ in names:
+            yield f"{where} {name}"
 
 
 def is_old(name: str, parts: set[tuple[str, ...]], wholes: set[tuple[str, ...]]) -> bool:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from sources import trees
+
 SOURCE = Path(__file__).parents[2] / "src" / "risala"
 JOURNAL = "engine/journal"
 STATEMENT = re.compile(
@@ -22,6 +24,13 @@ STATEMENT = re.compile(
 )
 RUNS = {"execute", "executemany", "executescript"}
 """Methods that take a statement."""
+SAYS = (
+    r"""(?i)["'](?:\s|\\\s|\\n|--.*?(?:\n|\\n))*"""
+    r"(?:select|insert|replace|update|delete|alter|drop|pragma|create|with|values|attach|vacuum"
+    r"|begin|commit|rollback|savepoint|release|analyze|reindex)\b"
+    r"|execute"
+)
+"""Of any module that says a statement, as the beginning of a string, or runs one."""
 HOT, READER, MIGRATION, BULK, FILE = "hot", "reader", "migration", "bulk", "file"
 """Hot: for each request, message, attempt, receipt or event. Reader: a look over several tables, or
 of which each row has its own expression. Migration: what makes the tables. Bulk: one statement
@@ -178,17 +187,17 @@ def strings(node: ast.AST) -> Iterator[str]:
         yield from strings(child)
 
 
-def statements(source: str) -> Iterator[str]:
-    yield from (text for text in strings(ast.parse(source)) if STATEMENT.match(text))
+def statements(tree: ast.Module) -> Iterator[str]:
+    yield from (text for text in strings(tree) if STATEMENT.match(text))
 
 
-def runs(source: str) -> bool:
+def runs(tree: ast.Module) -> bool:
     """Whether something is done by a method that takes SQL, wherever the words come from."""
     return any(
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in RUNS
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
     )
 
 
@@ -196,10 +205,9 @@ def runs(source: str) -> bool:
 def said() -> dict[str, list[str]]:
     """Of each module that says SQL, or runs what others said: its statements."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
-        texts, name = [*statements(source)], path.relative_to(SOURCE).as_posix()
-        if texts or (name.startswith("engine/") and runs(source)):  # a modem executes commands
+    for path, tree in trees(sorted(SOURCE.rglob("*.py")), SAYS):
+        texts, name = [*statements(tree)], path.relative_to(SOURCE).as_posix()
+        if texts or (name.startswith("engine/") and runs(tree)):  # a modem executes commands
             found[name] = texts
     return found
 
@@ -241,12 +249,13 @@ def test_a_statement_is_told_from_a_sentence():
         'g = "INSERT OR IGNORE INTO a VALUES (?)"\n'
         'h = f"{head} WHERE a = 1"\n'
     )
-    assert [text.split()[0] for text in statements(source)] == [
+    found = [*statements(ast.parse(source))]
+    assert [text.split()[0] for text in found] == [
         *("SELECT", "--", "insert", "UPDATE", "DELETE", "INSERT")
     ]
-    assert [bool(BY_HAND.match(text)) for text in statements(source)][3:] == [True, True, False]
+    assert [bool(BY_HAND.match(text)) for text in found][3:] == [True, True, False]
 
 
 def test_who_runs_what_others_say_is_noticed():
-    assert runs("conn.executemany(STATEMENT, rows)")
-    assert not runs("operator.perform(name)")
+    assert runs(ast.parse("conn.executemany(STATEMENT, rows)"))
+    assert not runs(ast.parse("operator.perform(name)"))

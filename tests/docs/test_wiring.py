@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from cases import sweep
+from sources import trees
 
 SOURCE = Path(__file__).parents[2] / "src/risala"
 FILES = sorted(SOURCE.glob("**/*.py"))
@@ -58,22 +58,22 @@ def assigned(tree: ast.AST) -> Iterator[ast.Attribute]:
                     yield each
 
 
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@sweep("path", FILES, named=lambda path: str(path.relative_to(SOURCE)))
-def test_nothing_is_a_lambda_unless_told_otherwise(path):
+def test_nothing_is_a_lambda_unless_told_otherwise():
     """A name says what happens where nobody was named; a traceback shows it."""
-    assert [*lambdas(parsed(path))] == []
+    found = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path, tree in trees(FILES, r"\blambda\b")
+        for line in lambdas(tree)
+    ]
+    assert found == []
 
 
 def test_parts_are_built_whole():
     """Who builds a part hands it all that it needs; later it is told by a method."""
     found = {
         f"{path.relative_to(SOURCE)}: {ast.unparse(each)}"
-        for path in BUILDERS
-        for each in assigned(parsed(path))
+        for path, tree in trees(BUILDERS)
+        for each in assigned(tree)
     }
     assert found == {*SET}
 

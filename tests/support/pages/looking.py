@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page
 
 from risala.http.web.languages import Words
 
-AXE: Final = (Path(__file__).parents[1] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
+AXE: Final = (Path(__file__).parents[2] / "browser/vendor/axe-core/axe.min.js").read_text("utf-8")
 _HAVE_AXE: Final = WeakSet[BrowserContext]()
 _RULES: Final = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 _OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
