@@ -96,15 +96,16 @@ def resends_what_was_open(monkeypatch):
 
 
 WRONG = {
-    "the standby's copy is broken": drops_a_page,
-    "the standby has what never was": ships_another_word,
-    "ms less than it says": says_more_than_it_has,
-    "the standby's copy is": stands_still,
-    "the standby cannot follow": damages_pieces,
-    "a takeover ended 0 of": resends_what_was_open,
-    "was sent by the standby": resends_what_was_open,
-    "after a takeover: LOST": begins_again_with_the_copy,
+    ("the standby's copy is broken",): drops_a_page,
+    ("the standby has what never was",): ships_another_word,
+    ("ms less than it says",): says_more_than_it_has,
+    ("the standby's copy is",): stands_still,
+    ("the standby cannot follow",): damages_pieces,
+    ("a takeover ended 0 of", "was sent by the standby"): resends_what_was_open,
+    ("after a takeover: LOST",): begins_again_with_the_copy,
 }
+FEW = (drops_a_page, begins_again_with_the_copy)
+"""What `make test` does wrong too: one while it ships, and one after a takeover."""
 
 
 def test_one_where_nothing_is_wrong_has_looked(tmp_path):
@@ -116,8 +117,15 @@ def test_one_where_nothing_is_wrong_has_looked(tmp_path):
     assert played.tally["accepted after a takeover"] > 0
 
 
-@pytest.mark.parametrize("told", WRONG)
-def test_each_wrong_copy_is_told(tmp_path, monkeypatch, told):
-    WRONG[told](monkeypatch)
+@pytest.mark.parametrize(
+    ("told", "spoil"),
+    [
+        pytest.param(told, spoil, id=told[0], marks=() if spoil in FEW else pytest.mark.long)
+        for told, spoil in WRONG.items()
+    ],
+)
+def test_each_wrong_copy_is_told(tmp_path, monkeypatch, told, spoil):
+    spoil(monkeypatch)
     played = play(PLAN, tmp_path / "world")
-    assert any(told in fault for fault in played.faults), played.faults
+    for part in told:
+        assert any(part in fault for fault in played.faults), played.faults
