@@ -3,13 +3,12 @@
 import json
 import socket
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 
 import pytest
 
-from patience import HANG_S
+from processes import run
 
 
 @pytest.mark.slow
@@ -51,12 +50,8 @@ def test_serve_on_a_port_in_use_is_one_sentence(tmp_path):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        done = subprocess.run(
-            [sys.executable, "-m", "risala", "serve", "--port", port, "--data", tmp_path],
-            capture_output=True,
-            text=True,
-            timeout=HANG_S,
-        )
+        command = [sys.executable, "-m", "risala", "serve", "--port", port, "--data", tmp_path]
+        done = run(command, tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert f"127.0.0.1:{port} is in use" in done.stderr

@@ -2,7 +2,7 @@
 
 import json
 import re
-import subprocess
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ import pytest
 import trio
 from click.testing import CliRunner
 
-from patience import HANG_S
+from processes import Process, run
 from risala.cli.main import cli
 from risala.cli.reach import session
 from risala.config.load import load_settings
@@ -439,18 +439,16 @@ class World:
 
 
 @contextmanager
-def service(data: Path, config: Path) -> Iterator[subprocess.Popen]:
-    command = ["serve", "--config", config, "--data", data, "--port", "0"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "risala", *command], stdout=subprocess.PIPE, text=True
-    )
+def service(data: Path, config: Path) -> Iterator[Process]:
+    command = ("serve", "--config", str(config), "--data", str(data), "--port", "0")
+    process = Process((sys.executable, "-m", "risala", *command), config.parent)
     try:
-        assert process.stdout.readline().startswith("Risala is running at ")
+        process.wait_line(lambda line: line.startswith("Risala is running at "))
         yield process
     finally:
-        process.terminate()
-        process.communicate(timeout=HANG_S)
-    assert process.returncode == 0
+        process.signal(signal.SIGTERM)
+        status = process.wait_exit()
+    assert status == 0
 
 
 @pytest.fixture(scope="module", params=["beside a service", "alone"])
@@ -609,12 +607,8 @@ class TestOneWriterEver:
     @pytest.mark.long
     def test_a_second_service_is_refused(self, place):
         with service(place.data, place.config):
-            second = subprocess.run(
-                [sys.executable, "-m", "risala", "serve", "--data", place.data, "--port", "0"],
-                capture_output=True,
-                text=True,
-                timeout=HANG_S,
-            )
+            command = [sys.executable, "-m", "risala", "serve", "--data", place.data, "--port", "0"]
+            second = run(command, place.data.parent)
         assert (second.returncode, second.stdout) == (1, "")
         assert second.stderr.count("\n") == 1
         assert "is in use by process" in second.stderr

@@ -16,6 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from patience import HANG_S
+from processes import Process
+from processes import run as run_process
 from risala.cli.main import cli
 from risala.drivers.modem.port.serial import PortSeen
 
@@ -29,23 +31,19 @@ class Modem:
 
     def __init__(self, link: Path, *options: str) -> None:
         self.port = str(link)
-        self.process = subprocess.Popen(
-            [*RISALA, "simulate", "modem", "--link", self.port, "--json", "--commands", *options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.process.stdout.readline()  # it says where it is
+        command = [*RISALA, "simulate", "modem", "--link", self.port, "--json", "--commands"]
+        self.process = Process([*command, *options], link.parent, typed=True)
+        self.process.wait_line(bool)  # it says where it is
 
     def type(self, line: str) -> None:
-        self.process.stdin.write(f"{line}\n")
-        self.process.stdin.flush()
+        self.process.popen.stdin.write(f"{line}\n")
+        self.process.popen.stdin.flush()
 
     def end(self) -> list[str]:
         """The commands that it heard."""
-        self.process.send_signal(signal.SIGINT)
-        output, _ = self.process.communicate(timeout=HANG_S)
-        events = [json.loads(line) for line in output.splitlines()]
+        self.process.signal(signal.SIGINT)
+        self.process.wait_exit()
+        events = [json.loads(line) for line in self.process.lines]
         return [event["line"] for event in events if event["event"] == "Heard"]
 
 
@@ -59,8 +57,7 @@ def simulated(tmp_path):
 
     yield start
     for each in started:
-        each.process.kill()
-        each.process.communicate()
+        each.process.end()
 
 
 @pytest.fixture(autouse=True)
@@ -76,13 +73,8 @@ def run(*arguments: str, **environment: str):
     )
 
 
-def test_a_process_says_that_the_modem_can_send(simulated):
-    found = subprocess.run(
-        [*RISALA, "modem", "probe", simulated().port],
-        capture_output=True,
-        text=True,
-        timeout=HANG_S,
-    )
+def test_a_process_says_that_the_modem_can_send(simulated, tmp_path):
+    found = run_process([*RISALA, "modem", "probe", simulated().port], tmp_path)
     assert (found.returncode, found.stderr) == (0, "")
     *rows, sentence = found.stdout.splitlines()
     assert sentence == "This modem can send."

@@ -1,7 +1,6 @@
 """``risala serve`` as a process: its metrics, its log, what SIGHUP changes and what it does not."""
 
 import json
-import os
 import shutil
 import signal
 import ssl
@@ -16,6 +15,7 @@ import httpx2
 import pytest
 
 from patience import HANG_S, until
+from processes import Process, run
 
 CONFIG = """
 [log]
@@ -37,27 +37,10 @@ class Served:
     def __init__(self, directory: Path, *options: str, **environment: str) -> None:
         self.data = directory / "data"
         command = [sys.executable, "-m", "risala", "serve", "--data", self.data, "--port", "0"]
-        self.process = subprocess.Popen(
-            [*command, *options],
-            cwd=directory,
-            env={**os.environ, **environment, "PYTHONUNBUFFERED": "1"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        self.out: list[str] = []
-        self.log: list[str] = []
-        self._readers = [
-            threading.Thread(target=self._read, args=(stream, lines))
-            for stream, lines in ((self.process.stdout, self.out), (self.process.stderr, self.log))
-        ]
-        for reader in self._readers:
-            reader.start()
-
-    def _read(self, stream, lines: list[str]) -> None:
-        with stream:
-            lines.extend(iter(stream.readline, ""))
+        self._started = Process([*map(str, command), *options], directory, **environment)
+        self.process = self._started.popen
+        self.out = self._started.lines
+        self.log = self._started.errors
 
     def until(self, found: Callable[[], object]) -> object:
         deadline = time.monotonic() + HANG_S
@@ -82,18 +65,11 @@ class Served:
         return self.until(look)
 
     def stop(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        status = self.process.wait(HANG_S)
-        for reader in self._readers:
-            reader.join(HANG_S)
-        return status
+        self._started.signal(number)
+        return self._started.wait_exit()
 
     def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        for reader in self._readers:
-            reader.join(HANG_S)
+        self._started.end()
 
 
 @pytest.fixture
@@ -386,7 +362,7 @@ def test_a_process_that_was_stopped_says_so_and_blames_nobody(serve):
     served.process.send_signal(signal.SIGCONT)
     assert served.logged("process.stood_still")["for_s"] >= 2
     command = [sys.executable, "-m", "risala", "doctor", "--json", "--data", served.data]
-    told = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
+    told = run(command, served.data.parent)
     checks = {each["name"]: each["text"] for each in json.loads(told.stdout)["checks"]}
     assert "The whole process was stopped from outside once" in checks["loop"]
     assert "clock is later than all stored times" in checks["clock"]

@@ -27,7 +27,7 @@ import trio
 from tests.support.told import stored_events
 
 from patience import HANG_S, until
-from processes import Process, environment
+from processes import Process, run
 from risala.cli.reach.client import connect
 from risala.engine.journal.messages import timeline
 from risala.engine.model.following import OutboxEvent
@@ -218,16 +218,8 @@ class Service:
         self, *arguments: str, more: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """A command of the command line on this data directory; ``more``: of its environment."""
-        return subprocess.run(
-            (*self.program, *arguments, "--data", str(self.data)),
-            cwd=self.data.parent,
-            env=environment() | dict(more or {}),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=HANG_S,
-            check=False,
-        )
+        command = (*self.program, *arguments, "--data", str(self.data))
+        return run(command, self.data.parent, **(more or {}))
 
     def assert_books_agree(self) -> None:
         """``risala audit`` is clean."""

@@ -6,10 +6,10 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from forked_processes import ForkedProcess, is_risala
 from forked_processes import start as start_forked
@@ -22,6 +22,48 @@ def environment() -> dict[str, str]:
     return kept | {"PYTHONSAFEPATH": "1", "PYTHONUNBUFFERED": "1", "COLUMNS": "80"}
 
 
+def run(command: Sequence[object], cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end. ``more`` goes into its environment."""
+    if is_forked(command, more):
+        forked = start_forked(command, cwd, environment() | more, typed=False)
+        told: dict[str, str] = {}
+        readers = [
+            threading.Thread(target=_read_all, args=(stream, name, told))
+            for name, stream in (("stdout", forked.stdout), ("stderr", forked.stderr))
+        ]
+        for reader in readers:
+            reader.start()
+        try:
+            status = forked.wait(HANG_S)
+        except subprocess.TimeoutExpired:
+            os.killpg(forked.pid, signal.SIGKILL)
+            raise
+        finally:
+            for reader in readers:
+                reader.join(HANG_S)
+        return subprocess.CompletedProcess([*map(str, command)], status, **told)
+    return subprocess.run(
+        [*map(str, command)],
+        cwd=cwd,
+        env=environment() | more,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
+        check=False,
+    )
+
+
+def is_forked(command: Sequence[object], more: Mapping[str, str]) -> bool:
+    """What a loader or the interpreter reads at its start cannot be given to a fork."""
+    return is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in more)
+
+
+def _read_all(stream: IO[str], name: str, told: dict[str, str]) -> None:
+    with stream:
+        told[name] = stream.read()
+
+
 class Process:
     """A child whose output is read, line by line, as it comes."""
 
@@ -31,8 +73,7 @@ class Process:
         """``typed``: something will be written to it. ``more`` goes into its environment."""
         environ = environment() | more
         self.popen: subprocess.Popen[str] | ForkedProcess
-        # What a loader or the interpreter reads at its start cannot be given to a fork.
-        if is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in more):
+        if is_forked(command, more):
             self.popen = start_forked(command, cwd, environ, typed=typed)
         else:
             self.popen = subprocess.Popen(

@@ -6,7 +6,6 @@ import gzip
 import hashlib
 import json
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from functools import partial
@@ -15,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import stones
-from patience import HANG_S
+from processes import run
 from risala.engine.journal.upkeep import backup_note
 from risala.engine.journal.upkeep.upgrade.upgrade import forecast
 from risala.engine.model.clock import SystemClock
@@ -143,7 +142,7 @@ def test_an_older_service_does_not_start_and_touches_nothing(data):
     put_newer(data)
     before = (data / "risala.db").read_bytes()
     command = [sys.executable, "-m", "risala", "serve", "--port", "0", "--data", str(data)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
+    done = run(command, data.parent)
     assert (done.returncode, done.stdout) == (1, "")
     assert said_of_a_newer(done.stderr)
     assert {path.name for path in data.iterdir()} == {"lock", "risala.db"}

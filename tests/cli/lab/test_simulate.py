@@ -4,7 +4,6 @@ import json
 import signal
 import socket
 import ssl
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import smpplib.client
 import smpplib.consts
 
 from patience import HANG_S
+from processes import Process
 
 COMMAND = [sys.executable, "-m", "risala", "simulate", "smsc"]
 
@@ -39,34 +39,29 @@ def send(port: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("as_json", [False, True])
-def test_shows_binds_messages_and_receipts_and_ends_by_ctrl_c(as_json):
+def test_shows_binds_messages_and_receipts_and_ends_by_ctrl_c(as_json, tmp_path):
     arguments = ["--port", "0", "--system-id", "me", "--password", "pw", "--receipt-delay-s", "0"]
-    simulator = subprocess.Popen(
-        [*COMMAND, *arguments, *(["--json"] if as_json else [])],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    command = [*COMMAND, *arguments, *(["--json"] if as_json else [])]
+    simulator = Process(command, tmp_path)
     try:
-        first = simulator.stdout.readline()
+        first = simulator.wait_line(bool)
         place = str(json.loads(first)["port"]) if as_json else first.split(";")[0]
         send(int(place.rpartition(":")[2]))
-        simulator.send_signal(signal.SIGINT)
-        output, errors = simulator.communicate(timeout=HANG_S)
+        simulator.signal(signal.SIGINT)
+        assert (simulator.wait_exit(), simulator.errors) == (0, [])
     finally:
-        simulator.kill()
-        simulator.communicate()
-    assert (simulator.returncode, errors) == (0, "")
+        simulator.end()
     if as_json:
-        lines = [json.loads(line) for line in output.splitlines()]
+        lines = [json.loads(line) for line in simulator.lines]
         names = [line["event"] for line in lines]
         assert {"Bound", "Submitted", "MessageReceived", "ReceiptSent", "Unbound"} <= set(names)
         [received] = [line for line in lines if line["event"] == "MessageReceived"]
         assert received["message"]["text"] == "Hello"
     else:
+        output = "\n".join(simulator.lines)
         assert "me as transceiver" in output
         assert "22236123456: Hello" in output
-        assert output.splitlines()[-1] == "Total: 1 segments, 1 messages, 1 receipts, 0 troubles."
+        assert simulator.lines[-1] == "Total: 1 segments, 1 messages, 1 receipts, 0 troubles."
 
 
 def test_a_port_in_use_is_exit_code_1(risala):
@@ -82,16 +77,11 @@ TLS = Path(__file__).parents[2] / "drivers/smpp/tls"
 
 
 @pytest.mark.slow
-def test_speaks_tls_with_clients_that_it_knows():
+def test_speaks_tls_with_clients_that_it_knows(tmp_path):
     files = ["--tls-cert", TLS / "server.pem", "--tls-client-ca", TLS / "ca.pem"]
-    simulator = subprocess.Popen(
-        [*COMMAND, "--port", "0", *files],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    simulator = Process([*COMMAND, "--port", "0", *map(str, files)], tmp_path)
     try:
-        port = int(simulator.stdout.readline().split(";")[0].rpartition(":")[2])
+        port = int(simulator.wait_line(bool).split(";")[0].rpartition(":")[2])
         trust = ssl.create_default_context(cafile=TLS / "ca.pem")
         trust.load_cert_chain(TLS / "client.pem")
         with (
@@ -100,11 +90,11 @@ def test_speaks_tls_with_clients_that_it_knows():
         ):
             secured.sendall(bytes.fromhex("00000010000000150000000000000007"))
             assert secured.recv(16).hex() == "00000010800000150000000000000007"
-        simulator.send_signal(signal.SIGINT)
-        assert simulator.communicate(timeout=HANG_S)[1] == ""
+        simulator.signal(signal.SIGINT)
+        simulator.wait_exit()
+        assert simulator.errors == []
     finally:
-        simulator.kill()
-        simulator.communicate()
+        simulator.end()
 
 
 def test_files_of_tls_that_cannot_be_used_are_exit_code_1_and_2(risala):

@@ -20,8 +20,8 @@ import pytest
 import trio
 from tests.flows.conftest import Load, Premises, Service, Simulator
 
-from patience import HANG_S, until, until_true
-from processes import Process, environment
+from patience import until, until_true
+from processes import Process, run
 from risala.engine.journal.shipping import pieces
 from risala.engine.journal.shipping.copy import StandbyCopy
 
@@ -72,15 +72,8 @@ class Pair:
     def takeover(self, *options: str) -> subprocess.CompletedProcess[str]:
         command = ("standby", "takeover", str(self.shipped), "--config", str(self.config))
         where = ("--json", "--data", str(self.standby.data))
-        return subprocess.run(
-            (sys.executable, "-m", "risala", *command, *where, *options),
-            cwd=self.premises.path,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            timeout=HANG_S,
-            check=False,
-        )
+        risala = (sys.executable, "-m", "risala")
+        return run((*risala, *command, *where, *options), self.premises.path)
 
     def taken(self, *options: str) -> dict:
         done = self.takeover(*options)

@@ -6,6 +6,7 @@ answers are ``began PID 0``, and ``ended PID STATUS`` when it has.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import json
@@ -15,6 +16,7 @@ import selectors
 import signal
 import socket
 import sys
+import threading
 from typing import Final
 
 REQUEST_BYTES_MAX: Final = 1 << 16
@@ -89,11 +91,30 @@ def _become(request: dict[str, object], fds: list[int]) -> None:
     os.environ.update(request["environ"])  # type: ignore[call-overload]
     sys.argv = ["risala", *request["argv"]]  # type: ignore[misc]
     random.seed()
-    gc.unfreeze()
     from risala.__main__ import main as run
 
-    run()
-    sys.exit()
+    try:
+        run()
+        sys.exit()
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            _end(end.code or 0)
+        raise
+
+
+def _end(status: int) -> None:
+    """What the interpreter does as it ends, but for looking through all memory for garbage.
+
+    That is most of what a short command takes. An output that cannot be written is left to it.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status & 0xFF)
 
 
 main()
