@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 import trio
 import trio.testing
 from hypothesis import HealthCheck, Phase, settings
@@ -49,6 +50,17 @@ def pytest_configure(config: pytest.Config) -> None:
     is_roomy = shutil.disk_usage(RAM_DISK).free >= RAM_FREE_MIN_BYTES
     if is_roomy and not os.statvfs(RAM_DISK).f_flag & os.ST_NOEXEC:  # some tests write programs
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(RAM_DISK))
+
+
+def _write_plain_tracebacks() -> None:
+    """As the service does. Where no settings of logs are made, structlog has rich draw each frame
+    with its source and its locals: some tenths of a second of processor time for one exception."""
+    renderer = structlog.get_config()["processors"][-1]
+    assert isinstance(renderer, structlog.dev.ConsoleRenderer)
+    renderer.exception_formatter = structlog.dev.plain_traceback
+
+
+_write_plain_tracebacks()
 
 
 @pytest.fixture
