@@ -13,6 +13,7 @@ import io
 import tomllib
 import zipfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -37,8 +38,10 @@ class Wheel(NamedTuple):
     content: bytes
 
 
+@cache
 def client_wheel() -> Wheel | None:
-    """The client's wheel, of this version of the service; None: its sources are not there."""
+    """The client's wheel, of this version of the service; None: its sources are not there. Made
+    once: a process is of one version."""
     is_packed = _PACKED.is_dir()
     about, sources = (_PACKED, _PACKED / "client") if is_packed else (_PROJECT, _PACKAGE / "client")
     if not (about / "pyproject.toml").is_file():
