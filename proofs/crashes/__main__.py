@@ -66,7 +66,7 @@ def main() -> int:
         shown.add_row(*map(str, row))
     console.print(shown)
     if not options.no_page:
-        evidence.write("crashes", HEADER, rows, command="make kills")
+        evidence.write("crashes", HEADER, rows, command=f"make kills KILLS={options.kills}")
     return 0
 
 
