@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-import subprocess
+import signal
 import sys
 import threading
 import time
@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from looking import Speaker, Watch
 from patience import HANG_S, until
-from processes import Process
+from processes import Process, run
 from risala.engine.model.people import Language
 from risala.http.web.languages import load_words
 
@@ -48,7 +48,7 @@ class Demo:
 
     def risala(self, *arguments: str) -> dict:
         command = [sys.executable, "-m", "risala", *arguments, "--data", str(self.data), "--json"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_S)
+        done = run(command, self.data)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
@@ -81,17 +81,17 @@ def serve_demo(data: Path, port: int = 0) -> Iterator[Demo]:
     command = [sys.executable, "-m", "risala", "serve", "--demo", "--data", data]
     command += ["--port", str(port)]
     (data / "demo.json").unlink(missing_ok=True)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = Process([*map(str, command)], data)
     try:
         until = time.monotonic() + HANG_S
         while not (data / "demo.json").exists():  # written at one stroke, when it is ready
-            assert process.poll() is None
+            assert process.popen.poll() is None
             assert time.monotonic() < until
             time.sleep(0.05)
         yield Demo(data, json.loads((data / "demo.json").read_text()))
     finally:
-        process.terminate()
-        process.wait(30)
+        process.signal(signal.SIGTERM)
+        process.wait_exit()
 
 
 @pytest.fixture(name="serve_demo")

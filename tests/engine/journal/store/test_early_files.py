@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from patience import HANG_S
+from processes import run
 from risala.cli.main import cli
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations
@@ -73,9 +72,7 @@ def test_a_new_file_whose_first_start_was_cut_short_goes_on(tmp_path):
 def test_the_service_says_so_in_one_sentence(early):
     before = early.read_bytes()
     command = ("serve", "--port", "0", "--data", str(early.parent))
-    done = subprocess.run(
-        (sys.executable, "-m", "risala", *command), capture_output=True, text=True, timeout=HANG_S
-    )
+    done = run((sys.executable, "-m", "risala", *command), early.parent)
     assert (done.returncode, done.stdout) == (1, "")
     (sentence,) = done.stderr.strip().splitlines()
     assert WHAT in sentence
