@@ -103,6 +103,7 @@ def test_http_api_and_verify_a_phone_number(play):
     page.terminals.append(api.shell.process)
     api.shell.run(f"export RISALA_KEY={json.loads(facts.read_text())['secret_key']}")
     api.type("console", "curl")
+    api.end()
     demo.interrupt()
 
 

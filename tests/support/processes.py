@@ -55,8 +55,11 @@ def run(command: Sequence[object], cwd: Path, **more: str) -> subprocess.Complet
 
 
 def is_forked(command: Sequence[object], more: Mapping[str, str]) -> bool:
-    """What a loader or the interpreter reads at its start cannot be given to a fork."""
-    return is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in more)
+    """What a loader or the interpreter reads at its start cannot be given to a fork; what is said
+    of it as ever is there already."""
+    ours = environment()
+    odd = (name for name, value in more.items() if ours.get(name) != value)
+    return is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in odd)
 
 
 def _read_all(stream: IO[str], name: str, told: dict[str, str]) -> None:

@@ -10,11 +10,13 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from doc_blocks import ROOT, Block, blocks_of
+from forked_processes import is_risala
+from forked_processes.in_a_shell import risala_in_a_shell
 from processes import Process
 
 PREFIX = Path(sys.prefix)
@@ -116,6 +118,10 @@ class Rehearsal:
         self.environ = {"PATH": path, "PYTHONSAFEPATH": "1", **self.environ}
         self.shell = Shell(self.place, **self.environ)
         self.terminals.append(self.shell.process)
+        self._until_the_end = ExitStack()
+        if is_risala([f"{self.prefix}/bin/python", "-m", "risala"]):
+            place = self.place / f".typed-{self.shell.process.popen.pid}"
+            self.shell.run(self._until_the_end.enter_context(risala_in_a_shell(place)))
         self._ids: dict[str, str] = {}
 
     def block(self, language: str, part: str) -> Block:
@@ -220,6 +226,7 @@ class Rehearsal:
     def end(self) -> None:
         for terminal in self.terminals:
             terminal.end()
+        self._until_the_end.close()
 
 
 Play = Callable[..., Rehearsal]

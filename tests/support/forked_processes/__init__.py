@@ -94,6 +94,22 @@ class ForkServer:
         into = os.pipe() if typed else None
         null = None if into else os.open(os.devnull, os.O_RDONLY)
         theirs = [into[0] if into else null, out[1], err[1]]
+        streams = {
+            "stdin": None if into is None else os.fdopen(into[1], "w"),
+            "stdout": os.fdopen(out[0]),
+            "stderr": os.fdopen(err[0]),
+        }
+        return self.start_on(theirs, argv, cwd, environ, streams)
+
+    def start_on(
+        self,
+        theirs: Sequence[int],
+        argv: Sequence[str],
+        cwd: Path,
+        environ: Mapping[str, str],
+        streams: Mapping[str, Any],
+    ) -> ForkedProcess:
+        """Fork it on descriptors of its own, which are closed here; ``streams`` are their ends."""
         told = {"argv": [*argv], "cwd": str(cwd), "environ": dict(environ)}
         with self._lock:
             try:
@@ -101,11 +117,6 @@ class ForkServer:
             finally:
                 for each in theirs:
                     os.close(each)
-            streams = {
-                "stdin": None if into is None else os.fdopen(into[1], "w"),
-                "stdout": os.fdopen(out[0]),
-                "stderr": os.fdopen(err[0]),
-            }
             with self._answers:
                 assert self._answers.wait_for(lambda: bool(self._pids), 120), "no process was made"
                 pid = self._pids.pop()
@@ -140,11 +151,16 @@ def is_risala(command: Sequence[object]) -> bool:
     )
 
 
+def server() -> ForkServer:
+    """The one of this process of tests."""
+    global _server
+    with _starting:
+        _server = _server or ForkServer()
+    return _server
+
+
 def start(
     command: Sequence[object], cwd: Path, environ: Mapping[str, str], *, typed: bool
 ) -> ForkedProcess:
     """Fork a command for which :func:`is_risala` is true."""
-    global _server
-    with _starting:
-        _server = _server or ForkServer()
-    return _server.start([*map(str, command[3:])], cwd, environ, typed=typed)
+    return server().start([*map(str, command[3:])], cwd, environ, typed=typed)
