@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -168,6 +168,28 @@ def open_house(tmp_path: Path) -> OpenHouse:
 def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     """Minutes and hours pass at once."""
     return autojump_clock
+
+
+Leap = Callable[[float], Awaitable[None]]
+
+
+@pytest.fixture
+def leap(quick: trio.testing.MockClock) -> Leap:
+    """``await leap(seconds)``, beside ``quick``: hours and days pass by the half hour.
+
+    What is due within one happens at its end. Else an engine that has nothing to do looks around
+    some ten thousand times a day.
+    """
+
+    async def leap(seconds: float) -> None:
+        left_s = seconds
+        while left_s > 0:
+            step_s = min(left_s, 1800)
+            quick.jump(max(step_s - 1, 0))
+            await trio.sleep(min(step_s, 1))
+            left_s -= step_s
+
+    return leap
 
 
 @pytest.fixture

@@ -49,32 +49,36 @@ async def test_a_receipt_that_never_came_is_asked_for(open_house, quick):
 
 
 @pytest.mark.slow
-async def test_it_is_asked_three_times_and_then_let_be(open_house, quick):
+async def test_it_is_asked_three_times_and_then_let_be(open_house, quick, leap):
     driver = AskedDriver(knows={"1": ReceiptState.ENROUTE})
     async with open_house(drivers={"fake": driver}) as house:
         began = trio.current_time()
         message = await house.send()
-        await trio.sleep(ASK_AFTER_S[-1] * 3)
+        await house.wait_status(message, "sent")
+        for wait_s in ASK_AFTER_S:
+            await leap(began + wait_s - 10 - trio.current_time())
+            await trio.sleep(20)
+        await leap(ASK_AFTER_S[-1] * 2)
         times = [at - began for at, _ in driver.asked]
         assert times == [pytest.approx(wait_s, abs=1) for wait_s in ASK_AFTER_S]
         assert house.status(message) == "sent"
 
 
 @pytest.mark.slow
-async def test_who_has_its_receipt_is_not_asked_for(open_house, quick):
+async def test_who_has_its_receipt_is_not_asked_for(open_house, quick, leap):
     driver = AskedDriver(delivers=True)
     async with open_house(drivers={"fake": driver}) as house:
         await house.wait_status(await house.send(), "delivered")
-        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        await leap(ASK_AFTER_S[-1] * 2)
         assert driver.asked == []
 
 
 @pytest.mark.slow
-async def test_who_cannot_be_asked_is_not(open_house, quick):
+async def test_who_cannot_be_asked_is_not(open_house, quick, leap):
     driver = AskedDriver(can_be_asked=False)
     async with open_house(drivers={"fake": driver}) as house:
         await house.wait_status(await house.send(), "sent")
-        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        await leap(ASK_AFTER_S[-1] * 2)
         assert driver.asked == []
 
 
@@ -112,24 +116,24 @@ async def test_a_restart_asks_about_what_was_accepted_before_it(open_house, quic
 @pytest.mark.slow
 @pytest.mark.parametrize(("away_s", "asked"), [(ASK_AFTER_S[0] + 60, 2), (ASK_AFTER_S[-1] + 60, 0)])
 async def test_after_a_long_absence_only_the_questions_to_come_are_asked(
-    away_s, asked, open_house, quick
+    away_s, asked, open_house, quick, leap
 ):
     async with open_house() as house:
         await house.wait_status(await house.send(), "sent")
     await trio.sleep(away_s)
     driver = AskedDriver()
     async with open_house(drivers={"fake": driver}):
-        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        await leap(ASK_AFTER_S[-1] * 2)
         assert len(driver.asked) == asked
 
 
 @pytest.mark.slow
-async def test_what_has_its_receipt_is_not_asked_for_after_a_restart(open_house, quick):
+async def test_what_has_its_receipt_is_not_asked_for_after_a_restart(open_house, quick, leap):
     async with open_house(drivers={"fake": AskedDriver(delivers=True)}) as house:
         await house.wait_status(await house.send(), "delivered")
     driver = AskedDriver()
     async with open_house(drivers={"fake": driver}):
-        await trio.sleep(ASK_AFTER_S[-1] * 2)
+        await leap(ASK_AFTER_S[-1] * 2)
         assert driver.asked == []
 
 

@@ -114,11 +114,11 @@ async def test_the_latest_few_say_it_however_often_it_comes(open_house, quick, m
 
 
 @pytest.mark.long
-async def test_of_what_was_sent_long_ago_nothing_is_awaited(open_house, quick):
+async def test_of_what_was_sent_long_ago_nothing_is_awaited(open_house, quick, leap):
     async with open_house() as house:
         message = await house.send()
         await house.wait_status(message, "sent")
-        await trio.sleep(awaiting.LATE_MS / 1000 + 1)
+        await leap(awaiting.LATE_MS / 1000 + 1)
         await house.driver.context.reachable(PHONE)
         assert told(house, message) == 0
 

@@ -26,7 +26,7 @@ DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
 DAY_S = 86_400
 
 
-async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
+async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick, leap):
     async with open_house() as house:
         endpoint, _ = await house.endpoint(headers={"X-Mine": "yes"})
         message_id = await house.send(metadata={"order": "٧"})
@@ -67,7 +67,7 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick):
         assert [a["number"] for a in attempts] == [1]
         assert attempts[0]["excerpt"] == "ok"
         assert at < 1
-        await trio.sleep(DAY_S / 4)
+        await leap(DAY_S / 4)
         assert len(house.outbound.calls) == 1
 
 
@@ -95,12 +95,17 @@ async def test_the_default_is_the_events_of_the_specification(open_house, quick)
 
 
 @pytest.mark.slow
-async def test_the_schedule_of_the_contract_then_failed(open_house, quick):
+async def test_the_schedule_of_the_contract_then_failed(open_house, quick, leap):
     async with open_house() as house:
         house.outbound.plan[URL] = DOWN
         endpoint, _ = await house.endpoint()
         (event,) = await house.happen()
-        await trio.sleep(3.6 * DAY_S)
+        for tries, wait_s in enumerate(WAITS_S, start=1):
+            await house.outbound.wait_calls(tries)
+            await trio.sleep(1)
+            quick.jump(wait_s - 2)
+        await house.outbound.wait_calls(TRIES_MAX)
+        await leap(2 * DAY_S)
         times = [at for at, _ in house.outbound.calls]
         assert len(times) == TRIES_MAX == 10
         waits = [late - early for early, late in pairwise(times)]
@@ -150,6 +155,9 @@ async def test_retry_after_is_honoured_and_clamped(open_house, quick, header, wa
         house.outbound.plan[URL] = [ReceiverAnswer(429, header, "")]
         await house.endpoint()
         await house.happen()
+        await house.outbound.wait_calls(1)
+        await trio.sleep(1)
+        quick.jump(wait_s - 2)
         await house.outbound.wait_calls(2)
         (first, _), (second, _) = house.outbound.calls
         assert wait_s <= second - first <= wait_s * 1.1 + 0.1
@@ -195,14 +203,14 @@ async def test_disabled_by_its_owner_and_enabled_again(open_house, quick):
         assert (await house.log(endpoint, event))[0]["state"] == "delivered"
 
 
-async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, quick):
+async def test_a_deleted_endpoint_gets_nothing_and_keeps_no_secret(open_house, quick, leap):
     async with open_house() as house:
         house.outbound.plan[URL] = DOWN
         endpoint, secret = await house.endpoint(headers={"Authorization": "Bearer of-a-header"})
         await house.happen(3)
         await trio.sleep(1)
         await house.perform("webhook.delete", endpoint_id=endpoint)
-        await trio.sleep(DAY_S / 10)
+        await leap(DAY_S / 10)
         calls = len(house.outbound.calls)
         assert calls <= 3
         with pytest.raises(NotFound):
@@ -264,7 +272,7 @@ async def age_failures(house, days: float) -> None:
     )
 
 
-async def test_one_success_within_five_days_keeps_it(open_house, quick):
+async def test_one_success_within_five_days_keeps_it(open_house, quick, leap):
     async with open_house() as house:
         house.outbound.plan[URL] = [DOWN, ReceiverAnswer(204, None, "")]
         endpoint, _ = await house.endpoint()
@@ -274,7 +282,7 @@ async def test_one_success_within_five_days_keeps_it(open_house, quick):
         await trio.sleep(10)
         house.outbound.plan[URL] = DOWN
         await house.happen()
-        await trio.sleep(0.2 * DAY_S)
+        await leap(0.2 * DAY_S)
         assert (await house.endpoint_shown(endpoint))["enabled"]
         await age_failures(house, 4.9)
         await house.happen()

@@ -29,7 +29,7 @@ async def test_after_forgetting_everything_new_events_are_delivered(open_house, 
         assert sorted(house.outbound.ids()) == sorted([*old, *new])
 
 
-async def test_an_event_that_is_owed_is_kept(open_house, quick):
+async def test_an_event_that_is_owed_is_kept(open_house, quick, leap):
     async with open_house(retention=RetentionSection(events_days=1)) as house:
         house.outbound.plan[DOWN] = ReceiverFault("NOT_CONNECTED", "It is down.")
         endpoint, _ = await house.endpoint(DOWN)
@@ -40,6 +40,6 @@ async def test_an_event_that_is_owed_is_kept(open_house, quick):
         reader = house.gateway.services.repositories._store.reader
         assert reader.execute("SELECT id FROM events").fetchall() == [(event,)]
         house.outbound.plan.clear()
-        await trio.sleep(2 * 86_400)
+        await leap(2 * 86_400)
         assert house.outbound.ids()[-1] == event
         assert (await house.deliveries(endpoint))[0]["state"] == "delivered"

@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 import standardwebhooks
 import svix.webhooks
-import trio
 
 from risala.config.model import WebhooksSection
 from risala.engine.model.errors import Conflict
@@ -145,7 +144,7 @@ async def test_each_attempt_is_signed_anew(open_house, quick):
             standardwebhooks.Webhook(secret).verify(call.body, dict(call.headers))
 
 
-async def test_both_secrets_sign_for_a_day_after_a_rotation(open_house, quick):
+async def test_both_secrets_sign_for_a_day_after_a_rotation(open_house, quick, leap):
     async with open_house() as house:
         endpoint, old = await house.endpoint()
         rotated = await house.perform("webhook.rotate", endpoint_id=endpoint)
@@ -164,7 +163,7 @@ async def test_both_secrets_sign_for_a_day_after_a_rotation(open_house, quick):
             standardwebhooks.Webhook(secret).verify(body, dict(headers))
         with pytest.raises(Conflict):
             await house.perform("webhook.rotate", endpoint_id=endpoint)
-        await trio.sleep(86_400)
+        await leap(86_400)
         await house.happen()
         await house.outbound.wait_calls(2)
         headers = house.outbound.calls[1][1].headers
