@@ -15,6 +15,8 @@ from risala.plugins.contract import Inbound
 LAST = "seq = (SELECT max(seq) FROM entry)"
 SENT, DELIVERED = STATUSES.number("sent"), STATUSES.number("delivered")
 WRONG = {
+    # First: the events of what is forgotten may be gone.
+    "LOST: event ": ("DELETE FROM event WHERE typeof(subject) = 'integer'",),
     "went from delivered to sent": (
         f"UPDATE message SET status = {DELIVERED}",
         f"UPDATE message SET status = {SENT}",
@@ -40,14 +42,14 @@ WRONG = {
     "LOST: the number of ver_": ("UPDATE verifications SET recipient = 'forgotten'",),
     "LOST: mo_": ("DELETE FROM inbound",),
     "of nobody, which nobody wanted to go": ("DELETE FROM event WHERE type NOT IN (0, 1, 2, 6)",),
-    "LOST: event ": ("DELETE FROM event WHERE typeof(subject) = 'integer'",),
     "has 0, its ledger": (
         "UPDATE organizations SET balance = 0;"
         "INSERT INTO entry (organization, kind, amount, balance_after)"
         f" SELECT organization, kind, 0, balance_after FROM entry WHERE {LAST}",
     ),
 }
-"""What is told of it, and how it comes about: each text is one transaction."""
+"""What is told of it, and of nothing before it, and how it comes about: each text is one
+transaction."""
 
 
 async def lived(world, engine):
@@ -65,18 +67,24 @@ async def lived(world, engine):
     await trio.sleep(60)
 
 
-@pytest.mark.parametrize("told", WRONG)
-async def test_each_wrong_transaction_is_told(new_world, autojump_clock, told):
+async def test_each_wrong_transaction_is_told(new_world, autojump_clock):
     world = new_world(0)
+    said, blind = [], []
     with machine.no_threads():
         async with world.engine() as engine:
             await lived(world, engine)
             assert world.faults == []
-            for texts in WRONG[told]:
-                await engine.gateway.services.recorder.journal.commit(
-                    lambda conn, texts=texts: [conn.execute(text) for text in texts.split(";")]
-                )
-    assert any(told in fault for fault in world.faults), world.faults
+            for told, texts in WRONG.items():
+                for text in texts:
+                    said += world.faults
+                    world.faults.clear()
+                    await engine.gateway.services.recorder.journal.commit(
+                        lambda conn, text=text: [conn.execute(each) for each in text.split(";")]
+                    )
+                is_told = any(told in fault for fault in world.faults)
+                if not is_told or any(told in fault for fault in said):
+                    blind.append((told, world.faults[:]))
+    assert blind == []
 
 
 async def test_what_is_rolled_back_was_never_wrong(new_world, autojump_clock):
