@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -32,6 +33,7 @@ def name_of(path: Path) -> str:
 # -- links -------------------------------------------------------------------------------------
 
 
+@cache
 def anchors(page: Path) -> set[str]:
     """The headings of a page as GitHub names them in links."""
     titles = re.findall(r"^#+ (.+)$", prose(page), re.M)
@@ -61,11 +63,15 @@ def test_a_broken_link_is_noticed(tmp_path):
     assert list(broken_links(page)) == ["gone.md", "#no"]
 
 
+@cache
+def listed() -> set[Path]:
+    return {(INDEX.parent / link).resolve() for link in LISTED.findall(prose(INDEX))}
+
+
 @sweep("page", [page for page in PAGES if page != INDEX], named=name_of)
 def test_every_page_is_in_the_tree(page):
-    listed = {(INDEX.parent / link).resolve() for link in LISTED.findall(prose(INDEX))}
     path = os.path.relpath(page, INDEX.parent)
-    assert page in listed, (
+    assert page in listed(), (
         f"{name_of(page)} is in no list of docs/index.md, so nobody finds it: add a line "
         f"`- [Title]({path}): what it is for` there, beneath the heading of its reader"
     )

@@ -31,6 +31,7 @@ from risala.http.operator.carriers.driver_words import (
     driver_said,
 )
 from risala.http.web.languages import load_words
+from sources import trees
 
 OTHERS = (Language.FRENCH, Language.ARABIC)
 DRIVERS = Path(drivers.__file__).parent
@@ -70,8 +71,7 @@ def english(language: Language, text: str) -> bool:
 
 def said() -> Iterator[tuple[str, str]]:
     """Where a sentence is said, and the sentence with ``x1`` in its holes."""
-    for path in OURS:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for path, tree in trees(OURS, "|".join(SAYS)):
         known = {
             node.target.id: node.value
             for node in tree.body
@@ -199,8 +199,8 @@ def test_what_an_operator_should_see_to_is_said_in_every_language(language):
 def test_who_tells_of_something_else_to_see_to_adds_it_here():
     found = {
         path.name
-        for path in OURS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, tree in trees(OURS, "attention")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and node.value == "attention"
     }
     assert found == {"driver.py", "habits.py", "session.py"}  # SMPP's driver, the modem's session
