@@ -452,7 +452,7 @@ async def test_prices_change_with_them(open_file, carrier, quick):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 3))])
 async def test_whatever_is_changed_under_load_each_message_leaves_once(
     open_file, carrier, quick, seed
 ):

@@ -364,7 +364,7 @@ def test_no_life_of_a_message_breaks_the_rules(open_book):
     run_state_machine_as_test(
         lambda: Lives(open_book),
         settings=settings(
-            max_examples=examples(200),
+            max_examples=examples(120),
             stateful_step_count=60,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
