@@ -77,9 +77,8 @@ def test_a_planted_bug_is_found_told_and_cut_short(tmp_path):
         tried.append(plan)
         return play(plan, tmp_path / str(next(numbers)), ForgetfulWorld)
 
-    failed = next(
-        played for seed in range(20) if (played := play_it(Plan(seed, lives=1, customers=2, errands=4))).faults
-    )
+    plans = (Plan(seed, lives=1, customers=2, errands=4) for seed in range(20))
+    failed = next(played for plan in plans if (played := play_it(plan)).faults)
     tried.clear()
     smallest = shrink(failed, play_it)
     assert failed.plan not in tried
