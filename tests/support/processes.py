@@ -55,10 +55,10 @@ def run(command: Sequence[object], cwd: Path, **more: str) -> subprocess.Complet
 
 
 def is_forked(command: Sequence[object], more: Mapping[str, str]) -> bool:
-    """What a loader or the interpreter reads at its start cannot be given to a fork; what is said
-    of it as ever is there already."""
+    """What a loader or the interpreter reads at its start cannot be given to a fork, but where
+    modules are; what is said of it as ever is there already."""
     ours = environment()
-    odd = (name for name, value in more.items() if ours.get(name) != value)
+    odd = {name for name, value in more.items() if ours.get(name) != value} - {"PYTHONPATH"}
     return is_risala(command) and not any(n.startswith(("LD_", "PYTHON")) for n in odd)
 
 

@@ -118,6 +118,9 @@ def _become(request: dict[str, object], fds: list[int]) -> None:
     os.chdir(str(request["cwd"]))
     os.environ.clear()
     os.environ.update(request["environ"])  # type: ignore[call-overload]
+    for place in reversed(os.environ.get("PYTHONPATH", "").split(os.pathsep)):
+        if place and place not in sys.path:
+            sys.path.insert(0, place)
     sys.argv = ["risala", *request["argv"]]  # type: ignore[misc]
     random.seed()
     from risala.__main__ import main as run
