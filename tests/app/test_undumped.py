@@ -23,7 +23,14 @@ os.kill(os.getpid(), signal.{signal})
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
-@pytest.mark.parametrize("name", ["SIGSEGV", "SIGABRT", "SIGQUIT"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SIGSEGV",
+        pytest.param("SIGABRT", marks=pytest.mark.long),
+        pytest.param("SIGQUIT", marks=pytest.mark.long),
+    ],
+)
 def test_a_crash_leaves_no_core(tmp_path, name):
     with subprocess.Popen(
         [sys.executable, "-c", PROGRAM.format(signal=name)],

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from patience import HANG_S
+from processes import run
 from risala.cli.reach import session
 from risala.cli.reach.client import connect
 from risala.engine.journal.store.lock import DataLock
@@ -70,14 +71,13 @@ def test_a_path_too_long_for_a_socket(risala, tmp_path, make_service):
 def test_a_process_of_its_own(service):
     """The console script's own way: light, with the right exit codes and streams."""
     command = [sys.executable, "-m", "risala"]
-    done = subprocess.run(
-        [*command, "org", "list", "--data", service.data_dir], capture_output=True, text=True
-    )
+    place = service.data_dir
+    done = run([*command, "org", "list", "--data", place], place)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Shop 1" in done.stdout
-    done = subprocess.run([*command, "org", "show", "x"], capture_output=True, text=True)
+    done = run([*command, "org", "show", "x"], place)
     assert (done.returncode, done.stdout) == (1, "")
-    assert subprocess.run([*command, "nonsense"], capture_output=True).returncode == 2
+    assert run([*command, "nonsense"], place).returncode == 2
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["org", "create", "--help"]])

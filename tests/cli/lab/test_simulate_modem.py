@@ -11,6 +11,7 @@ import pytest
 import serial
 
 from patience import HANG_S
+from processes import Process
 
 COMMAND = [sys.executable, "-m", "risala", "simulate", "modem"]
 
@@ -21,25 +22,19 @@ def modem(tmp_path):
     started = []
 
     def start(*arguments):
-        process = subprocess.Popen(
-            [*COMMAND, "--link", str(tmp_path / "modem"), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        link = ("--link", str(tmp_path / "modem"))
+        process = Process([*COMMAND, *link, *arguments], tmp_path, typed=True)
         started.append(process)
         return process
 
     yield start
     for process in started:
-        process.kill()
-        process.communicate()
+        process.end()
 
 
 def type_to(process, line):
-    process.stdin.write(f"{line}\n")
-    process.stdin.flush()
+    process.popen.stdin.write(f"{line}\n")
+    process.popen.stdin.flush()
 
 
 def ask(port, command, until=b"OK\r\n"):
@@ -50,16 +45,15 @@ def ask(port, command, until=b"OK\r\n"):
 
 
 def end(process):
-    process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(timeout=HANG_S)
-    assert (process.returncode, errors) == (0, "")
-    return output
+    process.signal(signal.SIGINT)
+    assert (process.wait_exit(), process.errors) == (0, [])
+    return process.lines
 
 
 @pytest.mark.slow
 def test_lines_tell_what_a_client_sent_and_what_was_typed_is_done(modem, tmp_path):
     process = modem("--report-delay-s", "0", "--number", "+22236000077")
-    assert f"which {tmp_path}/modem leads to" in process.stdout.readline()
+    assert f"which {tmp_path}/modem leads to" in process.wait_line(bool)
     with serial.Serial(str(tmp_path / "modem"), timeout=HANG_S) as port:
         ask(port, b"ATE0;+CMGF=1;+CNMI=2,1,0,1\r")
         ask(port, b'AT+CMGS="+22236123456"\r', b"> ")
@@ -70,33 +64,29 @@ def test_lines_tell_what_a_client_sent_and_what_was_typed_is_done(modem, tmp_pat
         while b"+CSQ: 7,99" not in ask(port, b"AT+CSQ\r"):
             pass
         type_to(process, "sing")
-        process.stdin.close()
-        process.stdin = None
+        process.popen.stdin.close()
         assert b"READY" in ask(port, b"AT+CPIN?\r")  # the end of its console is not its end
-    output = end(process)
+    lines = end(process)
+    output = "\n".join(lines)
     assert "+22236000077 → +22236123456: Hello there" in output
     assert "from Mauritel by SM: Welcome" in output
     assert "There is no 'sing'; help tells what there is." in output
-    assert output.splitlines()[-1] == (
-        "Total: 1 segments, 1 messages, 0 reports, 1 inbound parts, 0 troubles."
-    )
+    assert lines[-1] == ("Total: 1 segments, 1 messages, 0 reports, 1 inbound parts, 0 troubles.")
     assert not os.path.lexists(tmp_path / "modem")
 
 
 @pytest.mark.slow
 def test_json_has_one_object_a_line(modem, tmp_path):
     process = modem("--json", "--commands", "--pin", "1234")
-    first = json.loads(process.stdout.readline())
+    first = json.loads(process.wait_line(bool))
     assert first["event"] == "PortOpened"
     assert first["link"] == str(tmp_path / "modem")
     with serial.Serial(first["path"], timeout=HANG_S) as port:
         ask(port, b'AT+CPIN="1234"\r')
         type_to(process, "help")
-        answer = json.loads(process.stdout.readline())
-        while answer["event"] != "Answer":
-            answer = json.loads(process.stdout.readline())
+        answer = json.loads(process.wait_line(lambda line: json.loads(line)["event"] == "Answer"))
         assert "sms FROM TEXT" in answer["text"]
-    lines = [json.loads(line) for line in end(process).splitlines()]
+    lines = [json.loads(line) for line in end(process)]
     assert all("1234" not in json.dumps(line) for line in lines)
 
 
@@ -104,23 +94,17 @@ def test_json_has_one_object_a_line(modem, tmp_path):
 def test_a_scenario_is_played_and_a_port_by_tcp(modem, tmp_path):
     scenario = tmp_path / "scenario.toml"
     scenario.write_text("[[refusals]]\nerror = 38\n[modem]\nfirst_reference = 9\n")
-    process = subprocess.Popen(
-        [*COMMAND, "--scenario", str(scenario), "--listen", "127.0.0.1:0"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    listen = ("--listen", "127.0.0.1:0")
+    process = Process([*COMMAND, "--scenario", str(scenario), *listen], tmp_path)
     try:
-        path = process.stdout.readline().split()[-1]
+        path = process.wait_line(bool).split()[-1]
         with serial.serial_for_url(path, timeout=HANG_S) as port:
             ask(port, b"ATE0+CMGF=1\r")
             ask(port, b'AT+CMGS="+22236123456"\r', b"> ")
             assert b"+CMS ERROR: 38\r\n" in ask(port, b"Hi\x1a", b"38\r\n")
-        output = end(process)
+        output = "\n".join(end(process))
     finally:
-        process.kill()
-        process.communicate()
+        process.end()
     assert "reference 9, not taken: +CMS ERROR: 38" in output
 
 
