@@ -60,7 +60,19 @@ def _write_plain_tracebacks() -> None:
     renderer.exception_formatter = structlog.dev.plain_traceback
 
 
+def _keep_no_logger() -> None:
+    """A logger that is kept, as the service does it, outlives the test whose settings it has; a
+    later test would look for its lines in vain."""
+    configure = structlog.configure
+
+    def configure_for_a_test(**settings: Any) -> None:
+        configure(**{**settings, "cache_logger_on_first_use": False})
+
+    structlog.configure = configure_for_a_test
+
+
 _write_plain_tracebacks()
+_keep_no_logger()
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ SMPP, CUT = "drivers/smpp/habits", "sms/test_cut"
         (f"src/risala/{SMPP}.py", "tests/drivers/smpp/test_habits.py", CUT),
         # Through what others import, and through a fixture.
         (f"src/risala/{SMPP}.py", "tests/lab/smsc/test_community.py", "lab/modem/test_scenarios"),
-        ("src/risala/sms/segment.py", f"tests/{CUT}.py", "docs/test_nouns"),
+        ("src/risala/sms/segment.py", f"tests/{CUT}.py", "client/test_retrying"),
         ("tests/support/kannel_daemons.py", "tests/flows/faces/test_kannel_sendsms.py", CUT),
         ("tests/lab/smsc/conftest.py", "tests/lab/smsc/test_community.py", "lab/test_quirks"),
         (f"tests/{CUT}.py", f"tests/{CUT}.py", "sms/test_cause"),
