@@ -16,13 +16,14 @@ from risala.smpp_server.statuses import STATUS_OF, StatusRefusal, status_of
 from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.segment import user_data_header
+from risala.sms.numbering.plan import DEFAULT
 from smpp_peers.house import NOW_MS, submit
 
 GSM7 = DefaultAlphabet.GSM7
 
 
 def command(request: SubmitSm | DataSm, alphabet: DefaultAlphabet = GSM7) -> SendMessage:
-    return command_of(request, NOW_MS, alphabet, None)
+    return command_of(request, NOW_MS, DEFAULT, alphabet, None)
 
 
 def refusal(request: SubmitSm | DataSm) -> int:
@@ -77,7 +78,7 @@ def test_a_recipient_may_be_written_in_each_usual_way(address: str, fields: dict
 def test_the_sender_is_a_name_or_nobody():
     assert command(submit()).sender is None
     assert command(submit(source_addr="SHOP", source_addr_ton=5)).sender == "SHOP"
-    assert command_of(submit(), NOW_MS, GSM7, "HOUSE").sender == "HOUSE"
+    assert command_of(submit(), NOW_MS, DEFAULT, GSM7, "HOUSE").sender == "HOUSE"
     assert refusal(submit(source_addr="1234", source_addr_ton=0)) == 0x0A
 
 
@@ -132,7 +133,7 @@ def test_what_receipts_must_tell_stands_in_the_metadata():
     asked = command(submit(registered_delivery=1, tlvs=(Tlv(USER_MESSAGE_REFERENCE, b"\x01\x02"),)))
     assert asked.metadata == {"smpp.receipt": "1", "smpp.reference": "258"}
     assert command(submit(registered_delivery=2)).metadata == {"smpp.receipt": "2"}
-    numbered = command_of(submit(), NOW_MS, GSM7, None, IdShape.HEX)
+    numbered = command_of(submit(), NOW_MS, DEFAULT, GSM7, None, IdShape.HEX)
     assert numbered.metadata == {"smpp.id": "hex"}
     asked = command(submit(registered_delivery=0x11))
     assert asked.metadata == {"smpp.receipt": "1", "smpp.intermediate": "1"}

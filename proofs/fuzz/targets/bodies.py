@@ -17,6 +17,8 @@ from risala.http.api.fields import BATCH_ITEMS_MAX
 from risala.http.common.parse import DEPTH_MAX, read_object
 from risala.http.common.problems import Problem
 from risala.http.common.validation import validate
+from risala.sms.numbering.plan import DEFAULT
+from risala.http.api.fields import BodyContext
 
 NOW_MS: Final = 1_767_225_600_000
 _GOOD: Final = b'{"to":"+22236123456","body":"Salam"}'
@@ -107,8 +109,8 @@ def _objects(raw: bytes) -> None:
         if isinstance(wanted, dict):
             assert repr(found) == repr(wanted)
     # The short way gives what the models give.
-    quick = refusal_of(lambda: parse_send(raw, NOW_MS), Problem)
-    slow = refusal_of(lambda: explained_send(raw, NOW_MS), Problem)
+    quick = refusal_of(lambda: parse_send(raw, BodyContext(NOW_MS, DEFAULT)), Problem)
+    slow = refusal_of(lambda: explained_send(raw, BodyContext(NOW_MS, DEFAULT)), Problem)
     assert isinstance(quick, Exception) == isinstance(slow, Exception)
     for problem in (quick, slow):
         if isinstance(problem, Problem):

@@ -28,6 +28,7 @@ from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.faces.mount import TypedAnswer
 from risala.http.faces.service import RequestService
+from risala.sms.numbering.plan import DEFAULT
 from risala.plugins.face import (
     FIELDS_MAX,
     FaceAnswer,
@@ -173,7 +174,7 @@ def _asked(
         reading,
     )
     engine: Any = _Engine()
-    service = RequestService(engine, engine, "kannel", None, NOW_MS)
+    service = RequestService(engine, engine, DEFAULT, "kannel", None, NOW_MS)
     with work_within(6000 + 80 * (len(query) + len(body))):
         answer = _done(face.answer(request, service))
     assert answer.status in _STATUSES

@@ -66,6 +66,8 @@ from risala.sms.cause import Cause
 from risala.sms.message import Concatenation
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import join
+from risala.sms.numbering.plan import DEFAULT
+from risala.http.api.fields import BodyContext
 
 NOW_MS: Final = 1_767_225_600_000
 _ADDRESSES: Final = {
@@ -353,7 +355,7 @@ def _submits(octets: bytes) -> None:
         request = _made(script)
     alphabet = DefaultAlphabet.GSM7 if request.sequence_number % 2 else DefaultAlphabet.LATIN1
     with work_within(6000 + 60 * len(octets)):
-        command = refusal_of(lambda: command_of(request, NOW_MS, alphabet, None), StatusRefusal)
+        command = refusal_of(lambda: command_of(request, NOW_MS, DEFAULT, alphabet, None), StatusRefusal)
     if isinstance(command, StatusRefusal):
         assert command.command_status
         assert len(str(command)) < 300
@@ -371,7 +373,7 @@ def _submits(octets: bytes) -> None:
     }
     if command.validity_s is not None and command.validity_s >= 60:
         body["validitySeconds"] = command.validity_s
-    again = explained_send(json.dumps(body).encode(), NOW_MS)
+    again = explained_send(json.dumps(body).encode(), BodyContext(NOW_MS, DEFAULT))
     assert (again.to, again.body, again.sender) == (command.to, command.body, command.sender)
     assert command.send_at is None or command.send_at > NOW_MS
     assert command.validity_s is None or 1 <= command.validity_s <= 259_200

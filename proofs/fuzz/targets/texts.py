@@ -24,13 +24,9 @@ from risala.plugins.payment_texts import TextKind
 from risala.plugins.policy import PolicyPass, PolicyRefusal, PolicyRewrite
 from risala.sms.address import (
     fold_sender,
-    is_number,
-    network_of,
-    normalise_number,
     sender_fault,
     source_address,
     spelled,
-    with_country,
 )
 from risala.sms.alphabet import (
     choose_alphabet,
@@ -43,6 +39,8 @@ from risala.sms.alphabet import (
 )
 from risala.sms.message import Alphabet, Inbound
 from risala.sms.national import decode_national, encode_national
+from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.plan import DEFAULT
 from risala.sms.segment import count, cut, join, parse_user_data_header, split
 
 
@@ -106,7 +104,7 @@ def _bank(octets: bytes) -> None:
         assert settled is not None
         assert settled.amount > 0
         assert re.fullmatch(r"[0-9A-Za-z./_-]+", settled.reference)
-        assert settled.payer is None or is_number(settled.payer)
+        assert settled.payer is None or DEFAULT.serves(settled.payer)
     amount = refusal_of(lambda: amount_of(once), ValueError)
     if isinstance(amount, int):
         # Whatever parts the thousands, the digits are those of the amount, in their order.
@@ -164,13 +162,13 @@ def _is_word(text: str) -> bool:
 def _numbers(octets: bytes) -> None:
     text = text_of(octets)
     with work_within(3000 + 30 * len(text)):
-        found = refusal_of(lambda: normalise_number(text), ValueError)
+        found = refusal_of(lambda: DEFAULT.read(text), ValueError)
         fault = sender_fault(text)
-        country = with_country(text, "+222")
+        country = DEFAULT.with_country(text, "+222")
         source_address(text)
     if isinstance(found, str):
-        assert is_number(found)
-        assert normalise_number(found) == found
+        assert DEFAULT.serves(found)
+        assert DEFAULT.read(found) == found
         parsed = phonenumbers.parse(found)
         assert phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164) == found
         network_of(found)
@@ -179,8 +177,8 @@ def _numbers(octets: bytes) -> None:
         assert fold_sender(spelled(text)) == fold_sender(text)
         assert sender_fault(spelled(text)) is None
         assert "  " not in spelled(text)
-    assert country == text or is_number(country)
-    assert with_country(country, "+222") == country
+    assert country == text or DEFAULT.serves(country)
+    assert DEFAULT.with_country(country, "+222") == country
 
 
 def _alphabets(octets: bytes) -> None:

@@ -31,13 +31,14 @@ from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
 from risala.plugins.mail import Mail, Mailer
+from risala.sms.numbering.plan import EXAMPLE
 
 log = structlog.get_logger(__name__)
 
 CARRIER: Final = "demo-smsc"
 SYSTEM_ID: Final = "risala"
 BALANCE: Final = "1000.00"
-NUMBER: Final = "+22236123456"
+NUMBER: Final = EXAMPLE
 OWNER: Final = "owner@demo.example"
 OPERATOR: Final = "operator@demo.example"
 """Both sign in by the codes that are mailed to them, that is: written into the outbox."""

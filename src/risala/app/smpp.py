@@ -109,7 +109,8 @@ def build_house(
     )
     desk = BindDecisions(settings, roster, doors.admit, guard, couriers.prepare)
     now_ms = engine.gateway.services.recorder.clock.now_ms
-    return House(settings, engine.gateway, desk, roster, now_ms, couriers)
+    plan = engine.gateway.services.settings.plan
+    return House(settings, plan, engine.gateway, desk, roster, now_ms, couriers)
 
 
 def _listener(bound: BoundAddress) -> trio.SocketListener:

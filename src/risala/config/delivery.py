@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from risala.config.kinds import Name, NationalPrefix, Prefix, Section
-from risala.sms.address import Network
 from risala.sms.limits import VALIDITY_S
+from risala.sms.numbering.plan import DEFAULT
 
 
 class OnUncertain(Section):
@@ -64,21 +64,21 @@ class CarrierSection(BaseModel):
     """The plugin that serves it: ``smpp``, ``modem``, ``loopback`` or an installed one."""
     enabled: bool = True
     """False: the carrier is not used, and its table stays."""
-    prefixes: tuple[Prefix, ...] = ("+222",)
-    """Prefixes of the numbers that it takes. If only ``networks`` is given, the networks alone
-    decide."""
-    networks: tuple[Network, ...] = ()
-    """Networks whose mobile numbers it takes, by the national plan: ``chinguitel`` (``+2222``),
-    ``mattel`` (``+2223``), ``mauritel`` (``+2224``), each without its fixed lines (second digit
-    5)."""
+    prefixes: tuple[Prefix, ...] = DEFAULT.prefixes
+    """Prefixes of the numbers that it takes. Not set: the numbers of all countries that are served.
+    If only ``networks`` is given, the networks alone decide."""
+    networks: tuple[str, ...] = ()
+    """Networks whose mobile numbers it takes, by the numbering plan: ``chinguitel``, ``mattel``,
+    ``mauritel``; in other countries the country and the network to which the number was allotted,
+    such as ``SN/Orange``. Fixed lines belong to no network."""
     receipt_group: Name | None = None
     """The same word for all carriers whose receipts may come through each other. Carriers with the
     same driver, host and account are a group without it."""
     receives_only: bool = False
     """True: it only receives, such as a bank's confirmations of payments, and sends nothing."""
-    national_prefix: NationalPrefix = "+222"
-    """The country code of local numbers in inbound messages: `22236…`, `0022236…` and `36…` become
-    `+22236…`. `""`: they stay as they are written."""
+    national_prefix: NationalPrefix = DEFAULT.prefixes[0]
+    """The country code of local numbers in inbound messages: numbers without it, or with ``00`` in
+    place of ``+``, get it. Not set: home's. ``""``: they stay as they are written."""
     priority: Annotated[int, Field(ge=0, le=100)] = 0
     """Lower goes first; a higher number is used only while all lower ones are unhealthy."""
     weight: Annotated[int, Field(ge=1, le=1000)] = 1

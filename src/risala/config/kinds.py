@@ -35,15 +35,15 @@ Money = Annotated[
 Prefix = Annotated[
     str,
     Field(
-        pattern=r"^\+222[0-9]{0,8}$",
-        json_schema_extra={"words": 'the beginning of a number in quotes, such as "+2223"'},
+        pattern=r"^\+[1-9][0-9]{0,14}$",
+        json_schema_extra={"words": 'the beginning of a number in quotes, such as "+221"'},
     ),
 ]
 NationalPrefix = Annotated[
     str,
     Field(
         pattern=r"^(\+[1-9][0-9]{0,3})?$",
-        json_schema_extra={"words": 'a country code in quotes, such as "+222", or "" for none'},
+        json_schema_extra={"words": 'a country code in quotes, such as "+221", or "" for none'},
     ),
 ]
 Name = Annotated[

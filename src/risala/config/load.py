@@ -62,6 +62,7 @@ def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> S
         # holds the values, does not become its context.
         details = error.errors(include_url=False, include_input=False)
         faults = from_pydantic(details, origins) + faults
+    faults = faults or [*_network_faults(settings, origins)]
     if faults:
         raise ConfigError(faults)
     return settings
@@ -160,6 +161,23 @@ def _carrier_faults(raw: object, origins: Origins) -> list[Fault]:
             text = f"must be unique; carriers[{first[name]}] has the same name"
             faults.append(Fault(schema.key_of(path), text, origins.of(path)))
     return faults
+
+
+def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
+    """Networks that the numbering plan of the served countries does not know."""
+    named: list[tuple[Path, Iterable[str]]] = [
+        (("carriers", number, "networks"), carrier.networks)
+        for number, carrier in enumerate(settings.carriers)
+    ]
+    for path, networks in [
+        *named,
+        (("limits", "verify_networks"), settings.limits.verify_networks),
+    ]:
+        for network in networks:
+            if network not in settings.plan.networks():
+                known = ", ".join(f'"{each}"' for each in sorted(settings.plan.networks()))
+                text = f'has "{network}", which is no network of a served country: {known}'
+                yield Fault(schema.key_of(path), text, origins.of(path))
 
 
 def _unread(number: int, table: Mapping[str, Any]) -> Iterable[tuple[Path, str]]:

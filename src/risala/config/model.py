@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from risala.config.alerts import AlertsSection
 from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain, RetrySection
@@ -21,13 +21,14 @@ from risala.config.faces import FacesSection, HttpSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
 from risala.config.legal import LegalSection
+from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.outward import MailSection, StandbySection, WebhooksSection
 from risala.config.payments import PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
 from risala.config.smpp_server import SmppServerSection
-from risala.sms.address import Network
+from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 __all__ = [
     "AlertsSection",
@@ -42,11 +43,13 @@ __all__ = [
     "LogSection",
     "MailSection",
     "MetricsSection",
+    "NumbersSection",
     "OnUncertain",
     "PaymentsSection",
     "PeopleSection",
     "PluginsSection",
     "PoliciesSection",
+    "PriceSection",
     "PricingSection",
     "RequestLogSection",
     "RetentionSection",
@@ -125,7 +128,7 @@ class LimitsSection(Section):
     """The most codes requested with publishable keys from one address in any hour."""
     verify_ip_checks_per_minute: Annotated[int, Field(ge=1, le=10_000)] = 120
     """The most codes checked with publishable keys from one address in any minute."""
-    verify_networks: tuple[Network, ...] = ()
+    verify_networks: tuple[str, ...] = ()
     """Networks whose mobile numbers get codes, besides ``verify_prefixes``; others are refused with
     429 (``network``). With neither set, every number gets codes."""
     verify_prefixes: tuple[Prefix, ...] = ()
@@ -199,8 +202,12 @@ class Settings(Section):
     """How long things are kept."""
     request_log: RequestLogSection = RequestLogSection()
     """The log of the API's requests."""
+    numbers: NumbersSection = NumbersSection()
+    """The countries that are served."""
     pricing: PricingSection = PricingSection()
     """The price of a message."""
+    prices: tuple[PriceSection, ...] = ()
+    """The prices of messages abroad."""
     limits: LimitsSection = LimitsSection()
     engine: EngineSection = EngineSection()
     """Limits of memory."""
@@ -234,3 +241,29 @@ class Settings(Section):
     """Plugins."""
     carriers: tuple[CarrierSection, ...] = ()
     """The carriers, one table each."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _carriers_of_the_countries(cls, values: object) -> object:
+        """Fill in what a carrier's table leaves to the countries that are served."""
+        match values:
+            case {"numbers": {"countries": [*codes]}, "carriers": [*carriers]}:
+                try:
+                    prefixes = plan_of(tuple(map(str, codes))).prefixes
+                except ValueError:
+                    return values  # the section tells what is wrong with them
+                told = {"carriers": [_filled_in(each, prefixes) for each in carriers]}
+                return {**cast("dict[str, object]", values), **told}
+        return values
+
+    @property
+    def plan(self) -> NumberingPlan:
+        """The numbering plan of the countries that are served."""
+        return plan_of(self.numbers.countries)
+
+
+def _filled_in(carrier: object, prefixes: tuple[str, ...]) -> object:
+    if not isinstance(carrier, dict):
+        return carrier
+    served = {} if carrier.get("networks") else {"prefixes": prefixes}
+    return {**served, "national_prefix": prefixes[0], **carrier}

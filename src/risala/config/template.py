@@ -28,7 +28,7 @@ _CARRIERS: Final = """\
 #[[carriers]]
 #name = "mattel"
 #driver = "smpp"
-#prefixes = ["+2223"]
+#prefixes = ["+33"]
 #rate_per_s = 50
 #window_max = 10
 #[carriers.smpp]

@@ -40,6 +40,7 @@ from risala.engine.verify.sessions import SessionsMessage
 from risala.plugins.contract import DriverCommand
 from risala.plugins.manager import PluginFault, PluginInfo
 from risala.plugins.page import ConsolePages
+from risala.sms.numbering.plan import NumberingPlan
 
 
 class Delivery(Protocol):
@@ -123,8 +124,9 @@ class Delivery(Protocol):
     def route(self, recipient: str, segments: int) -> RouteAnswer:
         """Where a message would go now, and why."""
 
-    def unserved(self) -> UnservedNumbers:
-        """The numbers that no carrier serves now, and how many messages wait for that reason."""
+    def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
+        """The numbers of a plan that no carrier serves now, and how many messages wait for that
+        reason."""
 
     async def reload_organization(self, organization_id: str) -> None:
         """Hold or release an organization's messages, according to its present state."""

@@ -256,7 +256,7 @@ class Choosy(Protocol):
         A declined message goes to another carrier, or waits: it costs no attempt.
 
         Args:
-            recipient: ``+222XXXXXXXX``.
+            recipient: ``+`` and digits (E.164).
             segments: how many submits the message takes.
             is_next: True: the message would be submitted now; False: somebody only asks what it
                 waits for.

@@ -197,7 +197,7 @@ class FaceMessage:
     """A message to send."""
 
     to: str
-    """``+222XXXXXXXX``; :func:`risala.sms.address.normalise_number` makes it from other forms."""
+    """``+`` and digits (E.164); :meth:`FaceService.number` makes it from other forms."""
     text: str = field(repr=False)
     """If a part was cut inside a character, it may begin with a low surrogate, and end with a high
     one or with ESC (U+001B): the octets are sent as they were cut."""
@@ -271,6 +271,10 @@ class FaceService(Protocol):
     async def admit(self, username: str, password: str) -> FaceCaller:
         """The caller with this name and password at this face. Wrong ones count by the client's
         address, like wrong API keys."""
+
+    def number(self, text: str) -> str:
+        """A recipient as people write it, in the form of :attr:`FaceMessage.to`; refused if it is
+        no number of a served country."""
 
     async def send(self, caller: FaceCaller, message: FaceMessage) -> FaceMessageState:
         """Accept a message: stored, charged and on disk when this returns."""

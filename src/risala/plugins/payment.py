@@ -98,7 +98,7 @@ class PaymentField:
     """True: it is the transaction's reference, which is normalised, and refused if it was credited
     before."""
     is_payer: bool = False
-    """True: it is the payer's mobile number, which is written ``+222XXXXXXXX``; the customer proves
+    """True: it is the payer's mobile number, in any spelling; the customer proves
     it by a code that is sent to it. Left out if ``payments.codes_organization`` is not set."""
 
 

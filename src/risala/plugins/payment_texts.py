@@ -40,7 +40,8 @@ class TextReading:
     kind: TextKind
     """Its kind."""
     settled: PaymentSettled | None = None
-    """For a :attr:`TextKind.CREDIT`; ``payer`` is ``+222XXXXXXXX`` if the text has it whole."""
+    """For a :attr:`TextKind.CREDIT`; ``payer`` is the number as the text writes it, if it has it
+    whole."""
     moved: int | None = None
     """Minor units by which the account's balance changed, fees included; negative: it fell."""
     balance: int | None = None

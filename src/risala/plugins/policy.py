@@ -26,7 +26,7 @@ class PolicyMessage:
     is_test: bool
     """It is of a test key: it is not sent."""
     recipient: str
-    """``+222XXXXXXXX``."""
+    """``+`` and digits (E.164)."""
     sender: str | None
     """The requested sender; None: the general one. Always None for a code."""
     text: str = field(repr=False)

@@ -47,6 +47,7 @@ from risala.smpp_server.statuses import (
     ESME_RTHROTTLED,
     StatusRefusal,
 )
+from risala.sms.numbering.plan import NumberingPlan
 
 log = structlog.get_logger("risala.smpp_server")
 
@@ -61,6 +62,7 @@ class House:
     """The parts that all sessions share."""
 
     settings: SmppServerSection
+    plan: NumberingPlan
     engine: SmppGateway
     desk: BindDecisions
     roster: SessionRegistry
@@ -264,6 +266,7 @@ class EsmeSession:
             house.engine,
             account,
             window_max=house.settings.window_max,
+            plan=house.plan,
             alphabet=DefaultAlphabet(house.settings.default_alphabet),
             shape=IdShape(house.settings.message_ids),
             now_ms=house.now_ms,

@@ -37,10 +37,11 @@ from risala.smpp_server.statuses import (
     ESME_RSUBMITFAIL,
     StatusRefusal,
 )
-from risala.sms.address import normalise_number, sender_fault
+from risala.sms.address import sender_fault
 from risala.sms.alphabet import ESCAPE_CHARACTER, decode_ucs2, fits_gsm7
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet, Concatenation
+from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.segment import halves
 
 Submit = SubmitSm | DataSm
@@ -77,6 +78,7 @@ _CONCATENATION: Final = frozenset({0x00, 0x08})
 def command_of(
     request: Submit,
     now_ms: int,
+    plan: NumberingPlan,
     alphabet: DefaultAlphabet,
     sender: str | None,
     shape: IdShape = IdShape.TEXT,
@@ -84,6 +86,7 @@ def command_of(
     """The message that a submit asks for.
 
     Args:
+        plan: the numbers that are served.
         alphabet: the meaning of ``data_coding`` 0.
         sender: used for a message without a sender; None: the service's own sender.
         shape: the format of its id.
@@ -100,7 +103,7 @@ def command_of(
         send_at, validity_s = _times(request, now_ms)
     text, part = _text(request, alphabet)
     return SendMessage(
-        to=_recipient(request.destination_addr),
+        to=_recipient(request.destination_addr, plan),
         body=text,
         sender=_sender(request) or sender,
         idempotency_key=_key(request.tlvs),
@@ -170,9 +173,9 @@ def _times(request: SubmitSm, now_ms: int) -> tuple[int | None, int | None]:
     return send_at, min(-(-left_ms // 1000), VALIDITY_S[1])  # a longer one is shortened
 
 
-def _recipient(address: str) -> str:
+def _recipient(address: str, plan: NumberingPlan) -> str:
     try:
-        return normalise_number(address)
+        return plan.read(address)
     except ValueError as wrong:
         raise StatusRefusal(ESME_RINVDSTADR, str(wrong)) from None
 

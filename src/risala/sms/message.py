@@ -55,7 +55,7 @@ class Segment:
     sender: str
     """Whom the phone is to show: up to eleven letters and digits, or a number."""
     recipient: str
-    """``+222XXXXXXXX``."""
+    """``+`` and digits (E.164)."""
     alphabet: Alphabet
     """What the text was cut for: each part fits one message in it. Of a whole text: what its
     segments were counted in."""
@@ -126,7 +126,7 @@ class Inbound:
     """A mobile-originated message, whole (the driver joins its parts)."""
 
     sender: str
-    """Who wrote: ``+222XXXXXXXX``, another number with its ``+``, or a name."""
+    """Who wrote: a number with its ``+``, or a name."""
     recipient: str | None
     """The number of ours that it was sent to; None where the carrier does not tell."""
     text: str = field(repr=False)

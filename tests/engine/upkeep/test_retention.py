@@ -29,6 +29,7 @@ from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
 from risala.sms.receipt import Receipt, ReceiptState
+from risala.sms.numbering.plan import DEFAULT
 
 YES = Decision(Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "OK", carrier_id="c1")
 KEPT = ("ledger", "idempotency", "organizations", "accepted_hours", "verifications")
@@ -265,7 +266,9 @@ def test_inbound_messages_go_by_when_they_were_stored(book):
         wrong = Inbound("+22236123456", "1234", "Vote", 9_999_999_999_999, (f"m{number}",))
         message_id, stamp = ids.new("mo"), book.stamp()
         book.unit(
-            lambda conn, i=message_id, m=wrong, s=stamp: inbound.receive(conn, i, "mattel", m, s)
+            lambda conn, i=message_id, m=wrong, s=stamp: inbound.receive(
+                conn, i, "mattel", m, DEFAULT.ways_to_write("1234"), s
+            )
         )
     assert work(book, retention.inbound, first_id("mo", book.now_ms)) == 3
     assert book.one("SELECT count(*) FROM inbound") == 3

@@ -15,6 +15,8 @@ from risala.http.api import batch_reader as batches
 from risala.http.api.batch_reader import parse_batch
 from risala.http.api.bodies import parse_send
 from risala.http.common.problems import Problem
+from risala.sms.numbering.plan import DEFAULT
+from risala.http.api.fields import BodyContext
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 GOOD_TEXT = json.dumps(GOOD)
@@ -262,7 +264,7 @@ async def test_the_loop_breathes_while_a_batch_is_read():
     async with trio.open_nursery() as nursery:
         nursery.start_soon(count_turns)
         raw = b'{"messages":[' + b",".join([GOOD_TEXT.encode()] * 1000) + b"]}"
-        assert len(await parse_batch(raw, NOW_MS)) == 1000
+        assert len(await parse_batch(raw, BodyContext(NOW_MS, DEFAULT))) == 1000
         nursery.cancel_scope.cancel()
     assert turns >= 1000 // batches.ITEMS_A_TURN
 
@@ -284,7 +286,7 @@ async def test_eight_mebibytes_of_brackets_do_not_become_a_gigabyte(text):
     tracemalloc.start()
     try:
         with pytest.raises(Problem):
-            await parse_batch(raw, NOW_MS)
+            await parse_batch(raw, BodyContext(NOW_MS, DEFAULT))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -308,13 +310,13 @@ items = st.fixed_dictionaries({"to": st.just("+22236123456"), "body": texts | va
 def test_a_batch_is_what_its_items_are_alone(messages, others):
     async def alone(item) -> SendMessage | None:
         try:
-            return parse_send(json.dumps(item).encode(), NOW_MS)
+            return parse_send(json.dumps(item).encode(), BodyContext(NOW_MS, DEFAULT))
         except Problem:
             return None
 
     async def main() -> None:
         raw = json.dumps({**others, "messages": messages}, indent=1).encode()
-        together = await parse_batch(raw, NOW_MS)
+        together = await parse_batch(raw, BodyContext(NOW_MS, DEFAULT))
         assert [item if isinstance(item, SendMessage) else None for item in together] == [
             await alone(item) for item in messages
         ]

@@ -10,14 +10,16 @@ from risala.engine.model.commands import SendMessage
 from risala.http.api.bodies import parse_get
 from risala.http.api.bodies import parse_send as parse_send_at
 from risala.http.common.problems import Problem
-from risala.sms.address import is_number, sender_fault
+from risala.sms.address import sender_fault
+from risala.sms.numbering.plan import DEFAULT
+from risala.http.api.fields import BodyContext
 
 NOW_MS = 1_767_225_600_000
 DAY_MS = 86_400_000
 
 
 def parse_send(raw: bytes) -> SendMessage:
-    return parse_send_at(raw, NOW_MS)
+    return parse_send_at(raw, BodyContext(NOW_MS, DEFAULT))
 
 
 names = st.sampled_from(["to", "from", "body", "idempotencyKey", "metadata", "messageId", "sendAt"])
@@ -60,7 +62,7 @@ def check_issues(problem: Problem) -> None:
 
 def check(command: SendMessage | None) -> None:
     if command is not None:
-        assert is_number(command.to)
+        assert DEFAULT.serves(command.to)
         assert 1 <= len(command.body) <= 1600
         assert command.sender is None or sender_fault(command.sender) is None
         assert command.idempotency_key is None or 8 <= len(command.idempotency_key) <= 128

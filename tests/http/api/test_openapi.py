@@ -23,7 +23,8 @@ from risala.http.api.openapi.webhooks import EXAMPLES
 from risala.http.api.reference import _FILES, ASSETS
 from risala.http.common.assets import STATIC
 from risala.http.common.problems import CODES
-from risala.sms.address import is_number, sender_fault
+from risala.sms.address import sender_fault
+from risala.sms.numbering.plan import DEFAULT
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +134,7 @@ def test_answers_have_the_members_that_are_told(whole):
     ],
 )
 def test_the_pattern_of_numbers(text):
-    assert bool(re.search(NUMBER_PATTERN, text)) == is_number(text)
+    assert bool(re.search(NUMBER_PATTERN, text)) == DEFAULT.serves(text)
 
 
 @pytest.mark.parametrize(

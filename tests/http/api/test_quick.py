@@ -13,6 +13,8 @@ from risala.http.api.quick import quick_check, quick_get, quick_send, quick_send
 from risala.http.common.parse import quick_object
 from risala.http.common.problems import Problem
 from risala.http.common.validation import parse_body, validate
+from risala.sms.numbering.plan import DEFAULT
+from risala.http.api.fields import BodyContext
 
 NOW_MS = 1_767_225_600_000
 
@@ -144,8 +146,8 @@ def test_good_bodies_are_taken_at_a_glance(ensure_ascii, text, more):
     raw = json.dumps(body, ensure_ascii=ensure_ascii).encode()
     seen = quick_object(raw)
     assert seen is not None
-    assert quick_send(seen) == bodies.explained_send(raw, NOW_MS)
-    assert quick_send(seen) is not None
+    assert quick_send(seen, DEFAULT) == bodies.explained_send(raw, BodyContext(NOW_MS, DEFAULT))
+    assert quick_send(seen, DEFAULT) is not None
 
 
 @pytest.mark.parametrize(
@@ -161,6 +163,6 @@ def test_the_small_ones_too(quick, body, value):
 
 def test_a_code_to_send_too():
     raw = b'{"to":"+22236123456","locale":"fr","appHash":"FA+9qCX9VSu"}'
-    seen = quick_send_code(quick_object(raw))
+    seen = quick_send_code(quick_object(raw), DEFAULT)
     assert seen is not None
-    assert seen == verify_bodies.explained_send_code(raw, faults_of)
+    assert seen == verify_bodies.explained_send_code(raw, BodyContext(NOW_MS, DEFAULT), faults_of)

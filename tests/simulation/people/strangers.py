@@ -23,6 +23,7 @@ from risala.drivers.faces.twilio.sids import start_of
 from risala.engine.model.numbers import FORGOTTEN
 from risala.http.faces.service import RequestService
 from risala.plugins.face import FaceAnswer, FaceRefusedError, FaceRequest, fields_of
+from risala.sms.numbering.plan import DEFAULT
 
 if TYPE_CHECKING:
     from tests.simulation.house import House
@@ -44,7 +45,7 @@ class Strangers(EsmeErrands):
             received_at_ms=now_ms,
             **{"arguments": {}, "query": {}, "headers": {}, "read": _body(b""), **given},
         )
-        service = RequestService(self.gateway, self.gateway.faces, face, None, now_ms)
+        service = RequestService(self.gateway, self.gateway.faces, DEFAULT, face, None, now_ms)
         return await self.world.faces[face].answer(request, service)
 
     async def faces(self) -> None:

@@ -34,6 +34,7 @@ from risala.smpp_server.binds import BindDecisions
 from risala.smpp_server.receipt_senders import ReceiptSenders
 from risala.smpp_server.session import EsmeSession, House
 from risala.smpp_server.session_registry import SessionRegistry, SmppAccount
+from risala.sms.numbering.plan import DEFAULT
 
 NOW_MS = 1_767_225_600_000
 """2026-01-01T00:00:00Z."""
@@ -180,7 +181,7 @@ class Premises:
             counts=self.roster.counts,
         )
         desk = BindDecisions(section, self.roster, self._admit, self.guard, couriers.prepare)
-        self.house = House(section, self.engine, desk, self.roster, lambda: NOW_MS, couriers)
+        self.house = House(section, DEFAULT, self.engine, desk, self.roster, lambda: NOW_MS, couriers)
 
     async def _admit(self, system_id: str, password: str, address: object) -> SmppAccount:
         await trio.lowlevel.checkpoint()

@@ -21,6 +21,7 @@ from risala.cli.lab.typing_in import keys, read_lines
 from risala.cli.show import output
 from risala.lab.modem import simulator as s
 from risala.lab.modem.script.actions import HELP, REGISTRATION
+from risala.sms.numbering.plan import EXAMPLE
 
 MESSAGES_SHOWN: Final = 8
 REFRESHES_PER_S: Final = 4
@@ -193,7 +194,7 @@ class ModemLiveView:
         self._tally = tally
         self._simulator = simulator
         self._title = title
-        self._said = "Type help, or what should happen: sms +22236123456 Hello"
+        self._said = f"Type help, or what should happen: sms {EXAMPLE} Hello"
         self._begun = ""
         self._live = Live(console=console, auto_refresh=False)
         self._live.start()

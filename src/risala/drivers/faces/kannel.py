@@ -33,7 +33,6 @@ from risala.plugins.face import (
     Fields,
     Sign,
 )
-from risala.sms.address import normalise_number
 from risala.sms.cause import Cause
 from risala.sms.limits import VALIDITY_S
 from risala.sms.message import Concatenation
@@ -147,7 +146,7 @@ class KannelCompat:
         why: FaceRefusedError | None = None
         for receiver in wanted.receivers:
             try:
-                await service.send(caller, _message(request, receiver, wanted))
+                await service.send(caller, _message(request, service.number(receiver), wanted))
             except FaceRefusedError as refused:
                 denied.append(receiver)
                 why = why or refused
@@ -167,11 +166,7 @@ class KannelCompat:
         return FaceCall(_filled(url, _escapes(event, told, kind)), method="GET")
 
 
-def _message(request: FaceRequest, receiver: str, wanted: _Wanted) -> FaceMessage:
-    try:
-        to = normalise_number(receiver)
-    except ValueError as error:
-        raise FaceRefusedError(FaceRefusal.INVALID, str(error), field="to") from None
+def _message(request: FaceRequest, to: str, wanted: _Wanted) -> FaceMessage:
     later = request.received_at_ms + wanted.deferred_s * 1000
     return FaceMessage(
         to=to,

@@ -19,7 +19,6 @@ from risala.drivers.payments.patterns import (
 )
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import CreditCaps, TextKind, TextReading
-from risala.sms.address import normalise_number
 from risala.sms.message import Inbound
 
 _STRICT: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -162,7 +161,7 @@ class BankReader:
             return TextReading(TextKind.NO_PATTERN)
         if kind is PatternKind.DEBIT:
             return TextReading(TextKind.DEBIT, moved=-amount - fee, balance=balance)
-        payer = _number(found.get("payer", ""))
+        payer = found.get("payer")
         settled = PaymentSettled(self._provider, found["reference"], amount, self._currency, payer)
         return TextReading(TextKind.CREDIT, settled, amount - fee, balance)
 
@@ -180,10 +179,3 @@ def _folded(sender: str) -> str:
 
 def _digits(number: str) -> str:
     return re.sub(r"[^0-9]", "", number)
-
-
-def _number(text: str) -> str | None:
-    try:
-        return normalise_number(text)
-    except ValueError:
-        return None  # hidden in part, or of another country: it proves nothing

@@ -14,6 +14,7 @@ from risala.engine.delivery.queries import Queries
 from risala.engine.delivery.worker.worker import CarrierWorker
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.model.ids import IdSource
+from risala.sms.numbering.plan import NumberingPlan
 
 DRIVER_POLICY: Final = RestartPolicy(restarts_max=None)
 """For tasks that are restarted without limit: drivers, whose bugs must not stop the other carriers,
@@ -31,6 +32,7 @@ class CarrierRuntime:
     _supervisor: Supervisor
     _repositories: Repositories
     _ids: IdSource
+    _plan: NumberingPlan
     _hearing: Hearing
 
     async def start(self, lane: CarrierWorker) -> None:
@@ -42,7 +44,9 @@ class CarrierRuntime:
         await self._start_driver(lane)
 
     async def _start_driver(self, lane: CarrierWorker) -> None:
-        context = WorkerContext(lane, self._repositories, self._ids, self._hearing(lane.name))
+        context = WorkerContext(
+            lane, self._repositories, self._ids, self._plan, self._hearing(lane.name)
+        )
         await self._supervisor.start_service(
             f"driver {lane.name}", partial(self._drive, lane, context), policy=DRIVER_POLICY
         )

@@ -28,7 +28,7 @@ from risala.plugins.contract import (
     Receipt,
     Segment,
 )
-from risala.sms.address import with_country
+from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.values import quickly
 
 _arrival: Final = quickly(Arrival)
@@ -48,12 +48,14 @@ class WorkerContext:
         lane: CarrierWorker,
         repositories: Repositories,
         ids: IdSource,
+        plan: NumberingPlan,
         heard: Callable[[], None] | None = None,
     ) -> None:
         self._lane = lane
         self._heard = heard
         self._repositories = repositories
         self._ids = ids
+        self._plan = plan
         self._unwritten = 0
         self.traffic = lane.traffic.note
 
@@ -103,10 +105,18 @@ class WorkerContext:
             await self._heard_text(message, keys, self._heard)
             return
         accounts = self._lane.recorder.groups.account_of
-        received = _at_home(message, self._lane.carrier.national_prefix)
+        received = self._at_home(message)
+        ways = self._plan.ways_to_write(received.recipient or "")
         stored = self._repositories.inbound
         with _not_stored():
-            await stored.receive(message_id, self.carrier, received, stamp, accounts, keys)
+            await stored.receive(message_id, self.carrier, received, ways, stamp, accounts, keys)
+
+    def _at_home(self, message: Inbound) -> Inbound:
+        """Both numbers in the service's own form, however the carrier wrote them."""
+        prefix = self._lane.carrier.national_prefix
+        sender = self._plan.with_country(message.sender, prefix)
+        recipient = message.recipient and self._plan.with_country(message.recipient, prefix)
+        return replace(message, sender=sender, recipient=recipient)
 
     async def _heard_text(
         self, message: Inbound, keys: tuple[str, ...], heard: Callable[[], None]
@@ -147,7 +157,7 @@ class WorkerContext:
             self._lane.awaited.expect(row.id, segment.number, outcome.carrier_id)
 
     async def reachable(self, number: str) -> None:
-        at_home = with_country(number, self._lane.carrier.national_prefix)
+        at_home = self._plan.with_country(number, self._lane.carrier.national_prefix)
         # Raised if the disk is full or the service stops: the carrier does not send it again then.
         with suppress(Unavailable):
             await self._lane.recorder.note_reachable(self.carrier, at_home)
@@ -166,10 +176,3 @@ def _not_stored() -> Iterator[None]:
         yield
     except Unavailable as error:
         raise NotStoredError(str(error)) from error
-
-
-def _at_home(message: Inbound, national_prefix: str) -> Inbound:
-    """Both numbers in the service's own form, however the carrier wrote them."""
-    sender = with_country(message.sender, national_prefix)
-    recipient = message.recipient and with_country(message.recipient, national_prefix)
-    return replace(message, sender=sender, recipient=recipient)

@@ -5,7 +5,7 @@ Answers are codes and values: each page, and the command line, writes its own se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -24,16 +24,16 @@ from risala.engine.model.records.carriers.routes import (
 )
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.times import iso
-from risala.engine.rules.router import UNSERVED, Router
-from risala.sms.address import COUNTRY_CODE, network_of
+from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED, Router
+from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.country import Block, Country
+from risala.sms.numbering.plan import NumberingPlan
 
 Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]
 """Whether a carrier would take so many segments to a number now, and its state."""
 
-_MOBILE: Final = "234"
-"""First digits of the national plan's numbers (specification: ``+222[2-4]…``)."""
-_LENGTH: Final = len(f"+{COUNTRY_CODE}") + 8
 _SERVED: Final = "served"
+_DIGITS: Final = "0123456789"
 
 
 def judge_lanes(lanes: Mapping[str, CarrierWorker], clock: Clock) -> Judge:
@@ -119,7 +119,7 @@ def tell_route(
     verdict = "waits" if candidates else "unserved"
     return RouteAnswer(
         recipient,
-        None if network is None else str(network),
+        network,
         key,
         goes,
         CarrierCondition(verdict if goes is None else "goes", {"carrier": goes}),
@@ -141,8 +141,8 @@ def _match(section: CarrierSection, recipient: str) -> CarrierCondition:
     fitting = [prefix for prefix in section.prefixes if recipient.startswith(prefix)]
     prefix = max(fitting, key=len, default=None)
     network = network_of(recipient)
-    if network in section.networks and (prefix is None or len(prefix) <= len(f"+{COUNTRY_CODE}2")):
-        return CarrierCondition("network", {"network": str(network)})
+    if network in section.networks and (prefix is None or len(prefix) <= NETWORK_EXACTNESS):
+        return CarrierCondition("network", {"network": network})
     return CarrierCondition("prefix", {"prefix": prefix})
 
 
@@ -150,64 +150,79 @@ def _match(section: CarrierSection, recipient: str) -> CarrierCondition:
 
 
 def tell_unserved(
-    router: Router, sections: Iterable[CarrierSection], judge: Judge
+    router: Router, sections: Iterable[CarrierSection], judge: Judge, plan: NumberingPlan
 ) -> tuple[UnservedPrefix, ...]:
     """All prefixes of the plan's numbers that no carrier serves, or no carrier that is up; as short
     as possible."""
     known = [each for each in sections if each.enabled]
     deep = {prefix for each in known for prefix in each.prefixes}
     found: list[UnservedPrefix] = []
-    for first in _MOBILE:
-        found += _routes(router, f"+{COUNTRY_CODE}{first}", deep, judge)
-    return tuple(found)
+    for country in plan.countries:
+        search = _Search(router, country, deep, judge)
+        found += [each for start in _starts(country) for each in search.states(start)]
+    return tuple(each for each in found if each.state != _SERVED)
 
 
-def _routes(router: Router, prefix: str, deep: set[str], judge: Judge) -> list[UnservedPrefix]:
-    merged: list[UnservedPrefix] = []
-    for each in _states(router, prefix, deep, judge):
-        merged.append(each)
-        _merge(merged)
-    return [
-        replace(each, network=_network(each.prefix)) for each in merged if each.state != _SERVED
-    ]
+def _starts(country: Country) -> list[str]:
+    """The shortest prefixes that are told: a country's code, or with the first digit behind it
+    where that tells the network."""
+    code, (first, *_) = f"+{country.calling_code}", country.places[0]
+    return [code] if len(first) == len(_DIGITS) else [f"{code}{digit}" for digit in first]
 
 
-def _states(router: Router, prefix: str, deep: set[str], judge: Judge) -> Iterator[UnservedPrefix]:
-    """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate those
-    that are routed differently."""
-    is_split = len(prefix) < len(f"+{COUNTRY_CODE}") + 2  # the second digit marks fixed lines
-    if len(prefix) < _LENGTH and (
-        is_split or any(each.startswith(prefix) and each != prefix for each in deep)
-    ):
-        for digit in "0123456789":
-            yield from _states(router, f"{prefix}{digit}", deep, judge)
-        return
-    recipient = prefix.ljust(_LENGTH, "0")
-    names = router.carriers_for(recipient)
-    judged = {name: judge(name, recipient, 1) for name in names}
-    if not names:
-        yield UnservedPrefix(prefix, None, "unserved", ())
-    elif any(takes for takes, _ in judged.values()):
-        yield UnservedPrefix(prefix, None, _SERVED, ())
-    else:
+class _Search:
+    """The states of one country's numbers."""
+
+    def __init__(self, router: Router, country: Country, deep: set[str], judge: Judge) -> None:
+        self._router = router
+        self._judge = judge
+        self._blocks = country.blocks
+        self._borders = {*deep, *(block.prefix for block in country.blocks)}
+        self._length = len(f"+{country.calling_code}") + len(country.places[0])
+
+    def states(self, prefix: str) -> list[UnservedPrefix]:
+        """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate
+        those that are routed differently."""
+        is_split = any(each.startswith(prefix) and each != prefix for each in self._borders)
+        if not is_split or len(prefix) >= self._length:
+            return [replace(self._state(prefix), network=self._network(prefix))]
+        parts = [
+            self.states(f"{prefix}{digit}") for digit in _DIGITS if self._exists(f"{prefix}{digit}")
+        ]
+        first = parts[0][0]
+        alike = all(
+            replace(each, prefix=first.prefix, network=first.network) == first
+            for part in parts
+            for each in part
+        )
+        if alike and all(len(part) == 1 for part in parts):
+            return [replace(first, prefix=prefix, network=self._network(prefix))]
+        return [each for part in parts for each in part]
+
+    def _state(self, prefix: str) -> UnservedPrefix:
+        recipient = prefix.ljust(self._length, "0")
+        names = self._router.carriers_for(recipient)
+        judged = {name: self._judge(name, recipient, 1) for name in names}
+        if not names:
+            return UnservedPrefix(prefix, None, "unserved", ())
+        if any(takes for takes, _ in judged.values()):
+            return UnservedPrefix(prefix, None, _SERVED, ())
         carriers = (CarrierReason(name, told) for name, (_, told) in judged.items())
-        yield UnservedPrefix(prefix, None, "down", tuple(carriers))
+        return UnservedPrefix(prefix, None, "down", tuple(carriers))
 
+    def _of(self, prefix: str) -> list[Block]:
+        return [
+            block
+            for block in self._blocks
+            if block.prefix.startswith(prefix) or prefix.startswith(block.prefix)
+        ]
 
-def _merge(merged: list[UnservedPrefix]) -> None:
-    """Ten prefixes in the same state become one shorter prefix."""
-    while len(merged) >= 10:
-        tail = merged[-10:]
-        parent = tail[0].prefix[:-1]
-        alike = all(replace(each, prefix=tail[0].prefix) == tail[0] for each in tail)
-        whole = [each.prefix for each in tail] == [f"{parent}{digit}" for digit in "0123456789"]
-        if not (alike and whole and len(parent) > len(f"+{COUNTRY_CODE}")):
-            return
-        merged[-10:] = [replace(tail[0], prefix=parent)]
+    def _exists(self, prefix: str) -> bool:
+        """Whether numbers begin so, as far as the plan knows."""
+        return not self._blocks or bool(self._of(prefix))
 
-
-def _network(prefix: str) -> str | None:
-    """The one mobile network of all numbers with a prefix, except fixed lines; None if it is not
-    exactly one."""
-    found = {network_of(prefix.ljust(_LENGTH, digit)) for digit in "0123456789"} - {None}
-    return str(found.pop()) if len(found) == 1 else None
+    def _network(self, prefix: str) -> str | None:
+        """The one mobile network of all numbers with a prefix, except fixed lines; None if it is
+        not exactly one."""
+        found = {block.network for block in self._of(prefix)} - {None}
+        return found.pop() if len(found) == 1 else None

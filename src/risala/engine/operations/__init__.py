@@ -129,7 +129,7 @@ async def answer(services: Services, caller: Caller, ask: Ask[R], arguments: Jso
 async def _answer(
     services: Services, caller: Caller, operation: Operation[A, R], arguments: Json
 ) -> Versioned[R]:
-    given = parse(operation.arguments, arguments)
+    given = parse(operation.arguments, arguments, services.settings.plan)
     # A read takes the version before the values. Otherwise the version could include a change that
     # the values lack, and an edit with that version would undo the change unseen.
     seen = None if operation.writes(given) else _version(services, operation, given)

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Final, TypeVar
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
+from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError, ValidationInfo
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.engine.model.money import minor_units
 from risala.engine.model.origins import parse_addresses, parse_origins
 from risala.engine.model.records.record import fields_of
-from risala.sms.address import is_number
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 Json = dict[str, Any]
 A = TypeVar("A", bound="Arguments")
@@ -58,14 +58,17 @@ class ArgumentKind:
     text: str
 
 
-def parse(model: type[A], values: Json) -> A:
+def parse(model: type[A], values: Json, plan: NumberingPlan = DEFAULT) -> A:
     """The arguments of one operation.
+
+    Args:
+        plan: whose numbers are read as people write them.
 
     Raises:
         Invalid: each fault, with its path, code and a sentence.
     """
     try:
-        return model.model_validate(values)
+        return model.model_validate(values, context=plan)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise Invalid.of([_fault(each) for each in found]) from None
@@ -90,6 +93,17 @@ def maybe(parse_one: Callable[[object], T]) -> Callable[[object], T | None]:
 
     def parse_maybe(value: object) -> T | None:
         return None if value is None else parse_one(value)
+
+    return parse_maybe
+
+
+def maybe_at_home(
+    parse_one: Callable[[object, ValidationInfo], T],
+) -> Callable[[object, ValidationInfo], T | None]:
+    """As :func:`maybe`, for a parser that asks the numbering plan."""
+
+    def parse_maybe(value: object, info: ValidationInfo) -> T | None:
+        return None if value is None else parse_one(value, info)
 
     return parse_maybe
 
@@ -208,12 +222,13 @@ def signed_amount(value: object) -> int:
     return sign * found
 
 
-def number(value: object) -> str:
-    """A phone number as a person writes it, as ``+222XXXXXXXX``."""
-    found = text(value)
-    if not is_number(found):
-        raise fault("invalid_phone_number", "`{name}` must look like +22236123456.")
-    return found
+def number(value: object, info: ValidationInfo) -> str:
+    """A phone number of a served country as a person writes it, as ``+`` and digits."""
+    plan: NumberingPlan = info.context or DEFAULT
+    try:
+        return plan.read(text(value))
+    except ValueError:
+        raise fault("invalid_phone_number", f"`{{name}}` must look like {plan.example}.") from None
 
 
 def mode(value: object) -> str:
@@ -266,6 +281,9 @@ Amount = Annotated[int, PlainValidator(amount_above_0), ArgumentKind("decimal te
 SignedAmount = Annotated[int, PlainValidator(signed_amount), ArgumentKind("decimal text, not 0")]
 MaybeAmount = Annotated[int | None, PlainValidator(maybe(amount)), ArgumentKind("decimal text")]
 Number = Annotated[str, PlainValidator(number), ArgumentKind("phone number")]
+MaybeNumber = Annotated[
+    str | None, PlainValidator(maybe_at_home(number)), ArgumentKind("phone number")
+]
 ModeWord = Annotated[str, PlainValidator(mode), ArgumentKind("`live` or `test`")]
 Origins = Annotated[
     tuple[str, ...] | None, PlainValidator(origins), ArgumentKind("list of origins; empty: any")

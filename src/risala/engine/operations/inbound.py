@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, ValidationInfo
 
 from risala.engine.model.audit import AuditImage, masked
 from risala.engine.model.errors import NotFound
@@ -34,26 +34,34 @@ from risala.engine.operations.arguments import (
     Text,
     fault,
     maybe,
+    maybe_at_home,
     text,
 )
 from risala.engine.operations.cursors import MaybeIdPlace, MaybeTimedPlace, steps_of, written
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.keywords import folded
 from risala.engine.rules.roles import DEVELOPERS, OPERATORS, VIEWERS
-from risala.sms.address import COUNTRY_CODE, with_country
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
-_HOME: Final = f"+{COUNTRY_CODE}"
-"""The country code, which people often leave out."""
 _NUMBER: Final = re.compile(r"\+?[0-9]{3,15}", re.ASCII)
 _WORD: Final = re.compile(r"\w{1,20}")
 
 
-def _our_number(value: object) -> str:
-    """A number of ours, for a route."""
-    found = with_country(text(value), _HOME)
+def _our_number(value: object, info: ValidationInfo) -> str:
+    """A number of ours that a route is for."""
+    found = _at_home(text(value), info.context or DEFAULT)
     if not _NUMBER.fullmatch(found):
         raise fault("invalid_number", "`{name}` is one of ours: digits, with or without +.")
     return found
+
+
+def _at_home(typed: str, plan: NumberingPlan) -> str:
+    """A number as people write it in the form of received messages; a service's number or a name
+    stays as it is."""
+    try:
+        return plan.read(typed)
+    except ValueError:
+        return plan.with_country(typed, plan.prefixes[0])
 
 
 def _keyword(value: object) -> str:
@@ -83,7 +91,7 @@ class AddRoute(OfOrganization):
     word; if neither is given, all that no other route takes."""
 
     number: Annotated[
-        str | None, PlainValidator(maybe(_our_number)), ArgumentKind("number of ours")
+        str | None, PlainValidator(maybe_at_home(_our_number)), ArgumentKind("number of ours")
     ] = None
     keyword: Annotated[str | None, PlainValidator(maybe(_keyword)), ArgumentKind("one word")] = None
 
@@ -119,9 +127,9 @@ class NoteOptOut(OfOrganization):
 
 async def _list(call: Call[ListReceived]) -> ReceivedMessages:
     given = call.given
-    sender = None if given.sender is None else with_country(given.sender, _HOME)
+    sender = None if given.sender is None else _at_home(given.sender, call.services.settings.plan)
     steps = steps_of(given.limit, given.before, given.after)
-    to = None if given.to is None else with_country(given.to, _HOME)
+    to = None if given.to is None else _at_home(given.to, call.services.settings.plan)
     wanted = ReceivedFilter(given.organization_id, sender, to, given.since, given.until)
     found = call.services.repositories.inbound.received(wanted, steps)
     if found.found:
@@ -144,8 +152,9 @@ async def _route(call: Call[AddRoute]) -> InboundRoute:
     services.accounts.fresh_organization(given.organization_id)
     route_id = services.ids.new("inr")
     new = InboundRoute(route_id, given.organization_id, given.number, given.keyword, call.now_ms)
+    ways = services.settings.plan.ways_to_write(given.number or "")
     by = call.audit(AuditImage.ROUTE, route_id)
-    return await services.repositories.inbound.add_route(by, new)
+    return await services.repositories.inbound.add_route(by, new, ways)
 
 
 async def _unroute(call: Call[OfRoute]) -> InboundRoute:
@@ -163,7 +172,7 @@ async def _opt_outs(call: Call[SetOptOuts]) -> OptOutList:
         by = call.audit(AuditImage.OPT_OUT_POLICY, organization_id)
         await stored.set_policy(by, organization_id, call.now_ms, heeds=given.heeds)
         services.intake.opt_outs.look_again()
-    number = None if given.number is None else with_country(given.number, _HOME)
+    number = None if given.number is None else _at_home(given.number, call.services.settings.plan)
     steps = steps_of(given.limit, given.before, given.after)
     found = stored.opted_out(organization_id, number, steps)
     heeds = organization_id in stored.policies()
@@ -182,7 +191,7 @@ async def _opt_out(call: Call[NoteOptOut]) -> Recipient:
 
 async def _opt_in(call: Call[OfRecipient]) -> Recipient:
     organization_id = call.given.organization_id
-    number = with_country(call.given.number, _HOME)
+    number = _at_home(call.given.number, call.services.settings.plan)
     by = call.audit(subject=masked(number), organization_id=organization_id)
     if not await call.services.repositories.inbound.opt_in(by, organization_id, number):
         raise NotFound(f"{number} has not opted out of that organization's messages.")

@@ -28,13 +28,13 @@ from risala.engine.operations.arguments import (
     ArgumentKind,
     Json,
     MaybeMoment,
+    MaybeNumber,
     MaybeText,
     MaybeWhole,
     ModeWord,
     OfOrganization,
     fault,
     maybe,
-    number,
     one_of,
     text,
     words,
@@ -82,7 +82,7 @@ class ListMessages(OfOrganization):
     status: Annotated[
         str | None, PlainValidator(maybe(_status)), ArgumentKind("status, or `uncertain`")
     ] = None
-    to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
+    to: MaybeNumber = None
     sender: MaybeText = Field(default=None, alias="from")
     kind: Annotated[str | None, PlainValidator(maybe(_kind)), ArgumentKind("`sms` or `code`")] = (
         None
@@ -132,6 +132,7 @@ def _wanted(call: Call[Any]) -> MessageFilter:
         api_key=given.key_id,
         cause=given.cause,
         contains=given.contains,
+        digits=call.services.settings.plan.digits_of(given.contains or ""),
         searches_texts=not call.hides_texts,
         since=given.since,
         until=given.until,

@@ -14,12 +14,12 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     MaybeMoment,
+    MaybeNumber,
     MaybeWhole,
     ModeWord,
     OfOrganization,
     fault,
     maybe,
-    number,
     text,
 )
 from risala.engine.operations.cursors import MaybeTimedPlace, steps_of, written
@@ -43,7 +43,7 @@ class ListSessions(OfOrganization):
     status: Annotated[
         str | None, PlainValidator(maybe(_state)), ArgumentKind("status of a session")
     ] = None
-    to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
+    to: MaybeNumber = None
     since: MaybeMoment = None
     until: MaybeMoment = None
     before: MaybeTimedPlace = None

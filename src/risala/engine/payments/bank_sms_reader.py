@@ -7,7 +7,7 @@ transactions that read the rows again decide the result.
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Final
 
 import structlog
@@ -52,6 +52,33 @@ class BankSmsReader:
         self._cashier = cashier
         self._currency = sources.settings.service.currency
 
+    def _asked(
+        self, name: str, method: HearsTexts, message: Inbound
+    ) -> tuple[TextReading, str | None]:
+        """A method's reading, with the reference in comparable form; a plugin's bug must not stop
+        us."""
+        try:
+            found = method.heard(message)
+            settled = found.settled
+            key = None if settled is None else comparable(settled.reference)
+            if found.kind is TextKind.CREDIT:
+                if settled is None or key is None or settled.amount <= 0:
+                    raise ValueError("a credit has a reference and an amount")
+                if settled.currency != self._currency:
+                    raise ValueError("a credit has another currency than the balances")
+            if settled is not None and settled.payer is not None:
+                found = replace(found, settled=replace(settled, payer=self._number(settled.payer)))
+        except Exception:
+            log.exception("payment.method_bug", method=name)
+            return TextReading(TextKind.NO_PATTERN), None
+        return found, key
+
+    def _number(self, payer: str) -> str | None:
+        try:
+            return self._have.settings.plan.read(payer)
+        except ValueError:
+            return None  # hidden in part, or of another country: it proves nothing
+
     # -- service
 
     async def run(self) -> None:
@@ -93,7 +120,7 @@ class BankSmsReader:
         for name, method in self._have.lines.listeners.items():
             if method.carrier != stored.carrier:
                 continue
-            found = Read(name, *_asked(name, method, message, self._currency))
+            found = Read(name, *self._asked(name, method, message))
             if found.reading.kind in _BELIEVED:
                 return found
             if best is None or _rank(found) > _rank(best):
@@ -168,25 +195,6 @@ class BankSmsReader:
             Conflict: it is credited.
         """
         return await self._texts.dismiss(by, text_id, who, self._have.now_ms())
-
-
-def _asked(
-    name: str, method: HearsTexts, message: Inbound, currency: str
-) -> tuple[TextReading, str | None]:
-    """A method's reading, with the reference in comparable form; a plugin's bug must not stop
-    us."""
-    try:
-        found = method.heard(message)
-        key = None if found.settled is None else comparable(found.settled.reference)
-        if found.kind is TextKind.CREDIT:
-            if found.settled is None or key is None or found.settled.amount <= 0:
-                raise ValueError("a credit has a reference and an amount")
-            if found.settled.currency != currency:
-                raise ValueError("a credit has another currency than the balances")
-    except Exception:
-        log.exception("payment.method_bug", method=name)
-        return TextReading(TextKind.NO_PATTERN), None
-    return found, key
 
 
 def _rank(found: Read) -> int:

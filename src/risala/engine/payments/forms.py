@@ -7,7 +7,7 @@ from typing import Protocol
 
 from risala.engine.model.errors import FieldFault, Invalid
 from risala.plugins.payment import ENTERED_CHARACTERS_MAX, normalised_reference
-from risala.sms.address import normalise_number
+from risala.sms.numbering.plan import NumberingPlan
 
 
 class Entry(Protocol):
@@ -54,7 +54,7 @@ def reference_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> tuple[str
     return "", None
 
 
-def payer_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
+def payer_of(plan: NumberingPlan, asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
     """The entered number of the payer; None if no field asks for it.
 
     Raises:
@@ -62,18 +62,18 @@ def payer_of(asks: Sequence[Entry], entered: Mapping[str, str]) -> str | None:
     """
     for each in asks:
         if each.is_payer:
-            return payer_number(f"entered.{each.name}", entered[each.name])
+            return payer_number(plan, f"entered.{each.name}", entered[each.name])
     return None
 
 
-def payer_number(path: str, text: str) -> str:
-    """A number in people's spelling, as ``+222XXXXXXXX``.
+def payer_number(plan: NumberingPlan, path: str, text: str) -> str:
+    """A number in people's spelling, in its one form.
 
     Raises:
         Invalid: it is no mobile number of this country.
     """
     try:
-        return normalise_number(text)
+        return plan.read(text)
     except ValueError as error:
         raise Invalid(path, "invalid_phone_number", str(error)) from None
 

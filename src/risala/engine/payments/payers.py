@@ -82,7 +82,11 @@ class Payers:
             self._refuse_over(found)
             if found.payer_codes >= CODES_MAX:
                 raise Conflict("No further codes are sent for this payment. We check it by hand.")
-            wanted = found.payer_number if number is None else payer_number("number", number)
+            wanted = (
+                found.payer_number
+                if number is None
+                else payer_number(self._have.settings.plan, "number", number)
+            )
             assert wanted is not None, "what is asked for has a number"
             return await self._send(found, wanted, by)
 

@@ -170,7 +170,7 @@ class PaymentService:
                 key = key_of(asked, reference)
                 self._refuse_used(found, asked, key)
                 change |= {"reference": reference, "reference_key": key}
-            if (number := payer_of(found.asks, given)) is not None:
+            if (number := payer_of(self._have.settings.plan, found.asks, given)) is not None:
                 change["payer_number"] = number
             claimed = await self._have.payments.change(by, payment_id, change)
             if isinstance(method, Claimed):

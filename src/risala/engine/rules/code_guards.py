@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from risala.sms.address import Network, network_of
+from risala.sms.numbering.countries import network_of
 
 HOUR_MS: Final = 3_600_000
 """The codes of an hour decide the cool-down: those that the journal has after a restart too."""
@@ -23,7 +23,7 @@ HOUR_MS: Final = 3_600_000
 class CodeGuards:
     """The operator's choice; the defaults let everything pass."""
 
-    networks: frozenset[Network] = frozenset()
+    networks: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
     """With neither, codes go to every number."""
     cooldown_ms: int = 0

@@ -1,10 +1,10 @@
-"""The network of a number, by the national plan: for counts, never for routing. Pure."""
+"""The network of a number, by the numbering plan: for counts, never for routing. Pure."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from risala.sms.address import network_of
+from risala.sms.numbering.countries import network_of
 
 _LONG: Final = frozenset({"21", "22", "23", "24", "25", "26", "29", "35", "37", "38"}) | frozenset(
     {"42", "50", "59", "67", "68", "69", "80", "85", "87", "88", "96", "97", "99"}
@@ -18,7 +18,7 @@ def network(recipient: str) -> str:
     """The network's name if the plan has it, else the country code: ``mattel``, ``+33``."""
     known = network_of(recipient)
     if known is not None:
-        return str(known)
+        return known
     digits = recipient.removeprefix("+")
     if digits == recipient or not digits.isascii() or not digits.isdigit():
         return UNKNOWN

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.config.model import CarrierSection
-from risala.sms.address import COUNTRY_CODE, Network, network_of
+from risala.sms.numbering.countries import network_of, prefixes_of
 
 TEST_ROUTE: Final = "#test"
 """Key of the route for messages of test keys; a built-in carrier serves it."""
@@ -23,8 +23,8 @@ TEST_CARRIER: Final = "test"
 """The name of that carrier; no other has it."""
 UNSERVED: Final = ""
 """Key of the route for messages to numbers that no enabled carrier serves."""
-NETWORK_EXACTNESS: Final = len(f"+{COUNTRY_CODE}3")
-"""A network counts as exact as the prefix that all its numbers begin with (``+2223``)."""
+NETWORK_EXACTNESS: Final = 5
+"""A network counts as exact as a prefix of so many characters: that of a whole country is less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class _Plan:
                 return prefix
         return ""
 
-    def _route(self, key: str, prefix: str, network: Network | None) -> Route:
+    def _route(self, key: str, prefix: str, network: str | None) -> Route:
         ranked: dict[tuple[int, int], list[str]] = {}
         for carrier in self._carriers:
             lengths = [len(p) for p in carrier.prefixes if prefix.startswith(p)]
@@ -119,18 +119,15 @@ class _Plan:
         return Route(key, tuple(tuple(ranked[rank]) for rank in sorted(ranked)))
 
 
-def _key(prefix: str, network: Network | None) -> str:
+def _key(prefix: str, network: str | None) -> str:
     return prefix if network is None else f"{prefix}/{network}"
 
 
-def _may_meet(prefix: str, network: Network | None) -> bool:
+def _may_meet(prefix: str, network: str | None) -> bool:
     """Whether a number can have both this prefix and this network."""
     if network is None:
         return bool(prefix)  # a route without prefix and network would be one that nobody serves
-    # The first two local digits tell the network.
-    start = prefix[: len(COUNTRY_CODE) + 3]
-    numbers = (f"+{COUNTRY_CODE}{digits}000000" for digits in range(20, 50))
-    return any(each.startswith(start) and network_of(each) is network for each in numbers)
+    return any(each.startswith(prefix) or prefix.startswith(each) for each in prefixes_of(network))
 
 
 def pinned(carrier: str) -> str:

@@ -57,6 +57,7 @@ from risala.engine.model.states import Status
 from risala.engine.rules.router import Router, pinned
 from risala.engine.services import Services
 from risala.plugins.contract import DriverCommand, HealthState
+from risala.sms.numbering.plan import NumberingPlan
 
 NOT_RUNNING: Final = "The service is not running, so no carrier is connected."
 QUEUE_COUNTED_MAX: Final = 10_000
@@ -181,9 +182,9 @@ class Running:
         turn = partial(neediest, lanes)
         return tell_route(self._router, self._lineup.in_force, recipient, segments, judge, turn)
 
-    def unserved(self) -> UnservedNumbers:
+    def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
         judge, rows = judge_lanes(self._board.lanes, self._clock), self._repositories.queue
-        return _unserved(rows, self._router, self._lineup.in_force, judge)
+        return _unserved(rows, self._router, self._lineup.in_force, judge, plan)
 
     @property
     def _clock(self) -> Clock:
@@ -274,9 +275,9 @@ class Alone:
             Router(carriers), carriers, recipient, segments, judge_nothing, _the_first
         )
 
-    def unserved(self) -> UnservedNumbers:
+    def unserved(self, plan: NumberingPlan) -> UnservedNumbers:
         carriers = self._in_force
-        return _unserved(self._queue, Router(carriers), carriers, judge_nothing)
+        return _unserved(self._queue, Router(carriers), carriers, judge_nothing, plan)
 
     async def reload_organization(self, organization_id: str) -> None:
         """Does nothing: the next start of the service reads which are held, and what waits."""
@@ -335,11 +336,15 @@ def _the_first(names: Sequence[str]) -> str:
 
 
 def _unserved(
-    rows: QueueRepository, router: Router, sections: Sequence[CarrierSection], judge: Judge
+    rows: QueueRepository,
+    router: Router,
+    sections: Sequence[CarrierSection],
+    judge: Judge,
+    plan: NumberingPlan,
 ) -> UnservedNumbers:
     found = rows.unserved(QUEUE_COUNTED_MAX + 1)
     return UnservedNumbers(
-        tell_unserved(router, sections, judge),
+        tell_unserved(router, sections, judge, plan),
         min(found.count, QUEUE_COUNTED_MAX),
         found.count > QUEUE_COUNTED_MAX,
         tuple(found.prefixes),

@@ -126,7 +126,9 @@ def build_registry(
         hearing: what to notify of a carrier's texts that are for payments alone.
     """
     stored = core.repositories.carriers
-    crew = CarrierRuntime(core.supervisor, core.repositories, core.seams.ids, hearing)
+    crew = CarrierRuntime(
+        core.supervisor, core.repositories, core.seams.ids, core.settings.plan, hearing
+    )
     parts = RegistryParts(
         fleet=sending.fleet,
         crew=crew,

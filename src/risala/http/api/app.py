@@ -9,6 +9,7 @@ from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
 from risala.http.api.batch import add_batch
 from risala.http.api.clients import add_clients
+from risala.http.api.fields import BodyContext
 from risala.http.api.management.actions import add_actions
 from risala.http.api.management.lists import add_lists
 from risala.http.api.management.webhooks import add_webhooks
@@ -61,11 +62,15 @@ def create_api(
     _add_probes(app, gateway)
     clock = clock or SystemClock()
     door = ApiKeyAuth(gateway, addresses)
-    add_sms(app, gateway, clock, door)
-    add_batch(app, gateway, clock, settings.http, door)
-    add_verify(app, gateway, door)
-    add_lists(app, gateway, door)
-    add_actions(app, gateway, door)
+
+    def context() -> BodyContext:
+        return BodyContext(clock.now_ms(), settings.plan)
+
+    add_sms(app, gateway, context, door)
+    add_batch(app, gateway, context, settings.http, door)
+    add_verify(app, gateway, context, door)
+    add_lists(app, gateway, context, door)
+    add_actions(app, gateway, context, door)
     add_webhooks(app, gateway, door)
     add_reference(app)
     add_clients(app)

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Final
 
 from risala.config.model import HttpSection
-from risala.engine.model.clock import Clock
 from risala.engine.model.commands import SendMessage
 from risala.engine.model.errors import OutcomeUnknown, RateLimited, Refusal
 from risala.http.api.batch_reader import Item, parse_batch
+from risala.http.api.fields import Compared
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
@@ -22,14 +22,18 @@ PATH: Final = "/api/sms/batch"
 
 
 def add_batch(
-    app: JsonApp, gateway: GatewayFacade, clock: Clock, http: HttpSection, door: ApiKeyAuth
+    app: JsonApp,
+    gateway: GatewayFacade,
+    context: Compared,
+    http: HttpSection,
+    door: ApiKeyAuth,
 ) -> None:
     """Serve ``POST /api/sms/batch``."""
     desk = BatchSlots(http.batches_read_max)
 
     async def read_items(request: PlainRequest) -> list[Item]:
         with desk.slot():
-            return await parse_batch(await read_body(request), clock.now_ms())
+            return await parse_batch(await read_body(request), context())
 
     async def send_batch(request: PlainRequest) -> PlainAnswer:
         principal = door.secret(request)

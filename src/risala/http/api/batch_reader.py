@@ -17,7 +17,7 @@ import trio
 
 from risala.engine.model.commands import SendMessage
 from risala.http.api.bodies import parse_item
-from risala.http.api.fields import BATCH_ITEMS_MAX
+from risala.http.api.fields import BATCH_ITEMS_MAX, BodyContext
 from risala.http.common.parse import (
     DECODER,
     DEPTH_MAX,
@@ -54,7 +54,7 @@ _skip_space: Final = re.compile(f"[{_SPACE}]*").match
 Item = SendMessage | Problem
 
 
-async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
+async def parse_batch(raw: bytes, context: BodyContext) -> list[Item]:
     """For each item, in order, its command or the problem with it.
 
     Raises:
@@ -64,14 +64,14 @@ async def parse_batch(raw: bytes, now_ms: int) -> list[Item]:
     values = _at_a_glance(text)
     if values is not None:
         await trio.lowlevel.checkpoint()
-        return await _read_items(values, now_ms, escapes=escapes)
+        return await _read_items(values, context, escapes=escapes)
     reader = _Reader(text)
     items: list[Item] | None = None
     for name in reader.names():
         if name != "messages":
             reader.value()
         elif reader.peek() == "[":
-            items = await _read_items(reader.items(), now_ms, escapes=escapes)
+            items = await _read_items(reader.items(), context, escapes=escapes)
         elif reader.value() is not None:  # null is as if omitted
             raise _bad_list("not_a_list", "must be a list.")
         await trio.lowlevel.checkpoint()
@@ -104,7 +104,7 @@ def _at_a_glance(text: str) -> list[dict[str, Any]] | None:
 
 
 async def _read_items(
-    values: Iterable[dict[str, Any] | Problem], now_ms: int, *, escapes: bool
+    values: Iterable[dict[str, Any] | Problem], context: BodyContext, *, escapes: bool
 ) -> list[Item]:
     items: list[Item] = []
     for value in values:
@@ -114,7 +114,7 @@ async def _read_items(
             items.append(value)
         else:
             try:
-                items.append(parse_item(value, now_ms, escapes=escapes))
+                items.append(parse_item(value, context, escapes=escapes))
             except Problem as problem:
                 items.append(problem)
         if len(items) % ITEMS_A_TURN == 0:

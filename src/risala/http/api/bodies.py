@@ -89,23 +89,25 @@ class GetBody(RequestBody):
     message_id: Annotated[fields.MessageId, Field(alias="messageId")]
 
 
-def parse_send(raw: bytes, now_ms: int) -> SendMessage:
-    """The command that a body asks for; ``now_ms`` is what `sendAt` is compared with.
+def parse_send(raw: bytes, context: fields.BodyContext) -> SendMessage:
+    """The command that a body asks for.
 
     Raises:
         Problem: 400 with every fault.
     """
     members = quick_object(raw)
-    command = None if members is None else quick_send(members)
-    return command or explained_send(raw, now_ms)
+    command = None if members is None else quick_send(members, context.plan)
+    return command or explained_send(raw, context)
 
 
-def explained_send(raw: bytes, now_ms: int) -> SendMessage:
+def explained_send(raw: bytes, context: fields.BodyContext) -> SendMessage:
     """As :func:`parse_send`, by the model alone, which names every fault."""
-    return validate(SendBody, read_object(raw), escapes=has_escapes(raw), context=now_ms).command()
+    return validate(SendBody, read_object(raw), escapes=has_escapes(raw), context=context).command()
 
 
-def parse_item(members: dict[str, Any], now_ms: int, *, escapes: bool) -> SendMessage:
+def parse_item(
+    members: dict[str, Any], context: fields.BodyContext, *, escapes: bool
+) -> SendMessage:
     """The command that one item of a batch asks for.
 
     Args:
@@ -114,8 +116,8 @@ def parse_item(members: dict[str, Any], now_ms: int, *, escapes: bool) -> SendMe
     Raises:
         Problem: 400 with every fault.
     """
-    command = quick_send(members) if not escapes or is_fit(members) else None
-    return command or validate(SendBody, members, escapes=escapes, context=now_ms).command()
+    command = quick_send(members, context.plan) if not escapes or is_fit(members) else None
+    return command or validate(SendBody, members, escapes=escapes, context=context).command()
 
 
 def parse_get(raw: bytes) -> str:

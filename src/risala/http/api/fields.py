@@ -6,23 +6,25 @@ One value serves both, so that what is validated and what is documented cannot d
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Final, cast
+from typing import Annotated, Final, NamedTuple, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from risala.engine.model.commands import AHEAD_MAX_S
 from risala.engine.model.times import iso
-from risala.sms.address import SENDER_MAX, is_number, sender_fault
+from risala.sms.address import SENDER_MAX, sender_fault
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
+from risala.sms.numbering.plan import DEFAULT, EXAMPLE, NumberingPlan
 
 METADATA_ENTRIES_MAX: Final = 10
 METADATA_NAME_MAX: Final = 40
 METADATA_VALUE_MAX: Final = 256
 BATCH_ITEMS_MAX: Final = 1000
 
-NUMBER_PATTERN: Final = r"^\+222[2-4][0-9]{7}$"
+NUMBER_PATTERN: Final = DEFAULT.pattern
 SENDER_PATTERN: Final = r"^(?=.*[A-Za-z])[A-Za-z0-9 ]+$"
 FIT_PATTERN: Final = r"^[^\u0000]*$"
 """How JSON Schema says that a text has no NUL. That it has no lone surrogate cannot be said
@@ -46,12 +48,23 @@ _is_instant: Final = re.compile(
 ).fullmatch
 
 
-def _number(text: str) -> str:
-    if not is_number(text):
-        raise PydanticCustomError(
-            "invalid_phone_number",
-            "`to` must be a Mauritanian number: +222, then 2, 3 or 4, then 7 digits.",
-        )
+class BodyContext(NamedTuple):
+    """What bodies are compared with."""
+
+    now_ms: int
+    """UTC epoch milliseconds."""
+    plan: NumberingPlan
+
+
+Compared = Callable[[], BodyContext]
+"""The context of a body that comes now."""
+
+
+def _number(text: str, info: ValidationInfo) -> str:
+    plan = cast(BodyContext, info.context).plan
+    if not plan.serves(text):
+        told = {"wanted": plan.wanted}
+        raise PydanticCustomError("invalid_phone_number", "`to` must be {wanted}", told)
     return text
 
 
@@ -91,12 +104,11 @@ def _bad_time(sentence: str) -> PydanticCustomError:
 
 
 def _send_at(value: object, info: ValidationInfo) -> int | None:
-    """Refuse a time that is over. The validation's context is the time of now, in UTC epoch
-    milliseconds."""
+    """Refuse a time that is over."""
     if not isinstance(value, str):
         raise PydanticCustomError("string_type", "`sendAt` must be a string.")
     at_ms = instant_ms(value)
-    now_ms = cast(int, info.context)
+    now_ms = cast(BodyContext, info.context).now_ms
     if at_ms > now_ms + AHEAD_MAX_S * 1000:
         raise PydanticCustomError("too_far", "`sendAt` must be at most 30 days ahead.")
     return at_ms if at_ms > now_ms else None
@@ -126,8 +138,8 @@ Number = Annotated[
     str,
     AfterValidator(_number),
     Field(
-        description="The recipient, a Mauritanian number.",
-        examples=["+22236123456"],
+        description=f"The recipient, {DEFAULT.kind}.",
+        examples=[EXAMPLE],
         json_schema_extra={"pattern": NUMBER_PATTERN},
     ),
 ]

@@ -18,8 +18,9 @@ from risala.http.api.fields import (
     METADATA_NAME_MAX,
     METADATA_VALUE_MAX,
 )
-from risala.sms.address import is_number, sender_fault
+from risala.sms.address import sender_fault
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
+from risala.sms.numbering.plan import NumberingPlan
 
 CODE_CHARACTERS: Final = (1, 64)
 """Fewest and most characters of a guess at a code: a user may type anything, and nobody types
@@ -28,14 +29,14 @@ more."""
 Members = dict[str, Any]
 
 
-def quick_send(members: Members) -> SendMessage | None:
+def quick_send(members: Members, plan: NumberingPlan) -> SendMessage | None:
     """The message to send; None where the body may be wrong, or has a time of its own."""
     get = members.get
     to, body, sender, key = get("to"), get("body"), get("from"), get("idempotencyKey")
     validity_s, metadata = get("validitySeconds"), get("metadata")
     if (
         type(to) is str
-        and is_number(to)
+        and plan.serves(to)
         and type(body) is str
         and 0 < len(body) <= TEXT_CHARACTERS_MAX
         and (sender is None or (type(sender) is str and sender_fault(sender) is None))
@@ -56,13 +57,13 @@ def quick_get(members: Members, name: str) -> str | None:
     return value if type(value) is str and value else None
 
 
-def quick_send_code(members: Members) -> SendCode | None:
+def quick_send_code(members: Members, plan: NumberingPlan) -> SendCode | None:
     """A code to send."""
     get = members.get
     to, locale, app_hash, origin = get("to"), get("locale"), get("appHash"), get("origin")
     if (
         type(to) is str
-        and is_number(to)
+        and plan.serves(to)
         and (locale is None or (type(locale) is str and locale in BUILT_IN))
         and (app_hash is None or type(app_hash) is str)
         and (origin is None or type(origin) is str)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from risala.engine.model.answers import without_id
-from risala.engine.model.clock import Clock
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api.bodies import parse_get, parse_send
+from risala.http.api.fields import Compared
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
 from risala.http.common.facade import GatewayFacade
@@ -14,12 +14,12 @@ from risala.http.common.plain import PlainAnswer, PlainRequest
 from risala.http.common.respond import json_bytes
 
 
-def add_sms(app: JsonApp, gateway: GatewayFacade, clock: Clock, door: ApiKeyAuth) -> None:
+def add_sms(app: JsonApp, gateway: GatewayFacade, context: Compared, door: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms`` and ``POST /api/sms/get``."""
 
     async def send(request: PlainRequest) -> PlainAnswer:
         principal = door.secret(request)
-        command = parse_send(await read_body(request), clock.now_ms())
+        command = parse_send(await read_body(request), context())
         # The bytes are the journal's own: a repeated idempotency key gets them again.
         answer = await gateway.send_message(principal, command)
         return PlainAnswer(without_id(answer) if principal.without_id else answer)

@@ -10,6 +10,7 @@ from risala.engine.model.commands import AddressUse, Principal
 from risala.engine.model.records.keys import KeyType
 from risala.http.api.answers import VERIFICATION
 from risala.http.api.cors import check_origin, open_to_browsers
+from risala.http.api.fields import Compared
 from risala.http.api.verify_bodies import parse_check, parse_get, parse_send_code
 from risala.http.common.auth import ApiKeyAuth
 from risala.http.common.base import JsonApp
@@ -27,14 +28,16 @@ _APPROVED: Final = json_bytes({"status": "approved"})
 _DENIED: Final = json_bytes({"status": "denied"})
 
 
-def add_verify(app: JsonApp, gateway: GatewayFacade, key_door: ApiKeyAuth) -> None:
+def add_verify(
+    app: JsonApp, gateway: GatewayFacade, context: Compared, key_door: ApiKeyAuth
+) -> None:
     """Serve ``POST /api/verify/send``, ``/check`` and ``/get``."""
     door = _VerifyAuth(gateway, key_door)
 
     async def send(request: PlainRequest) -> PlainAnswer:
         principal = await door.enter(request, AddressUse.CODE_SEND)
         faults_of = partial(gateway.code_faults, principal)
-        command = parse_send_code(await read_body(request), faults_of)
+        command = parse_send_code(await read_body(request), context(), faults_of)
         verification_id = await gateway.send_code(principal, command)
         return PlainAnswer(json_bytes({"verificationId": verification_id}))
 

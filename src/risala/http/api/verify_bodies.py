@@ -78,7 +78,7 @@ class SendCodeBody(RequestBody):
         return SendCode(self.to, self.locale, self.app_hash, self.origin)
 
 
-def parse_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
+def parse_send_code(raw: bytes, context: fields.BodyContext, faults_of: FaultsOf) -> SendCode:
     """The command that a body asks for. The engine judges a valid body's hash and origin; those
     of a bad one are judged here by ``faults_of``, so that one answer names every fault.
 
@@ -86,15 +86,15 @@ def parse_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
         Problem: 400.
     """
     quick = quick_object(raw)
-    command = None if quick is None else quick_send_code(quick)
-    return command or explained_send_code(raw, faults_of)
+    command = None if quick is None else quick_send_code(quick, context.plan)
+    return command or explained_send_code(raw, context, faults_of)
 
 
-def explained_send_code(raw: bytes, faults_of: FaultsOf) -> SendCode:
+def explained_send_code(raw: bytes, context: fields.BodyContext, faults_of: FaultsOf) -> SendCode:
     """As :func:`parse_send_code`, by the model alone, which names every fault."""
     members = read_object(raw)
     try:
-        return validate(SendCodeBody, members, escapes=has_escapes(raw)).command()
+        return validate(SendCodeBody, members, escapes=has_escapes(raw), context=context).command()
     except Problem as problem:
         app_hash, origin = members.get("appHash"), members.get("origin")
         raise with_faults(problem, faults_of(_text(app_hash), _text(origin))) from None

@@ -57,13 +57,16 @@ _SENTENCES: Final = {
 }
 
 
-def parse_body(model: type[Body], raw: bytes) -> Body:
+def parse_body(model: type[Body], raw: bytes, context: object = None) -> Body:
     """Validate a body.
+
+    Args:
+        context: what its members are compared with.
 
     Raises:
         Problem: 400 with every fault at once.
     """
-    return validate(model, read_object(raw), escapes=has_escapes(raw))
+    return validate(model, read_object(raw), escapes=has_escapes(raw), context=context)
 
 
 def validate(

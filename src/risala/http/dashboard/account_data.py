@@ -19,7 +19,6 @@ from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
-from risala.sms.address import normalise_number
 
 SAVED: Final = N_("Saved. Older data is erased within the hour.")
 _PAGE: Final = "account_data/show.html"
@@ -115,7 +114,7 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
     typed = visit.form.text("number")
     if not typed:
         return await visit.page(_FORGET, found=None, typed="")
-    number = _number(typed)
+    number = typed
     try:
         found = await visit.ask_here(erasure_progress.FIGURES, number=number)
     except Refusal as error:
@@ -124,7 +123,7 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
 
 
 async def forget(visit: PageRequest) -> TrioResponse:
-    number = _number(visit.form.text("number"))
+    number = visit.form.text("number")
     try:
         found = await visit.ask_here(erasure_progress.FIGURES, number=number)
         if visit.form.text("confirm") != number[-_SHOWN_DIGITS:]:
@@ -139,14 +138,6 @@ async def forget(visit: PageRequest) -> TrioResponse:
 
 def _is_known(found: NumberFigures) -> bool:
     return any((found.messages, found.inbound, found.verifications))
-
-
-def _number(typed: str) -> str:
-    """As a person writes it; a text that is no valid number is returned unchanged."""
-    try:
-        return normalise_number(typed)
-    except ValueError:
-        return "".join(typed.split())
 
 
 async def show_deletion(visit: PageRequest) -> TrioResponse:

@@ -27,7 +27,7 @@ _OPT_OUTS: Final = "inbound/opt_outs.html"
 async def show(visit: PageRequest) -> TrioResponse:
     """The inbound messages; of one number on request."""
     form, query = visit.form, _query(visit)
-    asked = {"from": form.number("q")} if "q" in query else {}
+    asked = {"from": form.text("q")} if "q" in query else {}
     places = {name: query[name] for name in ("before", "after") if name in query}
     try:
         page = await visit.ask_here(inbound.LIST, limit=PAGE, **asked, **places)
@@ -65,7 +65,7 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
     query = _query(visit) if visit.request.method == "GET" else {}
     asked: dict[str, str] = {name: query[name] for name in ("before", "after") if name in query}
     if "q" in query:
-        asked["number"] = visit.form.number("q")
+        asked["number"] = visit.form.text("q")
     found = await visit.ask_here(inbound.OPT_OUTS, limit=PAGE, **asked)
     return {
         "heeds": found.heeds,
@@ -78,7 +78,7 @@ async def _list(visit: PageRequest) -> dict[str, Any]:
 
 async def note(visit: PageRequest) -> TrioResponse:
     """Record an opt-out that was requested in another way."""
-    return await _done(visit, inbound.OPT_OUT, NOTED, number=visit.form.number("number"))
+    return await _done(visit, inbound.OPT_OUT, NOTED, number=visit.form.text("number"))
 
 
 async def take_back(visit: PageRequest) -> TrioResponse:

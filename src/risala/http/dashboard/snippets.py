@@ -14,6 +14,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from risala.sms.numbering.plan import EXAMPLE
+
 _CURL: Final = """\
 curl {url}/api/sms \\
   -H "x-api-key: $RISALA_KEY" -H "content-type: application/json" \\
@@ -140,8 +142,8 @@ VERIFYING: Final = (
     *(("PHP", _PHP_VERIFY), ("Dart", _DART_VERIFY)),
 )
 
-NUMBER: Final = "+22236123456"
-TEST_NUMBER: Final = "+22236123400"
+NUMBER: Final = EXAMPLE
+TEST_NUMBER: Final = f"{EXAMPLE[:-2]}00"
 """With a test key the last two digits choose the outcome: these are delivered."""
 _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from risala.http.web.languages import N_
+from risala.sms.numbering.plan import EXAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ def _choice(kind: str, told: str, **fields: str) -> EventChoice:
     return EventChoice(kind, told, json.dumps(shown, ensure_ascii=False, indent=1))
 
 
-_SMS: Final = {"messageId": "sms_…", "to": "+22236123456"}
-_CODE: Final = {"verificationId": "ver_…", "to": "+22236123456"}
+_SMS: Final = {"messageId": "sms_…", "to": EXAMPLE}
+_CODE: Final = {"verificationId": "ver_…", "to": EXAMPLE}
 CHOICES: Final = (
     _choice("sms.sent", N_("The carrier took a message."), **_SMS, status="sent"),
     _choice("sms.delivered", N_("A message reached its phone."), **_SMS, status="delivered"),
@@ -39,7 +40,7 @@ CHOICES: Final = (
     _choice(
         "sms.canceled", N_("A message was withdrawn before it left."), **_SMS, status="canceled"
     ),
-    _choice("sms.received", N_("Somebody wrote to you."), **{"from": "+22236123456"}, body="…"),
+    _choice("sms.received", N_("Somebody wrote to you."), **{"from": EXAMPLE}, body="…"),
     _choice("verify.sent", N_("A code is on its way."), **_CODE, status="pending"),
     _choice("verify.approved", N_("Somebody typed the right code."), **_CODE, status="approved"),
     _choice(

@@ -41,6 +41,7 @@ from risala.plugins.face import (
     WordsFaults,
     fields_of,
 )
+from risala.sms.numbering.plan import NumberingPlan
 
 log = structlog.get_logger("risala.http")
 
@@ -98,6 +99,7 @@ class Faces:
         app: JsonApp,
         gateway: ServiceGateway,
         door: CompatGateway,
+        plan: NumberingPlan,
         keys: ApiKeyAuth,
         clock: Clock,
         base_url: str,
@@ -105,6 +107,7 @@ class Faces:
         self._app = app
         self._gateway = gateway
         self._door = door
+        self._plan = plan
         self._keys = keys
         self._clock = clock
         self._base_url = base_url
@@ -160,7 +163,7 @@ class Faces:
     ) -> PlainAnswer:
         now_ms = self._clock.now_ms()
         service = RequestService(
-            self._gateway, self._door, name, self._keys.address(request), now_ms
+            self._gateway, self._door, self._plan, name, self._keys.address(request), now_ms
         )
         try:
             asked = FaceRequest(
@@ -299,7 +302,7 @@ def add_faces(
     """
     keys = ApiKeyAuth(gateway, ClientAddresses(settings.http.trusted_proxies))
     base = settings.http.public_url or base_url
-    mounted = Faces(app, gateway, gateway.faces, keys, clock or SystemClock(), base)
+    mounted = Faces(app, gateway, gateway.faces, settings.plan, keys, clock or SystemClock(), base)
     for name, face in faces.items():
         mounted.add(name, face)
     for face in faces.values():

@@ -32,10 +32,11 @@ from risala.plugins.face import (
     FaceRefusedError,
     FaceVerification,
 )
-from risala.sms.address import is_number, sender_fault
+from risala.sms.address import sender_fault
 from risala.sms.alphabet import fits_gsm7
 from risala.sms.limits import IDEMPOTENCY_KEY_CHARACTERS, TEXT_CHARACTERS_MAX, VALIDITY_S
 from risala.sms.message import Alphabet
+from risala.sms.numbering.plan import NumberingPlan
 from risala.sms.segment import halves
 
 REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
@@ -108,12 +109,14 @@ class RequestService:
         self,
         gateway: ServiceGateway,
         door: CompatGateway,
+        plan: NumberingPlan,
         face: str,
         address: Address | None,
         now_ms: int,
     ) -> None:
         self._gateway = gateway
         self._door = door
+        self._plan = plan
         self._face = face
         self._address = address
         self._now_ms = now_ms
@@ -207,7 +210,7 @@ class RequestService:
     ) -> FaceVerification:
         with _refused():
             principal = self._principal(caller)
-            _check(is_number(to), "to", "The recipient is not a Mauritanian mobile number.")
+            self._check_number(to)
             _check(
                 locale is None or locale in BUILT_IN, "locale", "The locale must be fr, ar or en."
             )
@@ -228,6 +231,16 @@ class RequestService:
         with _refused():
             return _session(self._door.verification_to(self._principal(caller), to))
 
+    def number(self, text: str) -> str:
+        with _refused():
+            try:
+                return self._plan.read(text)
+            except ValueError as error:
+                raise errors.Invalid("to", "invalid_phone_number", str(error)) from None
+
+    def _check_number(self, to: str) -> None:
+        _check(self._plan.serves(to), "to", f"The recipient is not {self._plan.kind}.")
+
     async def _perform(self, principal: Principal, name: str, **arguments: str | bool) -> None:
         caller = key_holder(principal.key_id, principal.organization_id)
         await self._gateway.perform(name, {**arguments}, caller)
@@ -241,7 +254,7 @@ class RequestService:
         text, part = _text_and_part(message)
         sender, key = message.sender or caller.sender, message.idempotency_key
         validity_s, send_at = message.validity_s, message.send_at_ms
-        _check(is_number(message.to), "to", "The recipient is not a Mauritanian mobile number.")
+        self._check_number(message.to)
         _check(
             (text or part is not None) and len(text) <= TEXT_CHARACTERS_MAX and _is_text(text),
             "text",

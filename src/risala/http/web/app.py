@@ -196,7 +196,9 @@ class WebApp(JsonApp):
             request=request,
             request_id=id_of_request(),
             door=door,
-            formats=Formats(words, ZoneInfo(TIME_ZONE), settings.service.currency, now_ms),
+            formats=Formats(
+                words, ZoneInfo(TIME_ZONE), settings.service.currency, now_ms, settings.plan
+            ),
             theme=_theme(request.cookies.get(THEME_COOKIE)),
             cookie=token,
             session=session,

@@ -1,7 +1,7 @@
 """Numbers, money, times and telephone numbers, as readers of each language write them.
 
-Digits are Western in all three languages, as on Mauritanian phones and invoices; the patterns are
-our own, because browsers draw CLDR's for Mauritania differently. Everything that is not a word of
+Digits are Western in all three languages, as on phones and invoices of the Maghreb; the patterns
+are our own, because browsers draw CLDR's differently. Everything that is not a word of
 the page's language is put into an isolate, with its sign inside: else the digits of an Arabic
 sentence change places.
 """
@@ -24,6 +24,7 @@ from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.http.web.drawing.quick import as_markup
 from risala.http.web.languages import NC_, Words, city_of
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 Moment = int | str
 """UTC epoch milliseconds, or a time in the format of operations (ISO 8601)."""
@@ -67,6 +68,7 @@ class Formats:
     zone: ZoneInfo
     currency: str
     now_ms: int
+    plan: NumberingPlan = DEFAULT
 
     @property
     def city(self) -> str:
@@ -143,21 +145,18 @@ class Formats:
     # -- telephone numbers
 
     def tel(self, number: str) -> Markup:
-        """+222 36 12 34 56; a text that is no valid number is returned unchanged."""
-        if number == FORGOTTEN:
-            return self.words("erased")
-        local = _local_part(number)
-        if local is None:
-            return as_markup(f'<bdi class="tel">{escape(number)}</bdi>')
-        return as_markup(f'<bdi class="tel">+222{NBSP}{_in_pairs(local)}</bdi>')
+        """A number with its country's code; a text that is no valid number is returned
+        unchanged."""
+        return self._tel(number, self.plan.international(number))
 
     def tel8(self, number: str) -> Markup:
-        """36 12 34 56, for a tight list."""
+        """As it is written at home, for a tight list."""
+        return self._tel(number, self.plan.written(number))
+
+    def _tel(self, number: str, written: str) -> Markup:
         if number == FORGOTTEN:
             return self.words("erased")
-        local = _local_part(number)
-        text = number if local is None else _in_pairs(local)
-        return as_markup(f'<bdi class="tel">{escape(text)}</bdi>')
+        return as_markup(f'<bdi class="tel">{escape(written.replace(" ", NBSP))}</bdi>')
 
     # -- times: UTC epoch milliseconds, or in the format of operations
 
@@ -368,13 +367,3 @@ def _time(at: Moment, shown: str, title: Markup | None = None) -> Markup:
     # In the format of operations, as a page shows it; a separator could be any character.
     is_ours = isinstance(at, str) and len(at) == _ISO and at[10] == "T" and at[-1] == "Z"
     return as_markup(f'<time datetime="{at if is_ours else iso(ms_of(at))}{told}">{shown}</time>')
-
-
-def _local_part(number: str) -> str | None:
-    """The eight digits of a Mauritanian number."""
-    digits = number.removeprefix("+222")
-    return digits if len(digits) == 8 and digits.isascii() and digits.isdigit() else None
-
-
-def _in_pairs(digits: str) -> str:
-    return f"{digits[:2]}{NBSP}{digits[2:4]}{NBSP}{digits[4:6]}{NBSP}{digits[6:]}"

@@ -16,7 +16,6 @@ from urllib.parse import parse_qs
 from quart.wrappers import Request
 
 from risala.http.common.problems import Problem, plain
-from risala.sms.address import normalise_number
 
 MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
@@ -45,15 +44,6 @@ class SentForm:
     def filled(self, *names: str) -> dict[str, str]:
         """Those of the fields that are not empty, by their names."""
         return {name: text for name in names if (text := self.text(name))}
-
-    def number(self, name: str) -> str:
-        """A phone number in the API's form, from any form that people write; any other text stays
-        unchanged, and is refused later."""
-        typed = self.text(name)
-        try:
-            return normalise_number(typed)
-        except ValueError:
-            return typed
 
     def amount(self, name: str) -> str:
         """An amount of money in the format of operations, from the format of any language; a text

@@ -43,6 +43,7 @@ from risala.http.web.live import BEAT_S, Draw, LiveStreams
 from risala.http.web.once import OnceKeys
 from risala.http.web.refusals import TOP, faults_of
 from risala.http.web.templates import Templates, render
+from risala.sms.numbering.plan import NumberingPlan
 
 R = TypeVar("R")
 POLICY: Final = "default-src 'self'; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
@@ -387,6 +388,11 @@ class PageRequest:
             by_time=by_time,
             beat_s=beat_s,
         )
+
+    @property
+    def plan(self) -> NumberingPlan:
+        """The numbers that are served."""
+        return self.site.settings.plan
 
     def download(
         self, download_id: str, name: str, table: AsyncGenerator[TablePart], form: FileForm

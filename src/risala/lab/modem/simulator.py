@@ -8,7 +8,7 @@ In a test or another program, under Trio::
         …                                                # open it: port = path
         received = await simulator.wait(MessageReceived) # a phone has a whole message
         assert received.text == "Hello"
-        simulator.receive("+22236123456", "Yes")         # a phone answers
+        simulator.receive("+33612345678", "Yes")         # a phone answers
         nursery.cancel_scope.cancel()
 
 With a ``link`` the path stays the same after the port was gone; without one it changes each time.
@@ -284,7 +284,7 @@ class ModemSimulator:
         self.modem.configure(**changes)
 
     def perform(self, line: str) -> None:
-        """Do the action of a console line: ``sms +22236123456 Yes``.
+        """Do the action of a console line: ``sms +33612345678 Yes``.
 
         Raises:
             ActionError: it cannot be done.

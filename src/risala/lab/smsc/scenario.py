@@ -17,6 +17,7 @@ from risala.lab.scenario_file import Percent, ScenarioTable, Seconds, read_scena
 from risala.lab.smsc.behaviour import Mishap
 from risala.lab.smsc.receipts import IdStyle, ReceiptForm
 from risala.lab.smsc.traffic import InboundPlan
+from risala.sms.numbering.plan import EXAMPLE
 from risala.sms.receipt import ReceiptState
 
 Rate = Annotated[float, Field(gt=0, le=1_000_000)]
@@ -145,7 +146,7 @@ class InboundTraffic(ScenarioTable):
 
     rate_per_s: Rate = 1.0
     messages_max: Count | None = None
-    senders: Annotated[tuple[str, ...], Field(min_length=1)] = ("+22236123456",)
+    senders: Annotated[tuple[str, ...], Field(min_length=1)] = (EXAMPLE,)
     recipient: str = "1234"
     texts: Annotated[tuple[str, ...], Field(min_length=1)] = ("Hello",)
     forms: Annotated[tuple[InboundForm, ...], Field(min_length=1)] = (InboundForm.UDH8,)

@@ -11,6 +11,7 @@ import trio
 
 from risala.drivers.smpp.protocol.inbound import InboundForm, inbound_pdus
 from risala.drivers.smpp.protocol.pdu import DataSm, DeliverSm
+from risala.sms.numbering.plan import EXAMPLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class InboundPlan:
     rate_per_s: float = 1.0
     messages_max: int | None = None
     """How many messages phones send in total; None: without end."""
-    senders: Sequence[str] = ("+22236123456",)
+    senders: Sequence[str] = (EXAMPLE,)
     recipient: str = "1234"
     texts: Sequence[str] = ("Hello",)
     forms: Sequence[InboundForm] = (InboundForm.UDH8,)

@@ -30,6 +30,7 @@ from risala.plugins.payment import (
 )
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.step_suite import StepSuite
+from risala.sms.numbering.plan import EXAMPLE
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*")
 _LANGUAGES: Final = frozenset({"en", "fr", "ar"})
@@ -42,7 +43,7 @@ class PaymentSuite(StepSuite):
     risala_suite: ClassVar[str] = "payment method"
     currency: ClassVar[str] = "MRU"
     """The currency of the payments in the checks."""
-    entered: ClassVar[Mapping[str, str]] = {"reference": "TX12345678", "payer": "+22236123456"}
+    entered: ClassVar[Mapping[str, str]] = {"reference": "TX12345678", "payer": EXAMPLE}
     """What a customer enters in the fields that the method asks for."""
 
     def open_method(self) -> AbstractAsyncContextManager[PaymentMethod]:

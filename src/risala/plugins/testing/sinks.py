@@ -26,6 +26,7 @@ from risala.plugins.testing.checks import check
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
 from risala.plugins.testing.leftovers import Leftovers
 from risala.plugins.testing.step_suite import StepSuite
+from risala.sms.numbering.plan import EXAMPLE
 
 MANY: Final = 500
 """How many events one check hands over at once; the engine hands over a few hundred."""
@@ -39,7 +40,7 @@ def event(text: str = "Merci – شكرا") -> SinkEvent:
     body = {
         "id": f"evt_{seq:026d}",
         "type": "message.received",
-        "data": {"messageId": f"mo_{seq}", "from": "+22236999999", "body": text},
+        "data": {"messageId": f"mo_{seq}", "from": f"{EXAMPLE[:-6]}999999", "body": text},
     }
     return SinkEvent(
         seq=seq,

@@ -7,6 +7,7 @@ from risala.engine.model.lines import Kind, Line
 from risala.engine.model.records.attempts import Attempt, Decision, Step
 from risala.engine.model.records.message_lists import Sought, TooManyNumbersError
 from risala.engine.model.states import SegmentState
+from risala.sms.numbering.plan import DEFAULT
 
 TO = "+22236000001"
 LINE = Line(Kind.SENT)
@@ -83,7 +84,7 @@ def test_every_look_is_by_an_index(book, town):
     book.conn.set_trace_callback(run.append)
     for wanted in (
         *(Sought(recipient=TO), Sought(carrier_id="12"), Sought(message_id=town[0])),
-        Sought(digits="0001"),
+        Sought(ranges=DEFAULT.ranges_of("0001")),
     ):
         find.page(book.conn, wanted, limit=3)
         find.page(book.conn, wanted, before=1, limit=3)
@@ -118,14 +119,14 @@ def test_a_part_of_a_number_is_found_wherever_it_stands(book, digits, found):
         book.accept(organization_id, recipient="+22227171717"),
         book.accept(other, recipient="+22236000001"),
     ]
-    page = find.page(book.conn, Sought(digits=digits), limit=50)
+    page = find.page(book.conn, Sought(ranges=DEFAULT.ranges_of(digits)), limit=50)
     assert ids(page) == [made[each] for each in reversed(found)]
 
 
 def test_pages_of_a_part_of_a_number_are_in_one_order(book, town):
     found, before = [], None
     while True:
-        page = find.page(book.conn, Sought(digits="60000"), before=before, limit=3)
+        page = find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("60000")), before=before, limit=3)
         found += ids(page)
         if page.older is None:
             break
@@ -138,7 +139,7 @@ def test_digits_that_may_be_a_carriers_id_are_found_as_either(book):
     organization_id = book.organization()
     by_id = sent(book, organization_id, "12345")
     by_number = book.accept(organization_id, recipient="+22236123450")
-    page = find.page(book.conn, Sought(digits="123450", carrier_id="123450"), limit=50)
+    page = find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("123450"), carrier_id="123450"), limit=50)
     assert ids(page) == [by_number, by_id]
 
 
@@ -147,6 +148,6 @@ def test_too_many_numbers_with_some_digits_are_told(book, monkeypatch):
     organization_id = book.organization()
     for last in range(3):
         book.accept(organization_id, recipient=f"+2223600000{last}")
-    assert ids(find.page(book.conn, Sought(digits="00002"), limit=5))
+    assert ids(find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("00002")), limit=5))
     with pytest.raises(TooManyNumbersError):
-        find.page(book.conn, Sought(digits="36000"), limit=5)
+        find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("36000")), limit=5)

@@ -7,7 +7,6 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import only_org_option, org_option
 from risala.cli.show import output
-from risala.cli.show.number import number_option
 from risala.engine.model.records import inbound as records
 from risala.engine.model.records.inbound import InboundRoute, Recipient
 
@@ -132,7 +131,7 @@ def inbound_opt_outs(found: records.OptOutList, before: str | None) -> None:
 
 
 @inbound.command("opt-out")
-@click.argument("number", callback=number_option)
+@click.argument("number")
 @org_option
 @asks(records.OPT_OUT)
 def inbound_opt_out(done: Recipient) -> None:

@@ -27,7 +27,6 @@ from risala.engine.model.records.upkeep.erasure_progress import (
 )
 from risala.engine.model.records.upkeep.exports import Export, Exports, ExportState
 from risala.engine.model.records.upkeep.retention import OrganizationRetention
-from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -117,7 +116,7 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
       risala kept forget 36123456
       risala kept forget 36123456 --yes
     """
-    whole = _whole(number)
+    whole = number
 
     async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
         found = {"organization_id": await organization_id(session, org), "number": whole}
@@ -249,15 +248,6 @@ def list_exports(found: Exports) -> None:
         ),
         empty="No export has been requested yet.",
     )
-
-
-def _whole(text: str) -> str:
-    if text.startswith("+") and not text.startswith("+222"):
-        return text
-    try:
-        return normalise_number(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="NUMBER") from None
 
 
 def _days(text: str) -> int | None:

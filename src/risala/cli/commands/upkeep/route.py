@@ -8,7 +8,6 @@ import click
 
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
-from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.carriers import routes
@@ -18,7 +17,6 @@ from risala.engine.model.records.carriers.routes import (
     UnservedPrefix,
 )
 from risala.engine.model.records.carriers.state import CarrierCondition
-from risala.sms.address import normalise_number
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -76,17 +74,13 @@ def route(
     if number is None:
         _unserved(options)
         return
-    try:
-        to = normalise_number(number)
-    except ValueError as error:
-        raise CommandRefused(str(error)) from error
 
     async def work(session: GatewaySession) -> Reply[RouteAnswer]:
         wanted = None
         if organization is not None:
             wanted = await organization_id(session, organization)
         return await session.ask(
-            routes.TEST, to=to, segments=segments, organization_id=wanted, sender=sender
+            routes.TEST, to=number, segments=segments, organization_id=wanted, sender=sender
         )
 
     found = options.run(work)

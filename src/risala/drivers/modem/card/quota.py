@@ -1,7 +1,8 @@
 """The limits of a SIM: segments a day, distinct recipients a month. Pure.
 
 Operators disconnect SIMs that send more, even with "unlimited" plans. The counts are stored by
-:mod:`risala.drivers.modem.card.tally`. Days and months are those of UTC, the time of Mauritania.
+:mod:`risala.drivers.modem.card.tally`. Days and months are those
+of UTC.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _text(rows: tuple[Row, ...]) -> str:
 
 def _number(rows: tuple[Row, ...]) -> str:
     for row in rows:
-        # Name, number and type of a line: +CNUM: "Line 1","+22236000001",145
+        # Name, number and type of a line: +CNUM: "Line 1","+33612345678",145
         fields = values(row.text)
         if len(fields) > 1 and _number_text.fullmatch(fields[1]):
             international = fields[2:3] == ["145"] and not fields[1].startswith("+")

@@ -110,7 +110,7 @@ class TpAddress:
 
     @classmethod
     def of_number(cls, number: str) -> TpAddress:
-        """``+22236123456`` is international, anything else of an unknown type (a short code)."""
+        """A number with ``+`` is international, anything else of an unknown type (a short code)."""
         if number.startswith("+"):
             return cls(number[1:])
         return cls(number, 0)

@@ -19,7 +19,6 @@ from risala.engine.model.records.inbound import InboundRoute
 from risala.engine.model.records.messages import Stamp
 from risala.engine.rules.keywords import keyword_of
 from risala.engine.rules.receiptgroups import Groups, alone
-from risala.sms.address import COUNTRY_CODE, is_number, with_country
 from risala.sms.message import Inbound
 
 ROUTES_MAX: Final = 1000
@@ -30,16 +29,18 @@ def receive(
     message_id: str,
     carrier: str,
     message: Inbound,
+    ways: Ways,
     stamp: Stamp,
     accounts: Groups = alone,
 ) -> bool:
     """Store a message, give it to its organization, and apply it if it is an opt-out.
 
-    False if the carrier had brought it before. ``accounts`` gives the carriers of one account.
+    False if the carrier had brought it before. ``ways`` are those in which its recipient may be
+    written; ``accounts`` gives the carriers of one account.
     """
     if not store(conn, message_id, carrier, message):
         return False
-    organization_id = _organization_for(conn, message)
+    organization_id = _organization_for(conn, message, ways)
     if organization_id is not None:
         conn.execute(
             "UPDATE inbound SET organization_id = ? WHERE id = ?", (organization_id, message_id)
@@ -62,27 +63,22 @@ def store(conn: sqlite3.Connection, message_id: str, carrier: str, message: Inbo
     return stored.rowcount > 0
 
 
-def _organization_for(conn: sqlite3.Connection, message: Inbound) -> str | None:
+def _organization_for(conn: sqlite3.Connection, message: Inbound, ways: Ways) -> str | None:
     """By number and word, by word, by number, else the default."""
     found: str | None = value_of(
         conn,
         f"SELECT organization_id FROM inbound_routes WHERE recipient IN ({_WAYS}, '')"  # noqa: S608 -- a constant
         " AND keyword IN (?, '') ORDER BY keyword = '', recipient = '' LIMIT 1",
-        (*_ways_to_write(message.recipient or ""), keyword_of(message.text)),
+        (*ways, keyword_of(message.text)),
     )
     return found
 
 
+Ways = tuple[str, str, str, str]
+"""A number as :meth:`risala.sms.numbering.plan.NumberingPlan.ways_to_write` has it."""
 _WAYS: Final = "?, ?, ?, ?"
-
-
-def _ways_to_write(number: str) -> tuple[str, str, str, str]:
-    """The ways in which a route may write a number: routes may be older than the present form, and
-    a carrier may be configured to leave numbers as they come."""
-    whole = with_country(number, f"+{COUNTRY_CODE}")
-    digits = whole.removeprefix("+")
-    local = digits.removeprefix(COUNTRY_CODE) if is_number(whole) else digits
-    return number, whole, digits, local
+"""The ways in which a route may write a number: routes may be older than the present form, and a
+carrier may be configured to leave numbers as they come."""
 
 
 # -- routes ------------------------------------------------------------------------------------
@@ -99,7 +95,7 @@ def routes(conn: sqlite3.Connection) -> list[InboundRoute]:
     return _ROUTES.find(table(conn, "inbound_routes"), order_by=order)
 
 
-def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
+def add_route(conn: sqlite3.Connection, new: InboundRoute, ways: Ways) -> InboundRoute:
     """Make a route.
 
     Raises:
@@ -108,7 +104,7 @@ def add_route(conn: sqlite3.Connection, new: InboundRoute) -> InboundRoute:
     taken = _ROUTES.find(
         table(conn, "inbound_routes"),
         f"recipient IN ({_WAYS}) AND keyword = ?",
-        (*_ways_to_write(new.number or ""), new.keyword or ""),
+        (*ways, new.keyword or ""),
         limit=1,
     )
     if taken:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -31,7 +31,6 @@ from risala.engine.model.records.message_lists import (
     Sought,
     TooManyNumbersError,
 )
-from risala.sms.part_of_number import ranges_of
 
 _BEFORE_ALL: Final = -1
 _FOUND: Final = Rows(
@@ -93,8 +92,8 @@ def _keys(
         walks = _by_recipient(conn, recipient_number(wanted.recipient))
         return _walked(conn, walks, bounds, most, upward=upward)
     either: set[int] = set()
-    if wanted.digits is not None:
-        either |= _walked(conn, _by_digits(conn, wanted.digits), bounds, most, upward=upward)
+    if wanted.ranges is not None:
+        either |= _walked(conn, _by_ranges(conn, wanted.ranges), bounds, most, upward=upward)
     if wanted.carrier_id is not None:
         either |= _of_carrier_id(conn, wanted.carrier_id, bounds, most, upward=upward)
     return either
@@ -153,8 +152,8 @@ def _by_recipient(conn: sqlite3.Connection, recipient: int | str) -> Iterator[_W
         yield _Walk(select, "key", (recipient, organization))
 
 
-def _by_digits(conn: sqlite3.Connection, digits: str) -> list[_Walk]:
-    """The searches of all numbers with these digits; too many raise an error."""
+def _by_ranges(conn: sqlite3.Connection, ranges: Sequence[tuple[int, int]]) -> list[_Walk]:
+    """The searches of all numbers in these ranges; too many raise an error."""
     # Few of thousands of ranges have messages: one statement finds them.
     filled = conn.execute(
         "WITH ranges (low, high) AS (SELECT json_extract(value, '$[0]'),"
@@ -162,7 +161,7 @@ def _by_digits(conn: sqlite3.Connection, digits: str) -> list[_Walk]:
         " SELECT low, high FROM ranges WHERE EXISTS ("
         "SELECT 1 FROM message INDEXED BY message_by_recipient"
         " WHERE recipient BETWEEN low AND high) LIMIT ?",
-        (json.dumps(ranges_of(digits)), WALKS_MAX + 1),
+        (json.dumps(ranges), WALKS_MAX + 1),
     ).fetchall()
     if len(filled) > WALKS_MAX:
         raise TooManyNumbersError

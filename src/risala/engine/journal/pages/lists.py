@@ -40,7 +40,6 @@ from risala.engine.model.records.message_lists import (
     ListPage,
     MessageFilter,
 )
-from risala.sms.address import digits_of
 from risala.sms.cause import Cause
 
 LOOKED_MAX: Final = 5000
@@ -150,16 +149,17 @@ def _hit(wanted: MessageFilter, across: Sequence[int]) -> tuple[str, list[object
         conditions.append("error_code = ?" if ours else "carrier_code = ? COLLATE NOCASE")
         found.append(wanted.cause)
     if wanted.contains is not None:
-        condition, given = _containing(wanted.contains, in_texts=wanted.searches_texts)
+        condition, given = _containing(
+            wanted.contains, wanted.digits, in_texts=wanted.searches_texts
+        )
         conditions.append(f"({condition} OR key IN ({markers(across)}))" if across else condition)
         found += [*given, *across]
     return " AND ".join(conditions), found
 
 
-def _containing(text: str, *, in_texts: bool) -> tuple[str, list[object]]:
+def _containing(text: str, digits: str | None, *, in_texts: bool) -> tuple[str, list[object]]:
     """The condition that the number or the text contains this."""
     ways, found = ["carrier_code = ? COLLATE NOCASE"], [text]
-    digits = digits_of(text)
     if digits is not None:
         ways.append("CAST(recipient AS TEXT) LIKE ?")
         found.append(f"%{digits}%")

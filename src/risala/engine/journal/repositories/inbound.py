@@ -40,6 +40,7 @@ class InboundRepository:
         message_id: str,
         carrier: str,
         message: Inbound,
+        ways: inbound.Ways,
         stamp: Stamp,
         accounts: Groups,
         forget: Sequence[str],
@@ -47,12 +48,13 @@ class InboundRepository:
         """Store a message once, give it to its organization, and apply it if it is an opt-out.
 
         Args:
+            ways: those in which its recipient may be written.
             accounts: gives the carriers of one account.
             forget: the driver's notes to delete in the same transaction.
         """
 
         def unit(conn: sqlite3.Connection) -> None:
-            inbound.receive(conn, message_id, carrier, message, stamp, accounts)
+            inbound.receive(conn, message_id, carrier, message, ways, stamp, accounts)
             notes.forget(conn, carrier, forget)
 
         await self._store.commit(unit)

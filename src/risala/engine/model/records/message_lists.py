@@ -49,6 +49,8 @@ class MessageFilter:
     """An error code, or the carrier's own code."""
     contains: str | None = None
     """Digits of the recipient, words of the text, or the carrier's own code."""
+    digits: str | None = None
+    """``contains`` as digits of a number, if it can be that."""
     searches_texts: bool = True
     """False: ``contains`` is not searched in texts, which the reader may not see."""
     since: int | None = None
@@ -215,11 +217,11 @@ class ExportPart:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """The search terms: one of them, or ``digits`` and ``carrier_id``; then either may match."""
+    """The search terms: one of them, or ``ranges`` and ``carrier_id``; then either may match."""
 
     recipient: str | None = None
-    digits: str | None = None
-    """Consecutive digits anywhere in the recipient's number, at least ``PART_MIN``."""
+    ranges: tuple[tuple[int, int], ...] | None = None
+    """The first and the last number of each range that may be the recipient's."""
     message_id: str | None = None
     """Or its number, as SMPP customers may have it."""
     carrier_id: str | None = None

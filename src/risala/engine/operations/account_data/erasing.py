@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Final
 
-from pydantic import PlainValidator
+from pydantic import PlainValidator, ValidationInfo
 
 from risala.engine.model.audit import masked
 from risala.engine.model.records.upkeep import erasure_progress
@@ -30,6 +30,8 @@ from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS, OWNERS
 from risala.engine.services import Services
 from risala.engine.upkeep.erasing import go_on
+from risala.sms.numbering.digits import compact
+from risala.sms.numbering.plan import DEFAULT
 
 SHOWN_MAX: Final = 50
 """Deletions that a list shows: the latest."""
@@ -38,11 +40,15 @@ SHOWN_MAX: Final = 50
 _is_whole: Final = re.compile(r"\+[1-9][0-9]{6,14}", re.ASCII).fullmatch
 
 
-def _number(value: object) -> str:
-    """A whole number of any country: people also write from abroad."""
-    found = text(value)
+def _number(value: object, info: ValidationInfo) -> str:
+    """A whole number of any country: people write from abroad, too."""
+    typed, plan = text(value), info.context or DEFAULT
+    try:
+        return plan.read(typed)
+    except ValueError:
+        found = compact(typed)
     if not _is_whole(found):
-        raise fault("invalid_phone_number", "`{name}` must look like +22236123456.")
+        raise fault("invalid_phone_number", f"`{{name}}` must look like {plan.example}.")
     return found
 
 

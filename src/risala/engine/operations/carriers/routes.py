@@ -99,7 +99,7 @@ def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSen
 
 
 async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
-    return call.services.delivery.unserved()
+    return call.services.delivery.unserved(call.services.settings.plan)
 
 
 async def _traffic(call: Call[LookAtTraffic]) -> Traffic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from pydantic import PlainValidator
+from pydantic import PlainValidator, ValidationInfo
 
 from risala.engine.model.audit import masked
 from risala.engine.model.errors import Invalid, NotFound
@@ -20,11 +20,11 @@ from risala.engine.operations import owners
 from risala.engine.operations.arguments import (
     ArgumentKind,
     Arguments,
+    MaybeNumber,
     MaybeText,
     MaybeWhole,
     fault,
-    maybe,
-    number,
+    maybe_at_home,
     text,
     words,
 )
@@ -33,18 +33,18 @@ from risala.engine.operations.lists import MaybeCursor
 from risala.engine.operations.messages import OfMessage
 from risala.engine.operations.operation import Call, Operation, operation
 from risala.engine.rules.roles import OPERATORS
-from risala.sms.address import digits_of
-from risala.sms.part_of_number import PART_MIN
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 REASON_MAX: Final = 200
 
 
-def _part(value: object) -> str:
-    found = digits_of(text(value))
+def _part(value: object, info: ValidationInfo) -> str:
+    plan: NumberingPlan = info.context or DEFAULT
+    found = plan.digits_of(text(value))
     if found is None:
         raise fault("invalid_phone_number", "`{name}` must be digits of a phone number.")
-    if len(found) < PART_MIN:
-        raise fault("too_few_digits", f"`{{name}}` has at least {PART_MIN} digits.")
+    if len(found) < plan.part_min:
+        raise fault("too_few_digits", f"`{{name}}` has at least {plan.part_min} digits.")
     return found
 
 
@@ -52,11 +52,11 @@ class FindMessages(Arguments):
     """A page of messages: those to a number, the one of an id, or those with these digits or this
     carrier's id."""
 
-    to: Annotated[str | None, PlainValidator(maybe(number)), ArgumentKind("phone number")] = None
+    to: MaybeNumber = None
     digits: Annotated[
         str | None,
-        PlainValidator(maybe(_part)),
-        ArgumentKind(f"{PART_MIN} or more digits in a row of a phone number"),
+        PlainValidator(maybe_at_home(_part)),
+        ArgumentKind("consecutive digits of a phone number"),
     ] = None
     message_id: MaybeText = None
     carrier_id: MaybeText = None
@@ -88,7 +88,9 @@ async def _find(call: Call[FindMessages]) -> FoundPage:
         raise Invalid("to", "one_of", advice)
     await call.note(call.audit(said=said, always=True))
     limit = limit_of(given.limit)
-    wanted = Sought(given.to, given.digits, given.message_id, given.carrier_id)
+    plan = call.services.settings.plan
+    ranges = None if given.digits is None else plan.ranges_of(given.digits)
+    wanted = Sought(given.to, ranges, given.message_id, given.carrier_id)
     lists = call.services.repositories.message_lists
     try:
         return lists.find(wanted, before=given.before, after=given.after, limit=limit)

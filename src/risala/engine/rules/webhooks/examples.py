@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.events import FAMILIES, Event, EventType
+from risala.sms.numbering.plan import EXAMPLE
 
-_RECIPIENT: Final = "+22236123456"
+_RECIPIENT: Final = EXAMPLE
 _SENDER: Final = "RISALA"
 _MESSAGE: Final = {
     "subject": "sms",

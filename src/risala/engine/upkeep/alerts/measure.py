@@ -27,7 +27,6 @@ from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
 from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts, SinkFacts
 from risala.engine.services import Services
-from risala.sms.address import COUNTRY_CODE
 
 Answers = Callable[[], Mapping[int, int]]
 """The API's answers since the start: how many, by status."""
@@ -233,7 +232,7 @@ class Measuring:
     def codes(self, raised: Open) -> Iterator[Reading]:
         limits, kind = self._limits, AlertKind.CODES_ABUSED
         since_ms = self._now_ms - limits.prefix_minutes * 60_000
-        characters = len(f"+{COUNTRY_CODE}") + limits.prefix_digits
+        characters = len(self._have.settings.plan.prefixes[0]) + limits.prefix_digits
         for prefix, rate in self._facts.codes_by_prefix(since_ms, characters).items():
             is_raised = (kind, prefix) in raised
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)

@@ -14,6 +14,7 @@ from risala.engine.model.wire import lean, message_wire
 from risala.http.api import fields
 from risala.http.api.answers import ESTIMATE, VERIFICATION
 from risala.http.api.bodies import parse_get
+from risala.http.api.fields import Compared
 from risala.http.api.management.performer import KeyPerformer
 from risala.http.api.verify_bodies import parse_get as parse_get_verification
 from risala.http.common.auth import ApiKeyAuth
@@ -38,9 +39,9 @@ class EstimateBody(RequestBody):
     ] = None
 
 
-def add_actions(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+def add_actions(app: JsonApp, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
     """Serve ``POST /api/sms/cancel``, ``/api/sms/estimate`` and ``/api/verify/cancel``."""
-    actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), door)
+    actions = _Actions(gateway, KeyPerformer(gateway, _NO_THING), context, door)
     app.route_plain("/api/sms/cancel", actions.cancel)
     app.route_plain("/api/sms/estimate", actions.estimate)
     app.route_plain("/api/verify/cancel", actions.cancel_verification)
@@ -50,6 +51,7 @@ def add_actions(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
 class _Actions:
     gateway: ApiGateway
     performer: KeyPerformer
+    context: Compared
     door: ApiKeyAuth
 
     async def cancel(self, request: PlainRequest) -> PlainAnswer:
@@ -69,7 +71,7 @@ class _Actions:
 
     async def estimate(self, request: PlainRequest) -> PlainAnswer:
         principal = self.door.secret(request)
-        asked = parse_body(EstimateBody, await read_body(request))
+        asked = parse_body(EstimateBody, await read_body(request), self.context())
         found = await self.performer.ask(
             principal,
             messages.ESTIMATE,

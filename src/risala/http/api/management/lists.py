@@ -16,6 +16,7 @@ from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
 from risala.http.api import answers
+from risala.http.api.fields import Compared
 from risala.http.api.management.cursors import ListName, page
 from risala.http.api.management.list_bodies import (
     EmptyBody,
@@ -34,9 +35,9 @@ from risala.http.common.respond import json_bytes
 from risala.http.common.validation import Body, parse_body
 
 
-def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+def add_lists(app: JsonApp, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
     """Serve what lists, and what tells of the balance."""
-    lists = _Lists(gateway, door)
+    lists = _Lists(gateway, context, door)
     app.route_plain("/api/sms/list", lists.messages)
     app.route_plain("/api/verify/list", lists.verifications)
     app.route_plain("/api/inbound/list", lists.inbound)
@@ -46,14 +47,15 @@ def add_lists(app: JsonApp, gateway: ApiGateway, door: ApiKeyAuth) -> None:
 
 
 class _Lists:
-    def __init__(self, gateway: ApiGateway, door: ApiKeyAuth) -> None:
+    def __init__(self, gateway: ApiGateway, context: Compared, door: ApiKeyAuth) -> None:
         self._ask = KeyPerformer(gateway, "There is no such organization.").ask
         self._is_lean = gateway.is_lean
+        self._context = context
         self._door = door
 
     async def _asked(self, request: PlainRequest, model: type[Body]) -> tuple[Principal, Body]:
         principal = self._door.secret(request)
-        return principal, parse_body(model, await read_body(request))
+        return principal, parse_body(model, await read_body(request), self._context())
 
     async def messages(self, request: PlainRequest) -> PlainAnswer:
         principal, body = await self._asked(request, ListMessagesBody)

@@ -23,6 +23,7 @@ from risala.http.api.management.webhook_bodies import (
 from risala.http.api.openapi import sms, verify
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import GetVerificationBody
+from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 _AT: Final = "2026-11-21T08:30:00.123Z"
@@ -127,7 +128,7 @@ _CANCEL: Final = (
         body=EstimateBody,
         answer=answers.ESTIMATE,
         errors=WITH_BODY,
-        body_examples={"one": {"value": {"to": "+22236123456", "body": "It’s ready"}}},
+        body_examples={"one": {"value": {"to": EXAMPLE, "body": "It’s ready"}}},
         answer_examples={
             "unicode": {
                 "value": {

@@ -18,6 +18,7 @@ from risala.http.api.management.list_bodies import (
 )
 from risala.http.api.openapi import sms, verify
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
+from risala.sms.numbering.plan import EXAMPLE
 
 ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 _PAGES: Final = (
@@ -29,7 +30,7 @@ _PAGES: Final = (
 _RECEIVED: Final = {
     "messageId": f"mo_{ID}",
     "id": f"mo_{ID}",
-    "from": "+22236123456",
+    "from": EXAMPLE,
     "to": "1234",
     "body": "Vote 7",
     "status": "received",
@@ -107,7 +108,7 @@ OPERATIONS: Final = (
         of=ListName.MESSAGES,
         tag="SMS",
         words=f"Items look as in `POST /api/sms/get`. Messages with codes are not included.{LEAN}",
-        asked={"status": "delivered", "to": "+22236123456"},
+        asked={"status": "delivered", "to": EXAMPLE},
     ),
     _list(
         "/api/verify/list",
@@ -131,7 +132,7 @@ OPERATIONS: Final = (
         of=ListName.INBOUND,
         tag="SMS",
         words="Test keys receive no messages.",
-        asked={"from": "+22236123456"},
+        asked={"from": EXAMPLE},
     ),
     _list(
         "/api/ledger/list",

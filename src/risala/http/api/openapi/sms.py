@@ -11,8 +11,9 @@ from risala.http.api.fields import PAST
 from risala.http.api.openapi.answers import BatchAnswer, SendAnswer
 from risala.http.api.openapi.operation import LEAN, WITH_BODY, ApiOperation
 from risala.http.common.problems import problem_of
+from risala.sms.numbering.plan import EXAMPLE
 
-_MESSAGE: Final = {"to": "+22236123456", "body": "Salam from Risala"}
+_MESSAGE: Final = {"to": EXAMPLE, "body": "Salam from Risala"}
 _ID: Final = "06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 _ACCEPTED: Final = {
     "accepted": True,
@@ -32,7 +33,7 @@ _PENDING: Final = {
 STORED: Final = {
     "messageId": f"sms_{_ID}",
     "id": f"sms_{_ID}",
-    "to": "+22236123456",
+    "to": EXAMPLE,
     "from": "RISALA",
     "body": "Salam from Risala",
     "status": "delivered",

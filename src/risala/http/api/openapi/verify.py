@@ -7,11 +7,12 @@ from typing import Final
 from risala.http.api import answers
 from risala.http.api.openapi.operation import WITH_BODY, ApiOperation
 from risala.http.api.verify_bodies import CheckCodeBody, GetVerificationBody, SendCodeBody
+from risala.sms.numbering.plan import EXAMPLE
 
 _ID: Final = "ver_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 STORED: Final = {
     "id": _ID,
-    "to": "+22236123456",
+    "to": EXAMPLE,
     "status": "pending",
     "attempts": 1,
     "expiresAt": "2026-11-21T08:40:00.123Z",
@@ -47,9 +48,9 @@ SEND: Final = ApiOperation(
     body_examples={
         "plain": {
             "summary": "With the organization's own template",
-            "value": {"to": "+22236123456"},
+            "value": {"to": EXAMPLE},
         },
-        "french": {"summary": "In French", "value": {"to": "+22236123456", "locale": "fr"}},
+        "french": {"summary": "In French", "value": {"to": EXAMPLE, "locale": "fr"}},
     },
     answer_examples={"sent": {"value": {"verificationId": _ID}}},
 )

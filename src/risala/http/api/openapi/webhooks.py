@@ -22,6 +22,7 @@ from risala.engine.model.events import (
     event_body,
 )
 from risala.http.api.answers import ApiAnswer, Json
+from risala.sms.numbering.plan import EXAMPLE
 
 _TEXT: Final = {"type": "string"}
 _NULL: Final = {"type": "null"}
@@ -88,7 +89,7 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
 _LIVE: Final = (1_795_231_187_670, "org_06GZR7F45ATR38BGRJTCACHCWB8JPGP5", "live")
 _TAIL: Final = "06GZR7G2S8Y82F86A5D9RSE7XH300HSN"
 _EVENT_ID: Final = "evt_06GZR7G2TTD7CG1MXYNKYGWV011JA66E"
-_TO: Final = "+22236123456"
+_TO: Final = EXAMPLE
 
 
 def _message(

@@ -25,7 +25,7 @@ ACCEPTED: Final = N_("The message is accepted. What happens to it appears on thi
 async def send(visit: PageRequest) -> TrioResponse:
     form = visit.form
     asked: dict[str, object] = {
-        "to": form.number("to"),
+        "to": form.text("to"),
         "body": form.text("body"),
         "mode": visit.mode.value,
     }

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.cause_sentences import cause_sentence
@@ -21,8 +20,9 @@ from risala.http.web.languages import NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
-from risala.sms.address import Network, network_of, normalise_number
+from risala.http.web.states import network_name
 from risala.sms.cause import Cause
+from risala.sms.numbering.countries import network_of
 
 STATES: Final = {
     "pending": NC_("state", "Pending"),
@@ -109,7 +109,7 @@ def asked_for(visit: PageRequest, query: Mapping[str, str]) -> dict[str, object]
     asked: dict[str, object] = {}
     if text := query.get("q"):
         try:
-            asked["to"] = normalise_number(text)
+            asked["to"] = visit.plan.read(text)
         except ValueError:
             asked[_part_of(text)] = text.upper() if text.upper() in Cause.__members__ else text
     if query.get("status") in STATES:
@@ -164,7 +164,7 @@ class MessageRow(NamedTuple):
     state: str
     address: str
     to: Markup
-    network: Markup | None
+    network: str | None
     body: str | None
     part: Markup | None
     """The part number; None: the whole text."""
@@ -187,7 +187,7 @@ def _row(visit: PageRequest, message: Listed) -> MessageRow:
         state="uncertain" if message.uncertain else status,
         address=visit.at(f"messages/{message.id}"),
         to=formats.tel(message.to),
-        network=None if network is None else _network_name(network),
+        network=None if network is None else network_name(network),
         body=body,
         part=None if part is None else part_text(visit, part),
         is_code=message.kind == "code",
@@ -198,11 +198,6 @@ def _row(visit: PageRequest, message: Listed) -> MessageRow:
         price=None if status in ("failed", "canceled") else formats.money(message.price, bare=True),
         at=formats.clock_or_moment(message.created_at),
     )
-
-
-@cache
-def _network_name(network: Network) -> Markup:
-    return escape(network.value.capitalize())
 
 
 def _note(visit: PageRequest, message: Listed) -> Markup | str | None:

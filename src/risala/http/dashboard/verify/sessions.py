@@ -22,7 +22,6 @@ from risala.http.web.languages import N_, NC_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import Chip, chips, pager_of
 from risala.http.web.routes import PageRoute
-from risala.sms.address import normalise_number
 
 CANCELED: Final = N_("The session has ended: its code no longer works.")
 STATES: Final = {
@@ -92,7 +91,7 @@ def _asked(visit: PageRequest, query: Mapping[str, str]) -> dict[str, str]:
     asked = {name: query[name] for name in ("before", "after") if name in query}
     if number := query.get("q"):
         try:
-            asked["to"] = normalise_number(number)
+            asked["to"] = visit.plan.read(number)
         except ValueError:
             raise Invalid("q", "invalid_phone_number", "`q` is no number.") from None
     if (status := query.get("status")) in STATES:

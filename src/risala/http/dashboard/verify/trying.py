@@ -56,7 +56,7 @@ async def send(visit: PageRequest) -> TrioResponse:
     wishes = form.filled(*_WISHES)
     try:
         sent = await visit.ask_here(
-            sessions.SEND, to=form.number("to"), mode=visit.mode.value, **wishes
+            sessions.SEND, to=form.text("to"), mode=visit.mode.value, **wishes
         )
     except Refusal as error:
         return await visit.again(_ASK, error, await _choices(visit), form=form)

@@ -72,7 +72,7 @@ async def _route(visit: PageRequest) -> dict[str, Any]:
     if not typed:
         return values
     try:
-        route = await visit.ask(routes.TEST, to=visit.form.number("to"))
+        route = await visit.ask(routes.TEST, to=visit.form.text("to"))
     except Refusal as error:
         return {**values, "faults": faults_of(visit.words, error)}
     return {

@@ -16,8 +16,9 @@ from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import pager_of
 from risala.http.web.refusals import faults_of
 from risala.http.web.routes import PageRoute
-from risala.sms.address import digits_of, network_of, normalise_number
-from risala.sms.part_of_number import PART_MIN
+from risala.http.web.states import network_name
+from risala.sms.numbering.countries import network_of
+from risala.sms.numbering.plan import NumberingPlan
 
 WAYS: Final = ("to", "message_id", "carrier_id")
 """Kinds of search texts: a number or a part of one, an id of ours, the carrier's."""
@@ -30,7 +31,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     if not text:
         return await visit.page("messages/find.html", query={}, messages=None)
     query = {"q": text, **({"by": by} if by in WAYS else {})}
-    asked = _meant(text, query.get("by"))
+    asked = _meant(visit.plan, text, query.get("by"))
     around = visit.form.filled("before", "after")
     try:
         found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
@@ -49,18 +50,18 @@ async def show(visit: PageRequest) -> TrioResponse:
     )
 
 
-def _meant(text: str, by: str | None) -> dict[str, str]:
+def _meant(plan: NumberingPlan, text: str, by: str | None) -> dict[str, str]:
     """The search arguments for a text, whose kind may be unknown."""
     if by == "message_id" or (by is None and text.startswith(_MESSAGE)):
         return {"message_id": text}
     if by == "carrier_id":
         return {"carrier_id": text}
     with suppress(ValueError):
-        return {"to": normalise_number(text)}
-    digits = digits_of(text)
+        return {"to": plan.read(text)}
+    digits = plan.digits_of(text)
     if by == "to":
         return {"to": text} if digits is None else {"digits": text}
-    if digits is None or len(digits) < PART_MIN:
+    if digits is None or len(digits) < plan.part_min:
         return {"carrier_id": text}
     return {"digits": text, "carrier_id": text}  # carriers' ids may consist of digits only
 
@@ -75,7 +76,7 @@ def _view(visit: PageRequest, message: FoundMessage) -> dict[str, object]:
     return {
         "message": message,
         "state": "uncertain" if message.uncertain else message.status,
-        "network": None if network is None else network.value.capitalize(),
+        "network": None if network is None else network_name(network),
         "note": note,
         "is_bad": message.status in ("failed", "undelivered"),
     }

@@ -10,7 +10,8 @@ from markupsafe import Markup
 from risala.engine.model.records.messages import MessageView, StoryEntry
 from risala.http.web.formats import Formats
 from risala.http.web.messages.sentences import cause_markup, line_sentence
-from risala.sms.address import network_of
+from risala.http.web.states import network_name
+from risala.sms.numbering.countries import network_of
 
 UNDER_WAY: Final = ("pending", "processing", "sent")
 """States that are not the last."""
@@ -31,7 +32,7 @@ def story_of(formats: Formats, message: MessageView, timeline: Timeline) -> dict
     return {
         "message": message,
         "state": state,
-        "network": None if network is None else network.value.capitalize(),
+        "network": None if network is None else network_name(network),
         "cause": cause_markup(formats, message.error_code),
         "entries": entries_of(formats, timeline),
         "odd_text": line_sentence(formats, timeline[-1]) if state == "uncertain" else None,

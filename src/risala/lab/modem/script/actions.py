@@ -13,10 +13,11 @@ from risala.lab.modem.world.config import ReportStatus
 from risala.lab.modem.world.network import UNKNOWN_SIGNAL
 from risala.lab.modem.world.phones import delivers
 from risala.lab.modem.world.storage import Stat
+from risala.sms.numbering.plan import EXAMPLE
 
 REGISTRATION: Final = {"idle": 0, "home": 1, "searching": 2, "denied": 3, "roaming": 5}
 _SPAN_MAX_S: Final = 86_400.0
-_FILLER: Final = ("+22236000000", "full")
+_FILLER: Final = (f"{EXAMPLE[:-6]}000000", "full")
 _CMS_MAX: Final = 1023
 
 HELP: Final = {

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from risala.lab.modem.world.profiles import PROFILES, Profile
+from risala.sms.numbering.plan import EXAMPLE
 
 PIN_TRIES: Final = 3
 PUK_TRIES: Final = 10
@@ -44,9 +45,9 @@ class ModemConfig:
     imei: str = "861234567890124"
     imsi: str = "609101234567890"
     iccid: str = "8922210123456789012"
-    number: str = "+22236000001"
+    number: str = f"{EXAMPLE[:-6]}000001"
     """The SIM's own number."""
-    smsc_number: str = "+22236990000"
+    smsc_number: str = f"{EXAMPLE[:-6]}990000"
     """The service centre's number on the SIM; empty if it has none."""
     operator: str = "Mauritel"
     operator_short: str = "MRTL"

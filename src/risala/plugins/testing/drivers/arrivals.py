@@ -14,6 +14,7 @@ from risala.plugins.testing.checks import check
 from risala.plugins.testing.drivers.base import CarrierGot, DriverSuite, segment
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import NotApplicable, NotShown, PluginFaultError
+from risala.sms.numbering.plan import EXAMPLE
 
 ONCE: Final = "test_each_segment_arrives_once"
 _LONG: Final = " ".join(f"{word} of a long text." for word in ("Début", "Milieu", "Fin") * 8)
@@ -29,8 +30,8 @@ class DriverArrivalChecks(DriverSuite):
         async with self.running(ONCE) as stage:
             sent = [
                 segment("Crème à 5 € {ok} @£"),
-                segment("رمزك جاهز 😀", alphabet=Alphabet.UCS2, recipient="+22246123457"),
-                segment("Your code", urgent=True, recipient="+22226123458"),
+                segment("رمزك جاهز 😀", alphabet=Alphabet.UCS2, recipient=f"{EXAMPLE[:-1]}7"),
+                segment("Your code", urgent=True, recipient=f"{EXAMPLE[:-1]}8"),
                 segment("Again", attempt=2),
             ]
             for each in sent:

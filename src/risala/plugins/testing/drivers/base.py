@@ -14,6 +14,7 @@ from risala.plugins.fits import fault_of_capabilities
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import PluginFaultError
 from risala.plugins.testing.suite import ConformanceSuite
+from risala.sms.numbering.plan import EXAMPLE
 
 _FAR_FUTURE_MS = 4_102_444_800_000  # 2100-01-01
 _numbers = count(1)
@@ -28,7 +29,7 @@ def segment(text: str = "Hello", **changes: object) -> Segment:
         "total": 1,
         "attempt": 1,
         "sender": "RISALA",
-        "recipient": "+22236123456",
+        "recipient": EXAMPLE,
         "alphabet": Alphabet.GSM7,
         "text": text,
         "reference": 7,

@@ -15,8 +15,9 @@ from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, needs
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
+from risala.sms.numbering.plan import EXAMPLE
 
-PHONE: Final = "+22236999999"
+PHONE: Final = f"{EXAMPLE[:-6]}999999"
 """The number that writes to us in the checks."""
 LOCAL_DIGITS: Final = 8
 """The last digits, which are compared: some networks omit the country code."""
@@ -170,8 +171,8 @@ class DriverClaimChecks(DriverArrivalChecks):
                 raise PluginFaultError(
                     name,
                     f"A message from {PHONE} reached context.inbound as one from {got.sender!r}"
-                    f"{'' if got.text == text else ', with another text'}. Write numbers as "
-                    "+222XXXXXXXX, and pass the text on unchanged.",
+                    f"{'' if got.text == text else ', with another text'}. Write numbers as + and "
+                    "digits (E.164), and pass the text on unchanged.",
                 )
 
     @check("driver-contract.md#drivercontextinbound")

@@ -21,6 +21,7 @@ from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import OVERDUE_S, DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
+from risala.sms.numbering.plan import EXAMPLE
 
 _TEXT: Final = "Votre code est 604718"
 _CODE: Final = "604718"
@@ -113,7 +114,7 @@ class DriverMannerChecks(DriverArrivalChecks):
                 raise NotApplicable("the driver declines nothing")
             for segments, is_next in ((1, False), (3, True), (255, False)):
                 try:
-                    said: object = stage.driver.declines("+22236123456", segments, is_next=is_next)
+                    said: object = stage.driver.declines(EXAMPLE, segments, is_next=is_next)
                 except Exception as error:
                     raise PluginFaultError(
                         name,

@@ -20,6 +20,7 @@ from risala.plugins.testing.drivers.arrivals import DriverArrivalChecks, refused
 from risala.plugins.testing.drivers.base import segment
 from risala.plugins.testing.drivers.stage import DriverStage
 from risala.plugins.testing.faults import NotApplicable, PluginFaultError
+from risala.sms.numbering.plan import EXAMPLE
 
 _WINDOW_MAX = 100
 """The most submits that a check makes at once: thousands would prove no more."""
@@ -45,7 +46,8 @@ class _Answers:
 def _numbered(count: int) -> list[Segment]:
     """Segments that the carrier can tell apart."""
     return [
-        segment(f"Number {number}", recipient=f"+22236{number:03}456") for number in range(count)
+        segment(f"Number {number}", recipient=f"{EXAMPLE[:-6]}{number:03}456")
+        for number in range(count)
     ]
 
 
