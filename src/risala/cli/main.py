@@ -27,6 +27,7 @@ _PLACES: Final = {
     "adjust": _ACCOUNTS + "ledger:adjust",
     "ledger": _ACCOUNTS + "ledger:ledger",
     "price": _ACCOUNTS + "money:price",
+    "country": _ACCOUNTS + "country:country",
     "user": _PEOPLE + "user:user",
     "member": _PEOPLE + "member:member",
     "send": _MESSAGING + "messages:send",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 BUILT_IN: Final = frozenset(
     {
         *("adjust", "alerts", "audit", "audit-log", "backup", "carriers", "completion"),
-        *("credential", "doctor", "inbound", "init", "kept", "key", "ledger", "log", "member"),
-        *("message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
+        *("country", "credential", "doctor", "inbound", "init", "kept", "key", "ledger", "log"),
+        *("member", "message", "modem", "openapi", "org", "payment", "plugins", "price", "restore"),
         *("retention", "rotate-key", "route", "send", "sender", "serve", "simulate", "tail"),
         *("smpp", "standby", "topup", "trigger", "upgrade", "user", "verify", "webhook"),
     }

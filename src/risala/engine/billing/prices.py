@@ -1,36 +1,87 @@
-"""The prices of messages: the general one, and organizations' own."""
+"""The prices of messages: the general ones, and organizations' own."""
 
 from __future__ import annotations
 
-from risala.config.model import PricingSection
+from collections.abc import Callable, Iterable, Mapping
+
+from risala.config.model import Settings
 from risala.engine.model.money import minor_units
+from risala.engine.model.records.people.countries import OpenedCountries, PrefixPrice
 from risala.engine.model.records.people.organizations import Organization
+from risala.sms.numbering.country import Country
+
+Opened = Callable[[str], OpenedCountries]
+"""What an organization reaches abroad, with its own prices there, by its id."""
 
 
 class Prices:
-    """The prices of this moment, in minor units."""
+    """The prices of this moment, in minor units.
 
-    def __init__(self, pricing: PricingSection) -> None:
-        self.retune(pricing)
+    Args:
+        opened: reads organizations' own prices abroad.
+    """
 
-    def retune(self, pricing: PricingSection) -> None:
+    def __init__(self, settings: Settings, opened: Opened) -> None:
+        self._home = settings.plan.home
+        self._is_home_alone = len(settings.plan.countries) == 1
+        self.opened = opened
+        self.retune(settings)
+
+    def retune(self, settings: Settings) -> None:
         """Apply prices that were changed at run time."""
-        self.per_segment = minor_units(pricing.per_segment)
-        """The general price of a segment."""
-        self.low_balance = minor_units(pricing.low_balance)
+        self.per_segment = minor_units(settings.pricing.per_segment)
+        """The general price of a segment at home."""
+        self.low_balance = minor_units(settings.pricing.low_balance)
         """Below this an organization is notified that its balance is low; 0: never."""
+        self._abroad = {each.prefix: minor_units(each.price) for each in settings.prices}
+        """The general prices abroad, by prefix."""
 
-    def of(self, organization: Organization, segments: int) -> int:
-        """What a message costs."""
-        return segments * self.per_segment_of(organization)
+    def of(self, organization: Organization, number: str | None, segments: int) -> int | None:
+        """What a message costs; None: its country has no price.
+
+        Args:
+            number: whom it is to; None: somebody at home.
+        """
+        if number is None or self.is_home(number):
+            return segments * self.per_segment_of(organization)
+        price = self.abroad_of(self.opened(organization.id), number)
+        return None if price is None else segments * price
+
+    def is_home(self, number: str) -> bool:
+        """Whether a served number is one of home."""
+        return self._is_home_alone or self._home.serves(number)
 
     def per_segment_of(self, organization: Organization) -> int:
-        """What a segment costs: the organization's own price, or the general one."""
+        """What a segment costs at home: the organization's own price, or the general one."""
         own = organization.price_per_segment
         return self.per_segment if own is None else own
+
+    def abroad_of(self, opened: OpenedCountries, number: str) -> int | None:
+        """What a segment to a number abroad costs: by the longest prefix of the organization's own
+        prices, else of the general ones; None: it has no price."""
+        own = _longest({each.prefix: each.price for each in opened.prices}, number)
+        return _longest(self._abroad, number) if own is None else own
+
+    def list_of(
+        self, organization: Organization, opened: OpenedCountries, country: Country
+    ) -> tuple[PrefixPrice, ...]:
+        """The prices of a country by prefix; none: it has no price."""
+        whole = f"+{country.calling_code}"
+        if country is self._home:
+            return (PrefixPrice(whole, self.per_segment_of(organization)),)
+        known = {*self._abroad, *(each.prefix for each in opened.prices)}
+        prefixes = {whole, *(each for each in known if each.startswith(whole))}
+        found = ((each, self.abroad_of(opened, each)) for each in sorted(prefixes))
+        return tuple(PrefixPrice(prefix, price) for prefix, price in found if price is not None)
 
     def low_balance_of(self, organization: Organization) -> int:
         """The balance, in minor units, below which this organization is notified that it is low; 0:
         never."""
         own = organization.low_balance
         return self.low_balance if own is None else own
+
+
+def _longest(prices: Mapping[str, int], number: str) -> int | None:
+    """The price of the longest prefix that a number has."""
+    beginnings: Iterable[str] = (number[:end] for end in range(len(number), 1, -1))
+    return next((prices[each] for each in beginnings if each in prices), None)

@@ -81,7 +81,7 @@ class Intake:
         self._verifications = repositories.verifications
         self._accounts = accounts
         self._senders = senders
-        self.prices = Prices(settings.pricing)
+        self.prices = Prices(settings, repositories.organizations.opened)
         self.policies = policies
         self._limits = limits
         self._billing = billing
@@ -127,7 +127,7 @@ class Intake:
 
     def retune(self, settings: Settings) -> None:
         """Apply prices and limits that were changed at run time."""
-        self.prices.retune(settings.pricing)
+        self.prices.retune(settings)
         self._limits.tell_nowait(SetGeneralRate(settings.limits.sms_per_s))
         self._limits.tell_nowait(SetCodeGuards(guards_of(settings.limits)))
 

@@ -28,6 +28,8 @@ class AuditImage(StrEnum):
     ALERT_MUTE = "alert_mute"
     BANK_BALANCE = "bank_balance"
     BANK_TEXT = "bank_text"
+    COUNTRIES = "countries"
+    """What an organization reaches abroad, and its prices there."""
     CREDENTIAL = "credential"
     ENDPOINT = "endpoint"
     INVITATION = "invitation"

@@ -13,6 +13,7 @@ from risala.engine.model.errors import NotFound, OutcomeUnknown, StorageFailed
 from risala.engine.model.records.asks import Ask, Versioned
 from risala.engine.operations import (
     accounts,
+    countries,
     credentials,
     inbound,
     keys,
@@ -68,6 +69,7 @@ OPERATIONS: Final[dict[str, Operation[Any, Any]]] = {
         keys,
         credentials,
         organizations,
+        countries,
         money,
         payments,
         claimed_payments,

@@ -223,7 +223,8 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
         for place, each in enumerate(text)
         if not fits_gsm7(each)
     )
-    price, alphabet = services.intake.prices.of(organization, size.segments), size.alphabet.value
+    price = size.segments * services.intake.prices.per_segment_of(organization)
+    alphabet = size.alphabet.value
     return Estimate(alphabet, size.segments, size.units, price, organization.currency, odd)
 
 

@@ -122,7 +122,7 @@ def _shown(services: Services, organization_id: str, settings: VerifySettings) -
     sizes, plain = {}, settings.model_copy(update={"language": None})
     for locale in (None, *BUILT_IN):
         size = plain.size(plain.text(locale, None, None))
-        price = services.intake.prices.of(organization, size.segments)
+        price = size.segments * services.intake.prices.per_segment_of(organization)
         sizes[locale or ANY_LANGUAGE] = CodeSize(size.segments, size.alphabet.value, price)
     return CodeConfiguration(
         organization.id,

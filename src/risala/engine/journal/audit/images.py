@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from risala.engine.journal.accounts import accounts, credentials, senders
+from risala.engine.journal.accounts import accounts, countries, credentials, senders
 from risala.engine.journal.alerts import alerts
 from risala.engine.journal.carriers import overrides
 from risala.engine.journal.inbound import inbound, opt_outs
@@ -201,11 +201,17 @@ def chosen_days(conn: sqlite3.Connection, organization_id: str) -> Seen:
     return Seen(organization_id, audit_image(retention_days.of_organization(conn, organization_id)))
 
 
+def opened_countries(conn: sqlite3.Connection, organization_id: str) -> Seen:
+    """What an organization reaches abroad."""
+    return Seen(organization_id, audit_image(countries.opened(conn, organization_id)))
+
+
 _LOOKS: Final[Mapping[AuditImage, Callable[[sqlite3.Connection, str], Seen | None]]] = {
     AuditImage.ALERT: alert,
     AuditImage.ALERT_MUTE: alert_mute,
     AuditImage.BANK_BALANCE: bank_balance,
     AuditImage.BANK_TEXT: bank_text,
+    AuditImage.COUNTRIES: opened_countries,
     AuditImage.CREDENTIAL: credential,
     AuditImage.ENDPOINT: endpoint,
     AuditImage.INVITATION: invitation,

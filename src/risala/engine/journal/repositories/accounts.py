@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from risala.engine.journal.accounts import accounts, credentials, spending
+from risala.engine.journal.accounts import accounts, countries, credentials, spending
 from risala.engine.journal.pages import organizations, requests
 from risala.engine.journal.repositories.store import Store, audited_command, command, read
 
@@ -24,9 +24,14 @@ class OrganizationRepository:
     page = read(organizations.page)
     facts = read(organizations.facts)
     spent = read(spending.spent)
+    opened = read(countries.opened)
     add = audited_command(accounts.add_organization)
     set_status = audited_command(accounts.set_organization_status)
     change = audited_command(accounts.change_organization)
+    open_country = audited_command(countries.open_country)
+    close_country = audited_command(countries.close_country)
+    set_price = audited_command(countries.set_price)
+    drop_price = audited_command(countries.drop_price)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ COUNTED_MAX: Final = 10_000
 """The limit of counts before a deletion."""
 _OWNED: Final = (
     *("api_keys", "members", "invitations", "senders", "inbound_routes", "opt_out_policies"),
-    *("verify_settings", "kept_days", "face_credentials"),
+    *("verify_settings", "kept_days", "face_credentials", "opened_countries"),
+    "organization_prices",
 )
 """Tables with few rows for each organization, which are deleted with it."""
 

@@ -17,6 +17,7 @@ from risala.engine.journal.store.schema.audit import make_audit_log
 from risala.engine.journal.store.schema.bank import fold_references, make_bank
 from risala.engine.journal.store.schema.carriers import CARRIER_GATES, CARRIERS
 from risala.engine.journal.store.schema.console import CONSOLE
+from risala.engine.journal.store.schema.countries import COUNTRIES
 from risala.engine.journal.store.schema.faces import FACES, SMPP
 from risala.engine.journal.store.schema.inbound import INBOUND, LAST_WRITERS, WHO_AND_WHEN
 from risala.engine.journal.store.schema.keys import KEY_CONTACTS, KEY_LIMITS
@@ -431,6 +432,7 @@ MIGRATIONS: Final[Mapping[str, Sequence[str | Callable[[Database], None]]]] = {
     "m040_slow_failures": (SLOW_FAILURES,),
     "m041_hosted_clients": (HOSTED_CLIENTS,),
     "m042_key_contacts": (KEY_CONTACTS,),
+    "m043_countries": (COUNTRIES,),
 }
 """What each migration runs: scripts of SQL, and functions for what SQL alone cannot do. Files hold
 the names of those that they have had, so that a name never changes."""

@@ -1,0 +1,169 @@
+"""The countries that are open to organizations, and their prices abroad."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Final
+
+from pydantic import PlainValidator, ValidationInfo
+
+from risala.engine.model.audit import AuditImage
+from risala.engine.model.errors import Invalid
+from risala.engine.model.records.people import countries
+from risala.engine.model.records.people.countries import (
+    CountryUse,
+    OpenedCountries,
+    ReachedCountries,
+    ReachedCountry,
+)
+from risala.engine.operations import owners
+from risala.engine.operations.arguments import (
+    ArgumentKind,
+    OfOrganization,
+    amount,
+    fault,
+    text,
+    texts,
+)
+from risala.engine.operations.operation import Call, Operation, operation
+from risala.engine.rules.roles import OPERATORS, VIEWERS
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
+
+_PREFIX: Final = re.compile(r"\+[1-9][0-9]{0,14}", re.ASCII)
+
+
+def _abroad(value: object, info: ValidationInfo) -> str:
+    """The code of a served country that is not home."""
+    plan: NumberingPlan = info.context or DEFAULT
+    found = text(value).upper()
+    if found == plan.home.code:
+        raise fault("home", "`{name}` is home, which is open to everybody.")
+    known = [each.code for each in plan.countries if each is not plan.home]
+    if found not in known:
+        which = f"is one of: {', '.join(known)}." if known else "is not served: only home is."
+        raise fault("invalid_country", f"`{{name}}` {which}")
+    return found
+
+
+def _uses(value: object) -> tuple[CountryUse, ...]:
+    known = {each.value: each for each in CountryUse}
+    found = texts(value)
+    if not found or not known.keys() >= {*found}:
+        raise fault("invalid_use", f"`{{name}}` are of: {', '.join(known)}.")
+    return tuple(known[each] for each in dict.fromkeys(found))
+
+
+def _prefix(value: object, info: ValidationInfo) -> str:
+    """``+`` and the first digits of numbers abroad."""
+    plan: NumberingPlan = info.context or DEFAULT
+    found = text(value)
+    if not _PREFIX.fullmatch(found):
+        raise fault("invalid_prefix", "`{name}` is + and digits, such as +221.")
+    if found.startswith(f"+{plan.home.calling_code}") and len(plan.prefixes) == len(plan.countries):
+        raise fault("home", "`{name}` is home's, whose price is that of the organization.")
+    return found
+
+
+class OfCountry(OfOrganization):
+    """Names a country abroad, and what it is opened or closed for."""
+
+    country: Annotated[str, PlainValidator(_abroad), ArgumentKind("a country's two letters")]
+    """ISO 3166-1."""
+    uses: Annotated[
+        tuple[CountryUse, ...],
+        PlainValidator(_uses),
+        ArgumentKind("list of `send`, `verify`, `publishable`"),
+    ]
+    """Messages, codes by secret keys, codes by publishable keys."""
+
+
+class OfPrefix(OfOrganization):
+    """Names an organization's price abroad."""
+
+    prefix: Annotated[str, PlainValidator(_prefix), ArgumentKind("beginning of numbers")]
+    """Such as `+221`. The longest prefix counts."""
+
+
+class SetPrice(OfPrefix):
+    """Set an organization's price of a segment to the numbers that begin with a prefix."""
+
+    price: Annotated[int, PlainValidator(amount), ArgumentKind("decimal text")]
+
+
+def _reached(call: Call[Any], opened: OpenedCountries) -> ReachedCountries:
+    services = call.services
+    organization = services.accounts.organization(opened.organization_id)
+    plan, prices = services.settings.plan, services.intake.prices
+    return ReachedCountries(
+        organization.id,
+        organization.currency,
+        tuple(
+            ReachedCountry(
+                each.code,
+                each.name,
+                each is plan.home,
+                *(each is plan.home or opened.has(each.code, use) for use in CountryUse),
+                prices=prices.list_of(organization, opened, each),
+            )
+            for each in plan.countries
+        ),
+    )
+
+
+async def _list(call: Call[OfOrganization]) -> ReachedCountries:
+    organization = call.services.accounts.fresh_organization(call.given.organization_id)
+    return _reached(call, call.services.repositories.organizations.opened(organization.id))
+
+
+async def _open(call: Call[OfCountry]) -> ReachedCountries:
+    given, services = call.given, call.services
+    organization = services.accounts.organization(given.organization_id)
+    stored, plan = services.repositories.organizations, services.settings.plan
+    (country,) = (each for each in plan.countries if each.code == given.country)
+    known = services.intake.prices.list_of(organization, stored.opened(organization.id), country)
+    if not known:
+        sentence = (
+            f"{country.name} has no price. Set one with a prefix such as +{country.calling_code},"
+            " for the organization or under [[prices]] in the settings."
+        )
+        raise Invalid("country", "no_price", sentence)
+    by = call.audit(AuditImage.COUNTRIES, organization.id)
+    opened = await stored.open_country(by, organization.id, given.country, given.uses)
+    return _reached(call, opened)
+
+
+async def _close(call: Call[OfCountry]) -> ReachedCountries:
+    given, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(given.organization_id).id
+    by = call.audit(AuditImage.COUNTRIES, organization_id)
+    opened = await stored.close_country(by, organization_id, given.country, given.uses)
+    return _reached(call, opened)
+
+
+async def _set_price(call: Call[SetPrice]) -> ReachedCountries:
+    given, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(given.organization_id).id
+    by = call.audit(AuditImage.COUNTRIES, organization_id)
+    opened = await stored.set_price(by, organization_id, given.prefix, given.price)
+    return _reached(call, opened)
+
+
+async def _drop_price(call: Call[OfPrefix]) -> ReachedCountries:
+    given, stored = call.given, call.services.repositories.organizations
+    organization_id = call.services.accounts.organization(given.organization_id).id
+    by = call.audit(AuditImage.COUNTRIES, organization_id)
+    return _reached(call, await stored.drop_price(by, organization_id, given.prefix))
+
+
+_CHANGED: Final[dict[str, Any]] = {
+    "roles": OPERATORS,
+    "owner": owners.named,
+    "changes": OpenedCountries,
+}
+OPERATIONS: Final[tuple[Operation[Any, Any], ...]] = (
+    operation(countries.LIST, OfOrganization, _list, roles=VIEWERS, owner=owners.named),
+    operation(countries.OPEN, OfCountry, _open, **_CHANGED),
+    operation(countries.CLOSE, OfCountry, _close, **_CHANGED),
+    operation(countries.SET_PRICE, SetPrice, _set_price, **_CHANGED),
+    operation(countries.DROP_PRICE, OfPrefix, _drop_price, **_CHANGED),
+)
