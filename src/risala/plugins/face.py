@@ -45,6 +45,8 @@ class FaceRefusal(StrEnum):
     """The credential may not be used from the request's address."""
     INVALID = "invalid"
     """A value is wrong: :attr:`FaceRefusedError.field` says which."""
+    COUNTRY = "country"
+    """The number's country is not open to the organization."""
     SENDER = "sender"
     """The organization has no such sender."""
     OPTED_OUT = "opted_out"

@@ -11,6 +11,7 @@ from typing import Final
 
 from risala.engine.model.errors import (
     Conflict,
+    CountryNotOpen,
     Draining,
     EngineError,
     Forbidden,
@@ -61,6 +62,7 @@ STATUS_OF: Final[Mapping[type[EngineError], int]] = {
     InsufficientBalance: NO_BALANCE,
     SpendCapReached: SPEND_CAP,
     RecipientOptedOut: OPTED_OUT,
+    CountryNotOpen: ESME_RINVDSTADR,
     SenderNotApproved: ESME_RINVSRCADR,
     RateLimited: ESME_RTHROTTLED,
     Overloaded: ESME_RMSGQFUL,

@@ -299,6 +299,9 @@ def _said(status: int, text: str, more: tuple[tuple[str, str], ...] = ()) -> Fac
 _SAME: Final = (FaceRefusal.UNAUTHORIZED, FaceRefusal.ADDRESS, FaceRefusal.SUSPENDED)
 _AGAIN: Final = (FaceRefusal.LIMITED, FaceRefusal.UNAVAILABLE, FaceRefusal.UNKNOWN)
 
+_REJECTED: Final = {FaceRefusal.NO_BALANCE: 402, FaceRefusal.COUNTRY: 403}
+"""The statuses of refusals that have one of their own."""
+
 
 def _refused(refused: FaceRefusedError) -> FaceAnswer:
     if refused.refusal in _SAME:
@@ -306,7 +309,7 @@ def _refused(refused: FaceRefusedError) -> FaceAnswer:
     if refused.refusal in _AGAIN:
         wait = refused.retry_after_s
         return _said(503, _LATER, () if wait is None else (("Retry-After", str(wait)),))
-    status = 402 if refused.refusal is FaceRefusal.NO_BALANCE else 400
+    status = _REJECTED.get(refused.refusal, 400)
     return _said(status, f"{str(refused).rstrip('.')}, rejected")
 
 

@@ -14,7 +14,7 @@ from risala.engine.billing.prices import Prices
 from risala.engine.model.answers import ended, ending, own_key
 from risala.engine.model.clock import Clock
 from risala.engine.model.commands import Principal, SendMessage
-from risala.engine.model.errors import SenderNotApproved
+from risala.engine.model.errors import CountryNotOpen, SenderNotApproved
 from risala.engine.model.ids import MessageIds, is_id
 from risala.engine.model.lines import (
     ACCEPTED_UNSERVED,
@@ -25,7 +25,9 @@ from risala.engine.model.lines import (
     Wait,
 )
 from risala.engine.model.numbers import part_number
+from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.messages import NewMessage
+from risala.engine.model.records.people.countries import CountryUse, OpenedCountries
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import PRIORITY_CODE, PRIORITY_MESSAGE, Mode
 from risala.engine.rules.days import day_of
@@ -82,6 +84,10 @@ class Drafts:
         self.default_sender = settings.service.default_sender
         self.validity_s = settings.delivery.validity_s
         self.prices = prices
+        self.plan = settings.plan
+        rules = ((each.code, settings.numbers.of(each.code)) for each in self.plan.countries)
+        self._numeric = {code: found.sender for code, found in rules if found.sender is not None}
+        """What is sent as the sender in countries that take no names."""
         self.router = router
         self.ailing = ailing
         self._clock = clock
@@ -117,7 +123,7 @@ class Drafts:
         drafts = RequestDrafts(self, organization, principal, now_ms, ids)
         return drafts.of_code(
             recipient,
-            self._sender_of_codes(organization.id, sender),
+            self.numeric_of(recipient) or self._sender_of_codes(organization.id, sender),
             template,
             size,
             verification_id,
@@ -144,12 +150,28 @@ class Drafts:
             "message": f"The sender {found.name!r} awaits approval; sent from {default!r}.",
         }
 
+    def numeric_of(self, number: str) -> str | None:
+        """What is sent as the sender to a number in a country that takes no names; None: names are
+        sent there."""
+        if not self._numeric:
+            return None
+        country = self.plan.country_of(number)
+        return None if country is None else self._numeric.get(country.code)
+
     def _sender_of_codes(self, organization_id: str, wished: str | None) -> str:
         if wished is not None:
             found = self._senders.by_name(organization_id, wished)
             if found is not None and found.status == "approved":
                 return found.name
         return self.default_sender
+
+
+def _not_possible(requested: str, numeric: str) -> Notice:
+    return {
+        "code": "SENDER_NOT_POSSIBLE",
+        "requestedFrom": requested,
+        "message": f"The recipient's country takes no names as senders; sent from {numeric!r}.",
+    }
 
 
 class RequestDrafts:
@@ -179,16 +201,24 @@ class RequestDrafts:
             principal.key_id if _is_key(principal.key_id) else None,
         )
         """The end of each row."""
-        self._senders: dict[str | None, _Sender] = {}
+        self._senders: dict[tuple[str | None, str | None], _Sender] = {}
+        self._opened: OpenedCountries | None = None
+        """What the organization reaches abroad, after the first look."""
+        is_publishable = principal.type is KeyType.PUBLISHABLE
+        self._use_of_codes = CountryUse.PUBLISHABLE if is_publishable else CountryUse.VERIFY
 
     def of_send(self, command: SendMessage) -> NewMessage:
         """The row of a customer's message.
 
         Raises:
+            CountryNotOpen: the number's country is not open to the organization.
             SenderNotApproved: it cannot be sent with the requested sender.
         """
         to, text, requested, given, is_urgent, metadata, send_at, validity_s, part = command
-        name, notice, end = self._senders.get(requested) or self._sender(requested)
+        per_segment = self.per_segment_to(to, CountryUse.SEND)
+        numeric = self._drafts.numeric_of(to)
+        known = self._senders.get((requested, numeric))
+        name, notice, end = known or self._sender(requested, numeric)
         if part is None:
             body = smart_encode(text) if self._organization.smart_encoding else text
             size = count(body)
@@ -210,7 +240,7 @@ class RequestDrafts:
                 body,
                 alphabet.value,
                 segments,
-                segments * self._per_segment,
+                segments * per_segment,
                 _JSON(dict(metadata)) if metadata else "{}",
                 PRIORITY_CODE if is_urgent else PRIORITY_MESSAGE,
                 route,
@@ -237,7 +267,12 @@ class RequestDrafts:
         verification_id: str,
         expires_at: int,
     ) -> NewMessage:
-        """The row of a code's SMS."""
+        """The row of a code's SMS.
+
+        Raises:
+            CountryNotOpen: the number's country is not open for codes of this caller's kind.
+        """
+        per_segment = self.per_segment_to(recipient, self._use_of_codes)
         key, message_id = next(self._ids)
         route = self._route(recipient)
         return NewMessage._make(
@@ -250,7 +285,7 @@ class RequestDrafts:
                 template,
                 size.alphabet.value,
                 size.segments,
-                size.segments * self._per_segment,
+                size.segments * per_segment,
                 "{}",
                 PRIORITY_CODE,
                 route,
@@ -272,12 +307,32 @@ class RequestDrafts:
     def _route(self, recipient: str) -> str:
         return self._drafts.router.route_key(recipient) if self._is_live else TEST_ROUTE
 
-    def _sender(self, requested: str | None) -> _Sender:
+    def per_segment_to(self, number: str, use: CountryUse) -> int:
+        """What a segment to a number costs.
+
+        Raises:
+            CountryNotOpen: its country is not open to the organization for this, or has no price.
+        """
+        prices = self._drafts.prices
+        if prices.is_home(number):
+            return self._per_segment
+        if self._opened is None:
+            self._opened = prices.opened(self._organization.id)
+        country = self._drafts.plan.country_of(number)
+        price = prices.abroad_of(self._opened, number)
+        if country is None or price is None or not self._opened.has(country.code, use):
+            raise CountryNotOpen(number if country is None else country.name)
+        return price if self._is_live else 0
+
+    def _sender(self, requested: str | None, numeric: str | None) -> _Sender:
         organization_id = self._organization.id
         name, told = self._drafts.sender_of(organization_id, requested)
+        if numeric is not None:
+            told = None if requested is None else _not_possible(requested, numeric)
+            name = numeric
         notice = None if told is None else _JSON(told)
         sender = _Sender(name, notice, ending(organization_id, name, notice))
-        self._senders[requested] = sender
+        self._senders[requested, numeric] = sender
         return sender
 
     def _first_line(self, due_at: int, route: str, recipient: str, segments: int) -> Line:

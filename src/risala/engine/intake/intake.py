@@ -39,6 +39,7 @@ from risala.engine.model.events import Callback
 from risala.engine.model.ids import MessageIds
 from risala.engine.model.lines import Line
 from risala.engine.model.records.messages import Change, NewMessage, NewVerification, Stamp
+from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.states import Mode, Status
 from risala.engine.rules.router import Router
@@ -409,7 +410,7 @@ class Intake:
             ruling: the policies' result for it; None: there are no policies.
 
         Raises:
-            SenderNotApproved, RecipientOptedOut, PolicyRefused: refused.
+            CountryNotOpen, SenderNotApproved, RecipientOptedOut, PolicyRefused: refused.
             PolicyFailed: a policy wrote a sender that cannot be used.
         """
         if ruling is None:
@@ -417,6 +418,7 @@ class Intake:
         elif isinstance(ruling, Ruled):
             new = self._rewritten(drafts, command, ruling)
         else:
+            drafts.per_segment_to(command.to, CountryUse.SEND)
             raise ruling
         if principal.mode is Mode.LIVE:
             self.opt_outs.refuse(principal.organization_id, command.to)

@@ -6,7 +6,8 @@
     ├── Refusal                    the caller's matter; nothing was stored, charged or queued
     │   ├── Unauthorized           missing, unknown or disabled key                  401
     │   ├── Forbidden              key type, origin, or organization not active      403
-    │   │   └── AddressNotAllowed  the key is not for the client's address
+    │   │   ├── AddressNotAllowed  the key is not for the client's address
+    │   │   └── CountryNotOpen     the number's country is not open to the organization
     │   ├── Invalid                a field is wrong, or several                      400
     │   ├── SenderNotApproved      ``from`` is rejected or not on the account        400
     │   ├── PolicyRefused          a policy of the operator's forbids it            400
@@ -57,6 +58,18 @@ class AddressNotAllowed(Forbidden):
     def __init__(self, address: str | None) -> None:
         where = "an unknown address" if address is None else f"the address {address}"
         super().__init__(f"This API key must not be used from {where}.")
+
+
+class CountryNotOpen(Forbidden):
+    """The number's country is not open to the organization, or has no price."""
+
+    def __init__(self, country: str) -> None:
+        super().__init__(
+            f"{country} is not open to your organization. Ask the operator of this service to open"
+            " it."
+        )
+        self.country = country
+        """Its name in English."""
 
 
 @dataclass(frozen=True, slots=True)

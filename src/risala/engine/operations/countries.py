@@ -102,7 +102,9 @@ def _reached(call: Call[Any], opened: OpenedCountries) -> ReachedCountries:
                 each.code,
                 each.name,
                 each is plan.home,
-                *(each is plan.home or opened.has(each.code, use) for use in CountryUse),
+                send=each is plan.home or opened.has(each.code, CountryUse.SEND),
+                verify=each is plan.home or opened.has(each.code, CountryUse.VERIFY),
+                publishable=each is plan.home or opened.has(each.code, CountryUse.PUBLISHABLE),
                 prices=prices.list_of(organization, opened, each),
             )
             for each in plan.countries

@@ -10,7 +10,7 @@ from pydantic import Field, PlainValidator
 
 from risala.engine.model.audit import AuditImage
 from risala.engine.model.commands import AHEAD_MAX_S, Principal, SendMessage, TimelineEntry
-from risala.engine.model.errors import Forbidden, Invalid
+from risala.engine.model.errors import CountryNotOpen, Forbidden, Invalid
 from risala.engine.model.records import messages
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.records.message_lists import CutMessage
@@ -38,6 +38,7 @@ from risala.engine.operations.arguments import (
     Json,
     MaybeFlag,
     MaybeMoment,
+    MaybeNumber,
     ModeWord,
     Number,
     OfOrganization,
@@ -122,6 +123,8 @@ class EstimateMessage(OfOrganization):
     """The price of a text, and the letters that make it Unicode. Nothing is sent."""
 
     body: Annotated[str, PlainValidator(_body), ArgumentKind("text")] = Field(repr=False)
+    to: MaybeNumber = None
+    """Whom it would be to; None: somebody at home."""
 
 
 class OfMessage(Arguments):
@@ -223,7 +226,10 @@ async def _message_estimate(call: Call[EstimateMessage]) -> Estimate:
         for place, each in enumerate(text)
         if not fits_gsm7(each)
     )
-    price = size.segments * services.intake.prices.per_segment_of(organization)
+    price = services.intake.prices.of(organization, given.to, size.segments)
+    if price is None:
+        country = services.settings.plan.country_of(given.to or "")
+        raise CountryNotOpen(country.name if country is not None else given.to or "")
     alphabet = size.alphabet.value
     return Estimate(alphabet, size.segments, size.units, price, organization.currency, odd)
 

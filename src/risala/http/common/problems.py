@@ -43,6 +43,7 @@ CODES: Final[Mapping[int, str]] = {
 STATUSES: Final[Mapping[type[errors.EngineError], int]] = {
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
+    errors.CountryNotOpen: 403,
     errors.Invalid: 400,
     errors.SenderNotApproved: 400,
     errors.RecipientOptedOut: 400,
@@ -182,6 +183,8 @@ def _refused(error: errors.EngineError) -> Problem:
             return Problem(status, str(error), headers={"WWW-Authenticate": _CHALLENGE})
         case errors.AddressNotAllowed():
             return Problem(status, str(error), {"code": "ADDRESS_NOT_ALLOWED"})
+        case errors.CountryNotOpen():
+            return Problem(status, str(error), {"code": "COUNTRY_NOT_OPEN"})
         case errors.SenderNotApproved():
             return Problem(status, str(error), {"code": "SENDER_NOT_APPROVED"})
         case errors.RecipientOptedOut():

@@ -42,6 +42,7 @@ from risala.sms.segment import halves
 REFUSALS: Final[Mapping[type[errors.EngineError], FaceRefusal]] = {
     errors.Unauthorized: FaceRefusal.UNAUTHORIZED,
     errors.AddressNotAllowed: FaceRefusal.ADDRESS,
+    errors.CountryNotOpen: FaceRefusal.COUNTRY,
     errors.Forbidden: FaceRefusal.SUSPENDED,
     errors.Invalid: FaceRefusal.INVALID,
     errors.SenderNotApproved: FaceRefusal.SENDER,

@@ -65,6 +65,10 @@ KINDS: Final[Mapping[type[errors.EngineError], str]] = {
     errors.RecipientOptedOut: N_(
         "The recipient has opted out of your messages. They can opt in again by replying START."
     ),
+    errors.CountryNotOpen: N_(
+        "This country is not open to your organization. Ask the operator of this service to open "
+        "it."
+    ),
     errors.OutcomeUnknown: N_(
         "The disk failed, and it is not yet known whether this was done. Check before you try "
         "again."

@@ -74,6 +74,7 @@ _REFUSALS: Final[Mapping[FaceRefusal, tuple[int, int]]] = {
     FaceRefusal.ADDRESS: (403, 20003),
     FaceRefusal.SUSPENDED: (403, 20005),
     FaceRefusal.NO_BALANCE: (402, 20005),
+    FaceRefusal.COUNTRY: (403, 21408),
     FaceRefusal.SENDER: (400, 21606),
     FaceRefusal.OPTED_OUT: (400, 21610),
     FaceRefusal.NOT_FOUND: (404, 20404),

@@ -30,7 +30,9 @@ def opened(conn: sqlite3.Connection, organization_id: str) -> OpenedCountries:
 
     return OpenedCountries(
         organization_id,
-        *map(of_use, (CountryUse.SEND, CountryUse.VERIFY, CountryUse.PUBLISHABLE)),
+        send=of_use(CountryUse.SEND),
+        verify=of_use(CountryUse.VERIFY),
+        publishable=of_use(CountryUse.PUBLISHABLE),
         prices=tuple(PrefixPrice(*row) for row in conn.execute(_PRICES, (organization_id,))),
     )
 

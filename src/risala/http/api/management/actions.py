@@ -77,6 +77,7 @@ class _Actions:
             messages.ESTIMATE,
             organization_id=principal.organization_id,
             body=asked.body,
+            to=asked.to,
         )
         if principal.mode is Mode.TEST:
             found = replace(found, price=0)

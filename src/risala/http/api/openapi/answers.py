@@ -69,6 +69,7 @@ class ErrorData(AnswerModel):
     """All faults of the body."""
     code: (
         Literal[
+            "COUNTRY_NOT_OPEN",
             "SENDER_NOT_APPROVED",
             "RECIPIENT_OPTED_OUT",
             "POLICY",
