@@ -15,8 +15,8 @@ from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.statuses import STATUS_OF, StatusRefusal, status_of
 from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
 from risala.sms.message import Alphabet, Concatenation
-from risala.sms.segment import user_data_header
 from risala.sms.numbering.plan import DEFAULT
+from risala.sms.segment import user_data_header
 from smpp_peers.house import NOW_MS, submit
 
 GSM7 = DefaultAlphabet.GSM7

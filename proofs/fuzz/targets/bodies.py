@@ -13,12 +13,11 @@ from risala.engine.model.commands import SendMessage
 from risala.engine.rules.request_bodies import answered_text, asked_text
 from risala.http.api.batch_reader import MEMBERS_MAX, VALUE_CHARACTERS_MAX, Item, parse_batch
 from risala.http.api.bodies import SendBody, explained_send, parse_send
-from risala.http.api.fields import BATCH_ITEMS_MAX
+from risala.http.api.fields import BATCH_ITEMS_MAX, BodyContext
 from risala.http.common.parse import DEPTH_MAX, read_object
 from risala.http.common.problems import Problem
 from risala.http.common.validation import validate
 from risala.sms.numbering.plan import DEFAULT
-from risala.http.api.fields import BodyContext
 
 NOW_MS: Final = 1_767_225_600_000
 _GOOD: Final = b'{"to":"+22236123456","body":"Salam"}'

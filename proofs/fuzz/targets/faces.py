@@ -28,7 +28,6 @@ from risala.engine.model.records.verify.sessions import VerificationView
 from risala.engine.model.states import Mode, SessionState
 from risala.http.faces.mount import TypedAnswer
 from risala.http.faces.service import RequestService
-from risala.sms.numbering.plan import DEFAULT
 from risala.plugins.face import (
     FIELDS_MAX,
     FaceAnswer,
@@ -38,6 +37,7 @@ from risala.plugins.face import (
     GatewayFace,
     fields_of,
 )
+from risala.sms.numbering.plan import DEFAULT
 
 T = TypeVar("T")
 NOW_MS: Final = 1_767_225_600_000

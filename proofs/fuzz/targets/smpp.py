@@ -58,16 +58,16 @@ from risala.drivers.smpp.protocol.session import (
 from risala.drivers.smpp.protocol.submit import DefaultAlphabet, decode_message, plain_text
 from risala.drivers.smpp.protocol.tlv import Tlv
 from risala.http.api.bodies import explained_send
+from risala.http.api.fields import BodyContext
 from risala.smpp_server.session import PDU_OCTETS_MAX as SERVED_OCTETS_MAX
 from risala.smpp_server.statuses import StatusRefusal
 from risala.smpp_server.submits import command_of
 from risala.sms.assembly import Assembler
 from risala.sms.cause import Cause
 from risala.sms.message import Concatenation
+from risala.sms.numbering.plan import DEFAULT
 from risala.sms.receipt import ReceiptState
 from risala.sms.segment import join
-from risala.sms.numbering.plan import DEFAULT
-from risala.http.api.fields import BodyContext
 
 NOW_MS: Final = 1_767_225_600_000
 _ADDRESSES: Final = {
@@ -355,7 +355,9 @@ def _submits(octets: bytes) -> None:
         request = _made(script)
     alphabet = DefaultAlphabet.GSM7 if request.sequence_number % 2 else DefaultAlphabet.LATIN1
     with work_within(6000 + 60 * len(octets)):
-        command = refusal_of(lambda: command_of(request, NOW_MS, DEFAULT, alphabet, None), StatusRefusal)
+        command = refusal_of(
+            lambda: command_of(request, NOW_MS, DEFAULT, alphabet, None), StatusRefusal
+        )
     if isinstance(command, StatusRefusal):
         assert command.command_status
         assert len(str(command)) < 300

@@ -11,6 +11,7 @@ import structlog
 from risala.app import masking, tracebacks
 from risala.config.model import LogFormat, LogSection
 from risala.http.common.request_ids import REQUEST_ID
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 _Everything: Any = structlog.make_filtering_bound_logger(logging.DEBUG)
 
@@ -53,14 +54,20 @@ def set_level(section: LogSection, *, quiet: bool = False) -> None:
     logging.getLogger().setLevel(max(_Level.number, logging.WARNING))
 
 
-def configure_logs(section: LogSection, *, quiet: bool = False) -> None:
-    """Set up logging for the process."""
+def configure_logs(
+    section: LogSection, *, quiet: bool = False, plan: NumberingPlan = DEFAULT
+) -> None:
+    """Set up logging for the process.
+
+    Args:
+        plan: whose numbers are masked as people at home write them, too.
+    """
     readable = section.format is LogFormat.CONSOLE or (
         section.format is LogFormat.AUTO and sys.stderr.isatty()
     )
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
-        *([] if section.show_numbers else [masking.mask]),
+        *([] if section.show_numbers else [masking.Masking(plan)]),
         _add_request_id,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

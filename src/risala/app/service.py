@@ -111,7 +111,7 @@ def _run(
     show: Show,
     file: Path | None,
 ) -> int:
-    configure_logs(settings.log, quiet=demo)
+    configure_logs(settings.log, quiet=demo, plan=settings.plan)
     guard_last_words()
     forbid_dumps()
     _allow_open_files()

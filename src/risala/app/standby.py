@@ -57,7 +57,7 @@ def run_standby(settings: Settings, directory: Path, tell: Callable[[str], None]
 
 
 def _run(settings: Settings, directory: Path, tell: Callable[[str], None]) -> None:
-    configure_logs(settings.log, quiet=False)
+    configure_logs(settings.log, quiet=False, plan=settings.plan)
     guard_last_words()
     forbid_dumps()
     try:

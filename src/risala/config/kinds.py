@@ -9,6 +9,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from risala.sms.address import sender_fault, spelled
+from risala.sms.numbering.plan import DEFAULT
+
+_HOME: Final = DEFAULT.prefixes[0]
 
 
 def _as_sender(text: str) -> str:
@@ -36,14 +39,14 @@ Prefix = Annotated[
     str,
     Field(
         pattern=r"^\+[1-9][0-9]{0,14}$",
-        json_schema_extra={"words": 'the beginning of a number in quotes, such as "+221"'},
+        json_schema_extra={"words": f'the beginning of a number in quotes, such as "{_HOME}3"'},
     ),
 ]
 NationalPrefix = Annotated[
     str,
     Field(
         pattern=r"^(\+[1-9][0-9]{0,3})?$",
-        json_schema_extra={"words": 'a country code in quotes, such as "+221", or "" for none'},
+        json_schema_extra={"words": f'a country code in quotes, such as "{_HOME}", or "" for none'},
     ),
 ]
 Name = Annotated[

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from risala.config import schema
+from risala.sms.numbering.plan import DEFAULT
 
 _WIDTH: Final = 96
 """Columns of a line of explanation: fits a terminal of 100 beside an editor's line numbers."""
@@ -23,12 +24,12 @@ _HEAD: Final = """\
 # password_env = "NAME", and the variable NAME is read.
 """
 
-_CARRIERS: Final = """\
+_CARRIERS: Final = f"""\
 # A carrier, by SMPP:
 #[[carriers]]
 #name = "mattel"
 #driver = "smpp"
-#prefixes = ["+33"]
+#prefixes = ["{DEFAULT.prefixes[0]}3"]
 #rate_per_s = 50
 #window_max = 10
 #[carriers.smpp]

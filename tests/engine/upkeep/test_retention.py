@@ -28,8 +28,8 @@ from risala.engine.model.times import iso
 from risala.engine.upkeep.retention import DAY_MS
 from risala.sms.cause import Cause
 from risala.sms.message import Inbound
-from risala.sms.receipt import Receipt, ReceiptState
 from risala.sms.numbering.plan import DEFAULT
+from risala.sms.receipt import Receipt, ReceiptState
 
 YES = Decision(Step.ADVANCE, SegmentState.ACCEPTED, Line(Kind.PART_ACCEPTED), "OK", carrier_id="c1")
 KEPT = ("ledger", "idempotency", "organizations", "accepted_hours", "verifications")

@@ -20,6 +20,7 @@ from risala.engine.rules.keywords import START_WORDS, STOP_WORDS, folded, keywor
 from risala.http.common.problems import problem_of
 from risala.plugins.contract import Inbound
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.numbering.plan import DEFAULT
 
 PHONE = "+22236123456"
 OURS = "1234"
@@ -273,8 +274,9 @@ async def test_a_route_finds_its_number_however_either_is_written(
 async def test_a_route_of_an_older_version_still_finds_its_number(open_house, quick, driver, kept):
     async with open_house(driver=driver) as house:
         route = InboundRoute("inr_1", house.organization_id, kept, None, 0)
+        ways = DEFAULT.ways_to_write(kept)
         journal = house.gateway.services.recorder.journal
-        await journal.commit(lambda conn: add_route(conn, route))
+        await journal.commit(lambda conn: add_route(conn, route, ways))
         await come_in(driver, "hello", recipient=kept)
         (found,) = (await house.perform("inbound.list"))["messages"]
         assert found["organizationId"] == house.organization_id

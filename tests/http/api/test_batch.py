@@ -14,9 +14,9 @@ from risala.engine.model.commands import SendMessage
 from risala.http.api import batch_reader as batches
 from risala.http.api.batch_reader import parse_batch
 from risala.http.api.bodies import parse_send
+from risala.http.api.fields import BodyContext
 from risala.http.common.problems import Problem
 from risala.sms.numbering.plan import DEFAULT
-from risala.http.api.fields import BodyContext
 
 GOOD = {"to": "+22236123456", "body": "Hello"}
 GOOD_TEXT = json.dumps(GOOD)

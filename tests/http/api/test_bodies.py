@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from risala.engine.model.commands import SendMessage
 from risala.http.api.bodies import parse_get
 from risala.http.api.bodies import parse_send as parse_send_at
+from risala.http.api.fields import BodyContext
 from risala.http.common.problems import Problem
 from risala.sms.address import sender_fault
 from risala.sms.numbering.plan import DEFAULT
-from risala.http.api.fields import BodyContext
 
 NOW_MS = 1_767_225_600_000
 DAY_MS = 86_400_000

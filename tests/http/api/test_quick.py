@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from risala.engine.model.errors import FieldFault
 from risala.http.api import bodies, verify_bodies
+from risala.http.api.fields import BodyContext
 from risala.http.api.quick import quick_check, quick_get, quick_send, quick_send_code
 from risala.http.common.parse import quick_object
 from risala.http.common.problems import Problem
 from risala.http.common.validation import parse_body, validate
 from risala.sms.numbering.plan import DEFAULT
-from risala.http.api.fields import BodyContext
 
 NOW_MS = 1_767_225_600_000
 

@@ -181,7 +181,9 @@ class Premises:
             counts=self.roster.counts,
         )
         desk = BindDecisions(section, self.roster, self._admit, self.guard, couriers.prepare)
-        self.house = House(section, DEFAULT, self.engine, desk, self.roster, lambda: NOW_MS, couriers)
+        self.house = House(
+            section, DEFAULT, self.engine, desk, self.roster, lambda: NOW_MS, couriers
+        )
 
     async def _admit(self, system_id: str, password: str, address: object) -> SmppAccount:
         await trio.lowlevel.checkpoint()

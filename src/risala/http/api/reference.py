@@ -10,6 +10,7 @@ from quart_trio.wrappers import TrioResponse
 from risala.http.common.assets import STATIC, Assets
 from risala.http.common.base import JsonApp
 from risala.http.common.respond import json_response
+from risala.sms.numbering.plan import NumberingPlan
 
 ASSETS: Final = "/docs/assets"
 _FILES: Final = {
@@ -25,15 +26,15 @@ _POLICY: Final = (
 )
 
 
-def add_reference(app: JsonApp) -> None:
-    """Serve ``/openapi.json`` and ``/docs``."""
+def add_reference(app: JsonApp, plan: NumberingPlan) -> None:
+    """Serve ``/openapi.json``, for the numbers of a plan, and ``/docs``."""
     assets = Assets(ASSETS, _FILES)
     page = b""
 
     async def openapi() -> TrioResponse:
         from risala.http.api.openapi.document import document_bytes
 
-        return json_response(document_bytes())
+        return json_response(document_bytes(plan))
 
     async def docs() -> TrioResponse:
         nonlocal page

@@ -86,7 +86,7 @@ def _wish(form: SentForm) -> dict[str, object]:
 
 def _faults(visit: PageRequest, error: Refusal) -> dict[str, Markup]:
     """The errors of the form; typed headers are not shown again."""
-    found = faults_of(visit.words, error)
+    found = faults_of(visit.words, error, visit.plan)
     if "signature_header" in found:
         found["signature_header"] = visit.words(
             "The name of a header looks like {example}. Some names are reserved, and your own "

@@ -102,7 +102,9 @@ async def dismiss(visit: PageRequest) -> TrioResponse:
     except Conflict as error:
         return await visit.again(_LIST, error, await _listed(visit))
     except Refusal as error:
-        faults = {f"reason-{text_id}": each for each in faults_of(visit.words, error).values()}
+        faults = {
+            f"reason-{text_id}": each for each in faults_of(visit.words, error, visit.plan).values()
+        }
         return await visit.wrong(_LIST, faults, await _listed(visit))
     return visit.go(visit.at("payments/texts"), DISMISSED)
 
@@ -116,7 +118,9 @@ async def reconcile(visit: PageRequest) -> TrioResponse:
     except NotFound:
         raise
     except Refusal as error:
-        faults = {f"balance-{method}": each for each in faults_of(visit.words, error).values()}
+        faults = {
+            f"balance-{method}": each for each in faults_of(visit.words, error, visit.plan).values()
+        }
         return await visit.wrong(_LIST, faults, await _listed(visit))
     return visit.go(visit.at("payments/texts"), RECONCILED)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
@@ -21,6 +21,7 @@ from werkzeug.datastructures import LanguageAccept
 
 from risala.engine.model.people import Language
 from risala.http.web.drawing.quick import as_markup
+from risala.sms.numbering.plan import NumberingPlan
 
 LOCALE: Final = Path(__file__).parent / "locale"
 
@@ -70,6 +71,21 @@ def city_of(zone: str, language: Language) -> str:
     from babel.dates import get_timezone_location
 
     return get_timezone_location(zone, locale=language.value, return_city=True)
+
+
+def countries_of(plan: NumberingPlan, language: Language) -> list[str]:
+    """The names of the countries that are served."""
+    from babel import Locale
+
+    names = Locale(language.value).territories
+    return [names.get(each.code, each.name) for each in plan.countries]
+
+
+def listed(language: Language, names: Sequence[str]) -> str:
+    """Alternatives in one text: ``Sénégal ou Mali``."""
+    from babel.lists import format_list
+
+    return format_list(names, "or", locale=language.value)
 
 
 _FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")

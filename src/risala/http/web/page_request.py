@@ -422,7 +422,7 @@ class PageRequest:
         **values: object,
     ) -> TrioResponse:
         """The page of a refused form: ``faults`` has the error of each field."""
-        return await self.wrong(template, faults_of(self.words, error), given, **values)
+        return await self.wrong(template, faults_of(self.words, error, self.plan), given, **values)
 
     async def wrong(
         self,

@@ -15,10 +15,13 @@ from markupsafe import Markup, escape
 
 from risala.engine.model import errors
 from risala.http.web.access import PageAccess
-from risala.http.web.languages import N_, Words
+from risala.http.web.languages import N_, Words, countries_of, listed
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 TOP: Final = ""
 """The field of an error that concerns the form as a whole."""
+
+_NO_NUMBER: Final = "invalid_phone_number"
 
 FAULTS: Final[Mapping[str, str]] = {
     "missing": N_("Fill this in."),
@@ -26,7 +29,7 @@ FAULTS: Final[Mapping[str, str]] = {
     "invalid_characters": N_("This contains a character that cannot be stored."),
     "invalid_amount": N_("Write an amount in digits, like 100 or 99.50."),
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
-    "invalid_phone_number": N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
+    _NO_NUMBER: N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     "too_few_digits": N_("Type at least four digits of the number."),
     "too_many_numbers": N_(
         "Too many numbers have these digits. Type more digits, or choose what they are."
@@ -166,16 +169,32 @@ class RoleTooLow(errors.Forbidden):
         self.access = access
 
 
-def faults_of(words: Words, error: errors.EngineError) -> dict[str, Markup]:
-    """The errors, by field; those of no field, or of one that no form has, under ``TOP``."""
+def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> dict[str, Markup]:
+    """The errors, by field; those of no field, or of one that no form has, under ``TOP``.
+
+    Args:
+        plan: the numbers that are served.
+    """
     if not isinstance(error, errors.Invalid):
         return {TOP: refusal_sentence(words, error)}
     found: dict[str, Markup] = {}
     for fault in error.faults:
         known = FAULTS.get(fault.code)
         sentence = _in_words(words, fault.message) if known is None else words(known)
+        if fault.code == _NO_NUMBER and plan != DEFAULT:
+            sentence = no_number(words, plan)
         found.setdefault(fault.path.partition(".")[0], sentence)
     return found
+
+
+def no_number(words: Words, plan: NumberingPlan) -> Markup:
+    """A text is no number of the served countries: which ones these are."""
+    return words(
+        "This is no mobile number of a country that is served: {countries}. A number looks like "
+        "{example}",
+        countries=listed(words.language, countries_of(plan, words.language)),
+        example=plan.example,
+    )
 
 
 def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:

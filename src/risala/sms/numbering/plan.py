@@ -85,6 +85,13 @@ class NumberingPlan:
         return f"a mobile number of {self.names}"
 
     @property
+    def recipients(self) -> str:
+        """The numbers that are served, for a sentence: ``Mauritanian numbers``."""
+        if self.countries == (MAURITANIA,):
+            return "Mauritanian numbers"
+        return f"mobile numbers of {self.names}"
+
+    @property
     def fault(self) -> str:
         """Why a text is no number of the plan, in one sentence."""
         if self.countries == (MAURITANIA,):

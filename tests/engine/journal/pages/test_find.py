@@ -126,7 +126,9 @@ def test_a_part_of_a_number_is_found_wherever_it_stands(book, digits, found):
 def test_pages_of_a_part_of_a_number_are_in_one_order(book, town):
     found, before = [], None
     while True:
-        page = find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("60000")), before=before, limit=3)
+        page = find.page(
+            book.conn, Sought(ranges=DEFAULT.ranges_of("60000")), before=before, limit=3
+        )
         found += ids(page)
         if page.older is None:
             break
@@ -139,7 +141,9 @@ def test_digits_that_may_be_a_carriers_id_are_found_as_either(book):
     organization_id = book.organization()
     by_id = sent(book, organization_id, "12345")
     by_number = book.accept(organization_id, recipient="+22236123450")
-    page = find.page(book.conn, Sought(ranges=DEFAULT.ranges_of("123450"), carrier_id="123450"), limit=50)
+    page = find.page(
+        book.conn, Sought(ranges=DEFAULT.ranges_of("123450"), carrier_id="123450"), limit=50
+    )
     assert ids(page) == [by_number, by_id]
 
 

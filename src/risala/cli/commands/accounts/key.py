@@ -189,7 +189,7 @@ def key_contact(options: Options, key_id: str, contact: str | None, lift: bool) 
 
     \b
     Examples:
-      risala key contact key_… "Aïcha, +222 36 12 34 56"
+      risala key contact key_… "Aïcha, 36 12 34 56"
       risala key contact key_… --none
     """
     if lift and contact is not None:

@@ -52,12 +52,13 @@ Json = dict[str, Any]
 )
 @asks(messages.SEND)
 def send(accepted: AcceptedMessage, to: str, send_at: str | None, running: bool) -> None:
-    """Send BODY to the number TO (+22236123456, 36 12 34 56 …), on an organization's balance.
+    """Send BODY to the number TO, on an organization's balance. TO is written as at home, or with
+    + and the country code.
 
     \b
     Examples:
       risala send 36123456 "Your parcel is here."
-      risala send +22236123456 Salam --from ACME --at 08:30 --validity 2h
+      risala send 36123456 Salam --from ACME --at 08:30 --validity 2h
     """
     output.said(f"Accepted for {to} from {accepted.sender}: {accepted.message_id}")
     if accepted.notice is not None:

@@ -59,7 +59,7 @@ def verify() -> None:
 @click.option("--origin", metavar="HOST", help="A registered host, for autofill.")
 @asks(sessions.SEND)
 def verify_send(sent: sessions.CodeSent, to: str, running: bool) -> None:
-    """Send a code to the number TO (+22236123456, 36 12 34 56 …).
+    """Send a code to the number TO (as at home, or with + and the country code).
 
     \b
     Examples:

@@ -19,6 +19,7 @@ from risala.http.api.openapi import endpoints, management, service, sms, verify,
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 OPERATIONS: Final = (
     *sms.OPERATIONS,
@@ -29,7 +30,7 @@ OPERATIONS: Final = (
 )
 
 _ABOUT: Final = """\
-Send SMS to Mauritanian numbers, and verify numbers with one-time codes. Requests are `POST` with
+Send SMS to {recipients}, and verify numbers with one-time codes. Requests are `POST` with
 a JSON body; success is 200 with a JSON object, and every error has one shape, with a stable `code`.
 
 The key goes into `x-api-key`, or into `Authorization: Bearer`. Secret keys (`sk_…`) may do
@@ -150,13 +151,34 @@ class _Schemas(GenerateJsonSchema):
 
 
 @cache
-def document_bytes() -> bytes:
+def document_bytes(plan: NumberingPlan = DEFAULT) -> bytes:
     """The document as it is served: made when it is first asked for, and kept."""
-    return json.dumps(document(), ensure_ascii=False, separators=(",", ":")).encode()
+    made = document(plan=plan)
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
-    """The OpenAPI document that describes these operations."""
+def document(
+    operations: Iterable[ApiOperation] = OPERATIONS, plan: NumberingPlan = DEFAULT
+) -> dict[str, Any]:
+    """The OpenAPI document that describes these operations, for the numbers of a plan."""
+    made = _document(operations)
+    return made if plan == DEFAULT else _in_plan(made, plan)
+
+
+def _in_plan(made: Any, plan: NumberingPlan) -> Any:  # noqa: ANN401 -- any JSON
+    """A part of the document of the default plan, for another plan's numbers."""
+    match made:
+        case dict():
+            return {name: _in_plan(each, plan) for name, each in made.items()}
+        case list() | tuple():
+            return [_in_plan(each, plan) for each in made]
+        case str():
+            for name in ("pattern", "recipients", "kind", "example"):
+                made = made.replace(getattr(DEFAULT, name), getattr(plan, name))
+    return made
+
+
+def _document(operations: Iterable[ApiOperation]) -> dict[str, Any]:
     operations = tuple(operations)
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
@@ -167,7 +189,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> dict[str, Any]:
             "title": "Risala",
             "version": __version__,
             "summary": "SMS sending and phone verification on one machine",
-            "description": _ABOUT,
+            "description": _ABOUT.replace("{recipients}", DEFAULT.recipients),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "tags": list(_TAGS),

@@ -40,7 +40,7 @@ async def begin(visit: PageRequest) -> TrioResponse:
             entered=entered,
         )
     except Refusal as error:
-        faults = faults_of(visit.words, error)
+        faults = faults_of(visit.words, error, visit.plan)
         if _ENTERED in faults:
             faults[f"{prefix}{_field(error)}"] = faults.pop(_ENTERED)
         return await visit.wrong(statement.PAGE, faults, await statement.values(visit), form=form)
@@ -67,7 +67,7 @@ async def claim(visit: PageRequest) -> TrioResponse:
             entered={name: text for name, text in entered.items() if name in asked},
         )
     except Refusal as error:
-        faults = faults_of(visit.words, error)
+        faults = faults_of(visit.words, error, visit.plan)
         if _ENTERED in faults:
             faults[_field(error)] = faults.pop(_ENTERED)
         return await visit.wrong(_PAGE, faults, await _values(visit), form=visit.form)

@@ -100,7 +100,7 @@ def _field_of(language: str) -> str:
 def _faults(visit: PageRequest, error: Refusal, stored: CodeConfiguration) -> dict[str, Markup]:
     """The engine's faults under the fields of the form, in the reader's words."""
     if not isinstance(error, Invalid):
-        return faults_of(visit.words, error)
+        return faults_of(visit.words, error, visit.plan)
     words, found = visit.words, {}
     entries = visit.formats.num(stored.entries_max)
     for fault in error.faults:
@@ -128,7 +128,7 @@ def _faults(visit: PageRequest, error: Refusal, stored: CodeConfiguration) -> di
                 count=entries,
                 example=visit.code("shop.example"),
             )
-    return found or faults_of(words, error)
+    return found or faults_of(words, error, visit.plan)
 
 
 def _stored(visit: PageRequest, found: CodeConfiguration) -> dict[str, StoredField]:

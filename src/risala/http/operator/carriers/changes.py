@@ -43,7 +43,7 @@ async def show(visit: PageRequest) -> TrioResponse:
         return await visit.page(_TEMPLATE, await _values(visit))
     except Conflict as error:  # a demo has its carriers from no file
         return await visit.page(
-            _TEMPLATE, _shown(SettingsPreview()), faults=faults_of(visit.words, error)
+            _TEMPLATE, _shown(SettingsPreview()), faults=faults_of(visit.words, error, visit.plan)
         )
 
 

@@ -74,7 +74,7 @@ async def _route(visit: PageRequest) -> dict[str, Any]:
     try:
         route = await visit.ask(routes.TEST, to=visit.form.text("to"))
     except Refusal as error:
-        return {**values, "faults": faults_of(visit.words, error)}
+        return {**values, "faults": faults_of(visit.words, error, visit.plan)}
     return {
         **values,
         "route": route,

@@ -36,7 +36,7 @@ async def show(visit: PageRequest) -> TrioResponse:
     try:
         found = await visit.ask(message_lists.FIND, limit=PAGE, **asked, **around)
     except Invalid as error:
-        faults = {"q": next(iter(faults_of(visit.words, error).values()))}
+        faults = {"q": next(iter(faults_of(visit.words, error, visit.plan).values()))}
         return await visit.wrong("messages/find.html", faults, {"query": query, "messages": None})
     messages = found.messages
     if "message_id" in asked and messages:

@@ -92,7 +92,7 @@ async def _refused(visit: PageRequest, error: EngineError, target: str | None) -
 
 def _too_often(visit: PageRequest, error: EngineError) -> dict[str, Markup]:
     """When again; to an operator also how they get in before that."""
-    faults = faults_of(visit.words, error)
+    faults = faults_of(visit.words, error, visit.plan)
     if isinstance(error, RateLimited) and visit.is_console:
         command = "risala user sign-in --console"
         words = visit.words("On the machine {command} makes a link at once.", command=command)

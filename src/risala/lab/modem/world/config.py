@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from risala.lab.modem.world.profiles import PROFILES, Profile
-from risala.sms.numbering.plan import EXAMPLE
+from risala.sms.numbering.plan import DEFAULT, EXAMPLE
 
 PIN_TRIES: Final = 3
 PUK_TRIES: Final = 10
@@ -44,7 +44,7 @@ class ModemConfig:
     profile: Profile = field(default_factory=lambda: PROFILES["plain"])
     imei: str = "861234567890124"
     imsi: str = "609101234567890"
-    iccid: str = "8922210123456789012"
+    iccid: str = f"89{DEFAULT.home.calling_code}10123456789012"
     number: str = f"{EXAMPLE[:-6]}000001"
     """The SIM's own number."""
     smsc_number: str = f"{EXAMPLE[:-6]}990000"
