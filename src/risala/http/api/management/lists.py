@@ -11,7 +11,8 @@ from risala.engine.model.records import inbound, message_lists, senders
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.paying import ledger
-from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people import countries, organizations
+from risala.engine.model.records.record import to_json
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
@@ -123,6 +124,9 @@ class _Lists:
             told |= {"spentToday": money(0), "spendCap": None}
         elif found.low_balance is None:
             told["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
+        if len(self._context().plan.countries) > 1:
+            reached = await self._ask(principal, countries.LIST, **_mine(principal))
+            told["countries"] = [to_json(each) for each in reached.countries]
         return PlainAnswer(json_bytes(told))
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:
