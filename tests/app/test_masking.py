@@ -12,9 +12,10 @@ import structlog
 import risala
 from risala.app import logs
 from risala.app.logs import configure_logs, set_level
-from risala.app.masking import masked
+from risala.app.masking import Masking, masked
 from risala.cli.reach.logs import log_to_stderr
 from risala.config.model import LogFormat, LogSection
+from risala.sms.numbering.plan import plan_of
 
 SOURCE = Path(risala.__file__).parent
 LEVELS = {"debug", "info", "warning", "error", "exception", "critical"}
@@ -167,3 +168,18 @@ def test_a_traceback_has_no_word_of_its_exceptions(written):
     assert "RuntimeError" in told
     assert code not in told
     assert password not in told
+
+
+@pytest.mark.parametrize(
+    ("countries", "written", "shown"),
+    [
+        (("SN", "MR"), "to 70 123 45 67", "to …4567"),
+        (("SN", "MR"), "to 701234567", "to …4567"),
+        (("SN", "MR"), "to 00221701234567, 22236123456", "to …4567, …3456"),
+        (("FR",), "to 06 12 34 56 78, /33612345678", "to …5678, /…5678"),
+        (("FR",), "took 36123456 B", "took 36123456 B"),
+        (("SN", "MR"), "took 123456789 B", "took 123456789 B"),
+    ],
+)
+def test_numbers_of_the_served_countries_are_masked(countries, written, shown):
+    assert Masking(plan_of(countries)).masked(written) == shown

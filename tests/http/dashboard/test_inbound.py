@@ -60,7 +60,7 @@ async def test_an_opt_out_is_noted_and_taken_back(owner, gateway):
     assert "Noted: this number" in (await owner.get(LIST)).text
     page = await owner.submit(form, f"{LIST}/back", {"taken": "+22236123456"})
     assert page.status == 303
-    assert asked(gateway, "inbound.opt_in")[0]["number"] == "36 12 34 56"
+    assert asked(gateway, "inbound.opt_in")[0]["number"] == "+22236123456"
 
 
 async def test_what_is_no_number_comes_back_with_its_fault(owner, gateway):
