@@ -291,3 +291,36 @@ def test_a_table_that_there_is_not_is_answered_with_those_that_there_are(tmp_pat
     told = str(error.value)
     assert "server: there is no such table; there are alerts, carriers, " in told
     assert ", http, " in told
+
+
+@pytest.mark.parametrize(
+    ("currency", "key", "amount", "said"),
+    [
+        ("XOF", "per_segment", "25", None),
+        ("XOF", "per_segment", "25.00", None),
+        (
+            "XOF",
+            "low_balance",
+            "25.5",
+            'an amount in quotes, without decimals, such as "25"',
+        ),
+        ("TND", "per_segment", "0.045", None),
+        ("TND", "per_segment", "0.0455", 'must be an amount in quotes, such as "0.500"'),
+        ("MRU", "per_segment", "0.045", 'must be an amount in quotes, such as "0.50"'),
+    ],
+)
+def test_amounts_have_the_decimals_of_the_currency(tmp_path, currency, key, amount, said):
+    path = tmp_path / "risala.toml"
+    price = 'per_segment = "25"\n' if key != "per_segment" else ""
+    path.write_text(f'[service]\ncurrency = "{currency}"\n[pricing]\n{price}{key} = "{amount}"\n')
+    if said is None:
+        assert getattr(load_settings(path, environ={}).pricing, key) == amount
+        return
+    with pytest.raises(ConfigError) as refused:
+        load_settings(path, environ={})
+    assert said in str(refused.value)
+
+
+def test_the_built_in_price_is_none_in_a_currency_without_decimals():
+    with pytest.raises(ConfigError, match=r"pricing\.per_segment"):
+        load_settings(None, environ={"RISALA_SERVICE__CURRENCY": "XOF"})

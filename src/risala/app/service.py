@@ -54,6 +54,7 @@ from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
 from risala.plugins.face import GatewayFace
 from risala.plugins.manager import PluginManager
+from risala.sms.currencies import counting, decimals_of
 
 if TYPE_CHECKING:
     from risala.app.demo import Demo
@@ -123,10 +124,11 @@ def _run(
     gc.enable()
     sys.setswitchinterval(SWITCH_S)
     try:
-        trio.run(
-            partial(_serve, settings, demo=demo, load=load, show=show, file=file),
-            strict_exception_groups=True,
-        )
+        with counting(decimals_of(settings.service.currency)):
+            trio.run(
+                partial(_serve, settings, demo=demo, load=load, show=show, file=file),
+                strict_exception_groups=True,
+            )
     except BaseExceptionGroup as group:
         expected, rest = group.split(_EXPECTED)
         if expected is None or rest is not None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from risala.sms.address import sender_fault, spelled
+from risala.sms.currencies import decimals, has_too_many
 from risala.sms.numbering.plan import DEFAULT
 
 _HOME: Final = DEFAULT.prefixes[0]
@@ -28,13 +29,31 @@ UpperSender = Annotated[
     ),
     AfterValidator(_as_sender),
 ]
+
+
+def _as_money(text: str) -> str:
+    places = decimals()
+    if has_too_many(text.partition(".")[2], places):
+        raise ValueError(money_words(places))
+    return text
+
+
+def money_words(places: int) -> str:
+    """What an amount must be, in a currency with so many decimals."""
+    if not places:
+        return 'must be an amount in quotes, without decimals, such as "25"'
+    return f'must be an amount in quotes, such as "0.{"500"[:places]}"'
+
+
 Money = Annotated[
     str,
     Field(
-        pattern=r"^[0-9]{1,12}(\.[0-9]{1,2})?$",
+        pattern=r"^[0-9]{1,12}(\.[0-9]{1,4})?$",
         json_schema_extra={"words": 'an amount in quotes, such as "0.50"'},
     ),
+    AfterValidator(_as_money),
 ]
+"""An amount with the decimals of ``service.currency``, in which settings are read."""
 Prefix = Annotated[
     str,
     Field(

@@ -14,7 +14,9 @@ from pydantic import ValidationError
 from risala.config import schema
 from risala.config.environment import read_environment
 from risala.config.faults import ConfigError, Fault, Origins, Path, from_pydantic, unknown
+from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
+from risala.sms.currencies import counting, decimals_of, has_too_many
 
 COMMAND_LINE = "command line"
 
@@ -55,17 +57,34 @@ def load_settings(
 def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> Settings:
     settings = Settings()
     try:
-        settings = Settings.model_validate(tree)
+        with counting(decimals_of(_currency(tree))):
+            settings = Settings.model_validate(tree)
     except ValidationError as error:
         # Faults are taken without their input: a value may be a secret in the wrong place. For the
         # same reason ConfigError is raised outside this block, so that pydantic's exception, which
         # holds the values, does not become its context.
         details = error.errors(include_url=False, include_input=False)
         faults = from_pydantic(details, origins) + faults
-    faults = faults or [*_network_faults(settings, origins)]
+    faults = faults or [*_network_faults(settings, origins), *_price_faults(settings, origins)]
     if faults:
         raise ConfigError(faults)
     return settings
+
+
+def _currency(tree: Mapping[str, Any]) -> str:
+    """``service.currency`` before it is checked: all amounts are read by its decimals."""
+    service = tree.get("service")
+    found = service.get("currency") if isinstance(service, Mapping) else None
+    return found if isinstance(found, str) else Settings().service.currency
+
+
+def _price_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
+    """The built-in price, where the currency cannot express it: nobody else knows a right one."""
+    path, currency = ("pricing", "per_segment"), settings.service.currency
+    price, places = settings.pricing.per_segment, decimals_of(currency)
+    if has_too_many(price.partition(".")[2], places):
+        text = f'is "{price}", and {currency} has no such decimals; it {money_words(places)}'
+        yield Fault(schema.key_of(path), text, origins.of(path))
 
 
 # -- the file ----------------------------------------------------------------------------------

@@ -215,3 +215,20 @@ def test_its_keys_go_nowhere_unencrypted(api):
     with pytest.raises(ValidationError) as refused:
         checkout(api)
     assert "sk_live" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked", "units"),
+    [
+        ({}, (5_000, "XOF"), "5000"),
+        ({}, (12_345, "TND"), "12350"),  # Stripe takes tens of millimes
+        ({"currency": "EUR", "rate": "655.957"}, (5_000, "XOF"), "763"),
+        ({"currency": "JPY", "rate": "0.25"}, (50_000, "MRU"), "2000"),
+        ({}, (5_000, "UGX"), "500000"),  # with two decimals at Stripe alone
+    ],
+)
+async def test_a_card_is_charged_in_the_units_of_its_currency(settings, asked, units):
+    async with standing_in() as api:
+        wanted = {**vars_of(PAYMENT), "amount": asked[0], "currency": asked[1]}
+        await checkout(api.url, **settings).begin(Payment(**wanted))
+        assert api.asked[-1][3]["line_items[0][price_data][unit_amount]"] == [units]

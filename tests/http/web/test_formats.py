@@ -41,7 +41,7 @@ def test_money_with_its_sign_inside_the_isolate():
 
 
 def test_money_of_another_currency():
-    assert text(formats("ar").money(100, currency="EUR")) == "1,00_EUR"
+    assert text(formats("ar").money(100, currency="EUR")) == "1,00_€"
 
 
 @pytest.mark.parametrize(
@@ -180,3 +180,17 @@ def test_a_zone_is_named_by_its_city(language, city):
 )
 def test_a_day_of_the_week(language, day):
     assert formats(language).weekday(AT_MS) == day
+
+
+@pytest.mark.parametrize(
+    ("language", "currency", "shown"),
+    [
+        ("en", "XOF", "12,500_F\u202fCFA"),
+        ("fr", "XOF", "12_500_F\u202fCFA"),
+        ("en", "TND", "12.500_TND"),
+        ("fr", "TND", "12,500_TND"),
+        ("ar", "TND", "12,500_د.ت."),
+    ],
+)
+def test_money_has_the_decimals_and_the_sign_of_its_currency(language, currency, shown):
+    assert text(formats(language).money(12_500, currency=currency)) == shown

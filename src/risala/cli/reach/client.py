@@ -17,6 +17,7 @@ import httpx2
 from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
+from risala.sms.currencies import USUAL, counting
 
 
 class NotListening(Exception):
@@ -164,7 +165,8 @@ async def connect(data_dir: Path) -> AsyncIterator[RemoteGateway]:
             transport=transport, base_url="http://control", trust_env=False, timeout=TIMEOUT_S
         ) as client:
             try:
-                await client.get("/healthz")
+                told = await client.get("/healthz")
             except httpx2.TransportError as error:
                 raise NotListening(str(error)) from error
-            yield RemoteGateway(client, address)
+            with counting(told.json().get("decimals", USUAL) if told.is_success else USUAL):
+                yield RemoteGateway(client, address)

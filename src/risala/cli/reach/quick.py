@@ -20,6 +20,7 @@ from typing import Any, Final, TypeVar
 from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
+from risala.sms.currencies import USUAL, counting
 
 T = TypeVar("T")
 
@@ -90,9 +91,11 @@ def connected(directory: Path) -> Iterator[QuickGateway | None]:
         try:
             address = stack.enter_context(unix_address(directory / CONTROL_NAME))
             connection = stack.enter_context(closing(_UnixConnection(address)))
-            status, _ = _asked(connection, "GET", "/healthz")
+            status, told = _asked(connection, "GET", "/healthz")
             found = QuickGateway(connection) if status == 200 else None
-        except (OSError, http.client.HTTPException):
+            places = json.loads(told).get("decimals", USUAL) if found is not None else USUAL
+            stack.enter_context(counting(places))
+        except (OSError, ValueError, http.client.HTTPException):
             found = None
         yield found
 

@@ -22,6 +22,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
+from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals, has_too_many
+
 TEXT_CHARACTERS_MAX: Final = 700
 """A longer text is no confirmation: four parts of an SMS in the GSM alphabet have 612."""
 PATTERN_CHARACTERS_MAX: Final = 500
@@ -43,7 +45,12 @@ _CLASSES: Final = frozenset("dDwWsS")
 _SIGNS: Final = frozenset("\\.^$*+?{}[]|()-/#&~:,;!'\"<>=@% ")
 _repetition: Final = re.compile(r"[*+?]|\{(\d{1,4})(?:(,)(\d{1,4})?)?\}", re.ASCII).match
 _hole: Final = re.compile(r"\{([a-z_]+)\}").match
-_DECIMALS: Final = re.compile(r"(?P<whole>.*[0-9])(?:[.,](?P<cents>[0-9]{1,2}))", re.ASCII)
+_DECIMALS: Final = {
+    places: re.compile(rf"(?P<whole>.*[0-9])(?:[.,](?P<minor>[0-9]{{1,{places}}}))", re.ASCII)
+    for places in range(USUAL, DECIMALS_MAX + 1)
+}
+"""The end of an amount after its whole digits, by the decimals of the currency. Banks write two
+where a currency has none as well: ``5000.00 FCFA``."""
 _THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:[ .,'][0-9]{3})+|[0-9]+", re.ASCII)
 _ARABIC_POINTS: Final = str.maketrans({"\u066b": ",", "\u066c": "."})
 """The decimal and the thousands separator of Arabic numbers."""
@@ -91,14 +98,17 @@ def amount_of(text: str) -> int:
     Raises:
         ValueError: it is no amount.
     """
+    places = decimals()
     negative, digits = text.startswith("-"), text.removeprefix("-")
-    cents, found = 0, _DECIMALS.fullmatch(digits)
+    minor, found = "", _DECIMALS[max(places, USUAL)].fullmatch(digits)
     if found is not None:
-        digits, cents = found["whole"], int(found["cents"].ljust(2, "0"))
+        digits, minor = found["whole"], found["minor"]
+    if has_too_many(minor, places):
+        raise ValueError("this is no amount")
     if not _THOUSANDS.fullmatch(digits):
         raise ValueError("this is no amount")
-    whole = int("".join(each for each in digits if each.isdigit()))
-    return (-1 if negative else 1) * (whole * 100 + cents)
+    whole = "".join(each for each in digits if each.isdigit())
+    return (-1 if negative else 1) * int(whole + minor[:places].ljust(places, "0"))
 
 
 def parse_pattern(written: str) -> TextPattern:

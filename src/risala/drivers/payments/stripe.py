@@ -11,7 +11,9 @@ import hmac
 import json
 from collections.abc import Mapping
 from contextlib import aclosing
+from fractions import Fraction
 from ipaddress import ip_address
+from math import ceil
 from typing import Annotated, Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -34,6 +36,7 @@ from risala.plugins.payment import (
     PaymentSettled,
     Progress,
 )
+from risala.sms.currencies import USUAL, decimals_of
 
 NAME: Final = "stripe"
 VERSION: Final = "2024-06-20"
@@ -67,6 +70,17 @@ _WHY: Final = {
 _PRODUCT: Final = {"en": "Top-up", "fr": "Recharge", "ar": "تعبئة الرصيد"}
 
 
+_DECIMALS: Final = {"ISK": 2, "MGA": 0, "UGX": 2}
+"""Currencies whose decimals are not ISO 4217's in Stripe's API."""
+Rate = Annotated[
+    str,
+    Field(
+        pattern=r"^[0-9]{1,12}(\.[0-9]{1,6})?$",
+        json_schema_extra={"words": 'an amount in quotes, such as "0.50"'},
+    ),
+]
+
+
 class StripeSettings(BaseModel):
     """``[payments.stripe]``."""
 
@@ -80,10 +94,10 @@ class StripeSettings(BaseModel):
     currency: Currency | None = None
     """What cards are charged in; not set: the currency of balances. Stripe does not know every
     one."""
-    rate: Money = "1"
+    rate: Rate = "1"
     """What one of that currency is worth in the currency of balances."""
-    decimals: Annotated[int, Field(ge=0, le=2)] = 2
-    """Decimals of the card's currency: 0 for yens and CFA francs."""
+    decimals: Annotated[int, Field(ge=0, le=3)] | None = None
+    """Decimals of the card's currency; not set: as Stripe counts it, 0 for yens and CFA francs."""
     amount_min: Money = "100"
     """The least that may be paid, in the currency of balances: Stripe refuses small sums."""
     api: str = "https://api.stripe.com"
@@ -104,7 +118,7 @@ class StripeSettings(BaseModel):
     @field_validator("rate")
     @classmethod
     def _is_worth_something(cls, rate: str) -> str:
-        if amount_of(rate) <= 0:
+        if not Fraction(rate):
             raise ValueError("must be above 0")
         return rate
 
@@ -112,7 +126,7 @@ class StripeSettings(BaseModel):
 class StripeCheckout:
     def __init__(self, settings: StripeSettings) -> None:
         self._settings = settings
-        self._rate = amount_of(settings.rate)
+        self._rate = Fraction(settings.rate)
         self._is_test = "_test_" in settings.secret_key.get_secret_value()
         self.offer = PaymentOffer(
             {"en": "Card", "fr": "Carte", "ar": "بطاقة"},
@@ -125,7 +139,8 @@ class StripeCheckout:
     # -- requests to the provider
 
     async def begin(self, payment: Payment) -> Progress:
-        charged, currency = self._charged(payment.amount), self._currency(payment)
+        charged = self._charged(payment.amount, payment.currency)
+        currency = self._currency(payment)
         fields = {
             "mode": "payment",
             "client_reference_id": payment.payment_id,
@@ -154,11 +169,17 @@ class StripeCheckout:
         session = await self._call("GET", path)
         return self._progress(session, payment.payment_id)
 
-    def _charged(self, amount: int) -> int:
+    def _charged(self, amount: int, asked: str) -> int:
         """The amount charged to the card, in the smallest unit of its currency: never less than the
-        value of the payment."""
-        units: int = 10**self._settings.decimals
-        return -(-amount * units // self._rate)
+        value of the payment, which is ``amount`` minor units of the currency ``asked``."""
+        currency, places = self._settings.currency or asked, self._settings.decimals
+        if places is None:
+            places = _DECIMALS.get(currency, decimals_of(currency))
+        value = Fraction(amount, 10 ** decimals_of(asked)) / self._rate
+        # Stripe takes only tens of the units of a currency with three decimals.
+        step: int = 10 if places > USUAL else 1
+        units: int = 10**places
+        return step * ceil(value * units / step)
 
     def _currency(self, payment: Payment) -> str:
         return (self._settings.currency or payment.currency).lower()
@@ -200,7 +221,7 @@ class StripeCheckout:
         asked = session["metadata"]
         amount, currency = int(asked["amount"]), str(asked["currency"])
         paid = (int(session["amount_total"]), str(session["currency"]).upper())
-        if paid != (self._charged(amount), self._settings.currency or currency):
+        if paid != (self._charged(amount, currency), self._settings.currency or currency):
             raise ValueError("another amount was paid than requested")
         return PaymentSettled(NAME, str(session["id"]), amount, currency)
 

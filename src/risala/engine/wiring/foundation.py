@@ -32,6 +32,7 @@ from risala.engine.people.tokens import Derived
 from risala.engine.requests.log import RequestLog
 from risala.engine.rules.codes import Codes
 from risala.engine.upkeep.upgrade import bring_over
+from risala.sms.currencies import count_in
 
 DATABASE: Final = "risala.db"
 ACTORS_STOP_S: Final = 5.0
@@ -93,6 +94,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
     Raises:
         StorageUnusable: one sentence says why.
     """
+    count_in(settings.service.currency)
     path = Path(settings.storage.data_dir) / DATABASE
     await bring_over(path, seams.clock, inline=seams.inline_journal)
     journal = Journal(

@@ -26,6 +26,7 @@ from risala.http.control.tail import add_tail
 from risala.http.server.peer import uid_of
 from risala.http.server.server import serve_app
 from risala.http.server.sockets import listen_control
+from risala.sms.currencies import USUAL, decimals
 
 _BODY_BYTES_MAX: Final = 1024 * 1024
 _BODY_TIMEOUT_S: Final = 5.0
@@ -49,11 +50,18 @@ def create_control(operator: Operator) -> JsonApp:
         return PlainAnswer(json_bytes({"result": result}))
 
     async def alive(_: PlainRequest) -> PlainAnswer:
-        return PlainAnswer(json_bytes({"status": "ok"}))
+        return PlainAnswer(json_bytes({"status": "ok", **_decimals()}))
 
     app.route_plain("/perform", perform)
     app.route_plain("/healthz", alive, method="GET")
     return app
+
+
+def _decimals() -> dict[str, int]:
+    """The decimals of the service's currency, for commands that read no settings; left out where
+    they are the usual ones."""
+    places = decimals()
+    return {} if places == USUAL else {"decimals": places}
 
 
 def _caller(client: Client | None) -> Caller:

@@ -186,7 +186,7 @@ def _network(found: NetworkFigures) -> NetworkView:
 
 def _lasts_ms(visit: PageRequest, spent_a_day: int) -> int | None:
     """How long the balance lasts at the pace of the last days; None: unknown."""
-    a_day, balance = spent_a_day / 100, visit.organization.balance / 100
+    a_day, balance = spent_a_day, visit.organization.balance
     if a_day <= 0 or balance <= 0:
         return None
     return round(balance / a_day * _DAY_MS)

@@ -23,7 +23,8 @@ from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
 from risala.engine.model.times import iso
 from risala.http.web.drawing.quick import as_markup
-from risala.http.web.languages import NC_, Words, city_of
+from risala.http.web.languages import NC_, Words, city_of, symbol_of
+from risala.sms.currencies import decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 Moment = int | str
@@ -45,10 +46,8 @@ _WEEKDAYS: Final = (
     *(NC_("weekday", "Thursday"), NC_("weekday", "Friday"), NC_("weekday", "Saturday")),
     NC_("weekday", "Sunday"),
 )
-_DECIMALS: Final = 2
-"""The decimals of all our currencies (:mod:`risala.engine.model.money`)."""
 _CURRENCIES: Final[Mapping[str, str]] = {"MRU": NC_("currency", "MRU")}
-"""Currencies with a word of their own; any other is written by its code."""
+"""Currencies with a word of their own; any other is written as its language writes it."""
 _CATEGORIES: Final = {"zero": 0, "one": 1, "two": 2, "few": 3, "many": 11, "other": 100}
 """Unicode's names for the forms of a plural, each with a count that has it in Arabic."""
 _ISO: Final = len("2026-11-21T08:30:00.123Z")
@@ -108,11 +107,14 @@ class Formats:
         ``sign``: also where it is positive. ``bare``: without its unit.
         """
         unit = None if bare else self.unit(currency or self.currency)
-        return _money(self.words.language, amount, unit, sign=sign)
+        places = decimals_of(currency or self.currency)
+        return _money(self.words.language, amount, unit, places, sign=sign)
 
     def unit(self, currency: str) -> str:
         known = _CURRENCIES.get(currency)
-        return currency if known is None else self.words.among("currency", known)
+        if known is None:
+            return symbol_of(currency, self.words.language)
+        return self.words.among("currency", known)
 
     def counter_words(
         self, price_minor: int | None = None, *, smart: bool = False
@@ -138,6 +140,7 @@ class Formats:
             },
             "price": price_minor,
             "unit": self.unit(self.currency),
+            "decimals": decimals_of(self.currency),
             "decimal": "." if english else ",",
             "group": "," if english else NBSP,
         }
@@ -337,10 +340,12 @@ def _number(language: Language, value: float | Decimal, decimals: int) -> Markup
 
 
 @lru_cache(_NUMBERS_KEPT, typed=True)
-def _money(language: Language, amount: int | str, unit: str | None, *, sign: bool) -> Markup:
-    """``unit=None``: without a unit."""
-    exact = Decimal(amount).scaleb(-_DECIMALS) if isinstance(amount, int) else Decimal(amount)
-    text = _plain(language, exact, _DECIMALS)
+def _money(
+    language: Language, amount: int | str, unit: str | None, places: int, *, sign: bool
+) -> Markup:
+    """``unit=None``: without a unit; ``places``: the decimals of the currency."""
+    exact = Decimal(amount).scaleb(-places) if isinstance(amount, int) else Decimal(amount)
+    text = _plain(language, exact, places)
     shown = _isolate(f"+{text}" if sign and exact > 0 else text)
     if unit is not None:
         shown = as_markup(f'{shown}{NBSP}<span class="unit">{escape(unit)}</span>')

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs
 from quart.wrappers import Request
 
 from risala.http.common.problems import Problem, plain
+from risala.sms.currencies import DECIMALS_MAX, USUAL, decimals
 
 MARK_FIELD: Final = "form_token"
 ONCE_FIELD: Final = "once"
@@ -64,24 +65,35 @@ class SentForm:
 
 _SPACES: Final = re.compile(r"[\s\u066c'\u2019]")
 """Separators of thousands, including an Arabic sign and apostrophes."""
-_AMOUNT: Final = re.compile(
-    r"(\d{1,3}(?:([.,])\d{3}(?:\2\d{3})*)?|\d+)(?:([.,])(\d{1,2}))?", re.ASCII
-)
+_AMOUNT: Final = {
+    places: re.compile(
+        rf"(\d{{1,3}}(?:([.,])\d{{3}}(?:\2\d{{3}})*)?|\d+)(?:([.,])(\d{{1,{places}}}))?", re.ASCII
+    )
+    for places in range(USUAL, DECIMALS_MAX + 1)
+}
+"""An amount, by the decimals of the currency."""
+_ONE_COMMA: Final = re.compile(r"(\d{1,3})[.,](\d{3})", re.ASCII)
+"""A thousand where a currency has no decimals; three decimals where it has three."""
 
 
 def amount_text(text: str) -> str:
     """``1 234,50``, ``1.234,50``, ``1,234.50`` and ``١٢٣٤٫٥٠`` as ``1234.50``.
 
     ``1,234`` is ambiguous: a thousand or three decimals. It stays unchanged, and so does every
-    other text that is no amount.
+    other text that is no amount. But in dinars it is 1.234, as pages write it, and in francs CFA,
+    which have no decimals, a thousand.
     """
+    places = decimals()
     plain = unicodedata.normalize("NFKC", _SPACES.sub("", text)).replace("\u066b", ".")
     plain = "".join(str(unicodedata.decimal(each)) if each.isdecimal() else each for each in plain)
-    found = _AMOUNT.fullmatch(plain)
+    one = _ONE_COMMA.fullmatch(plain)
+    if one is not None and places != USUAL:
+        return f"{one[1]}.{one[2]}" if places else one[1] + one[2]
+    found = _AMOUNT[max(places, USUAL)].fullmatch(plain)
     if found is None:
         return text
     whole, grouped, decimal, part = found.groups()
-    if grouped is not None and (decimal is None or decimal == grouped):
+    if grouped is not None and (decimal == grouped or (decimal is None and places)):
         return text
     digits = whole.replace(grouped, "") if grouped else whole
     return f"{digits}.{part}" if part else digits

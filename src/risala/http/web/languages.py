@@ -88,6 +88,16 @@ def listed(language: Language, names: Sequence[str]) -> str:
     return format_list(names, "or", locale=language.value)
 
 
+@lru_cache(_CITIES_KEPT)
+def symbol_of(currency: str, language: Language) -> str:
+    """A currency as a language writes it: ``F CFA`` for XOF, ``د.ت.`` for TND in Arabic; the code,
+    where it has no sign."""
+    from babel.numbers import get_currency_symbol
+
+    # Marks of direction are left out: the sign stands in an isolate already, as all units do.
+    return get_currency_symbol(currency, locale=language.value).strip("\u200e\u200f")
+
+
 _FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")
 """Places where French needs a no-break space; a translator types an ordinary one."""
 _GROUPS: Final = re.compile(r"(?<=\d) (?=\d)")

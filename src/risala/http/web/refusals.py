@@ -14,8 +14,10 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from risala.engine.model import errors
+from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, Words, countries_of, listed
+from risala.sms.currencies import USUAL, decimals
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 TOP: Final = ""
@@ -23,11 +25,12 @@ TOP: Final = ""
 
 _NO_NUMBER: Final = "invalid_phone_number"
 
+_USUAL_AMOUNT: Final = N_("Write an amount in digits, like 100 or 99.50.")
 FAULTS: Final[Mapping[str, str]] = {
     "missing": N_("Fill this in."),
     "invalid_length": N_("This is empty or too long."),
     "invalid_characters": N_("This contains a character that cannot be stored."),
-    "invalid_amount": N_("Write an amount in digits, like 100 or 99.50."),
+    "invalid_amount": _USUAL_AMOUNT,
     "invalid_email": N_("This is not an e-mail address. It looks like name@example.mr"),
     _NO_NUMBER: N_("A Mauritanian number has 8 digits and begins with 2, 3 or 4"),
     "too_few_digits": N_("Type at least four digits of the number."),
@@ -183,6 +186,8 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
         sentence = _in_words(words, fault.message) if known is None else words(known)
         if fault.code == _NO_NUMBER and plan != DEFAULT:
             sentence = no_number(words, plan)
+        if fault.code == "invalid_amount":
+            sentence = amount_sentence(words)
         found.setdefault(fault.path.partition(".")[0], sentence)
     return found
 
@@ -195,6 +200,18 @@ def no_number(words: Words, plan: NumberingPlan) -> Markup:
         countries=listed(words.language, countries_of(plan, words.language)),
         example=plan.example,
     )
+
+
+_WHOLE_AMOUNT: Final = N_("Write an amount in digits, without decimals, like 100.")
+_OTHER_AMOUNT: Final = N_("Write an amount in digits, like 100 or {amount}.")
+
+
+def amount_sentence(words: Words) -> Markup:
+    """What an amount must be, in the service's currency."""
+    places = decimals()
+    if places == USUAL:
+        return words(_USUAL_AMOUNT)
+    return words(_OTHER_AMOUNT, amount=example()) if places else words(_WHOLE_AMOUNT)
 
 
 def refusal_sentence(words: Words, error: errors.EngineError) -> Markup:

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -314,7 +315,9 @@ class Journal:
         token = trio.lowlevel.current_trio_token()
         # A daemon, so that a hung disk cannot block the interpreter's exit as well.
         name = "risala-journal"
-        thread = threading.Thread(target=self._work, args=(conn, token), name=name, daemon=True)
+        # In this task's context: amounts in the thread's sentences have the currency's decimals.
+        work = partial(copy_context().run, self._work, conn, token)
+        thread = threading.Thread(target=work, name=name, daemon=True)
         thread.start()
         try:
             status.started()

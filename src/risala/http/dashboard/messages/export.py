@@ -13,6 +13,7 @@ from typing import Final
 import trio
 from quart_trio.wrappers import TrioResponse
 
+from risala.engine.model.money import money
 from risala.engine.model.records import keys, message_lists
 from risala.engine.model.records.message_lists import ExportedMessage, ExportPart
 from risala.http.dashboard.messages.listing import FILTERS, asked_for, chips_of
@@ -109,7 +110,7 @@ def _row(visit: PageRequest, message: ExportedMessage) -> list[Cell]:
         OwnText("uncertain" if message.uncertain else message.status),
         message.segments,
         OwnText(message.encoding),
-        Decimal(message.price).scaleb(-2),
+        Decimal(money(message.price)),
         OwnText(message.currency),
         message.carrier,
         message.error_code,

@@ -19,6 +19,7 @@ from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
 from risala.http.web.pager import is_seq, pager_of
+from risala.http.web.refusals import amount_sentence
 from risala.http.web.routes import PageRoute
 from risala.http.web.states import ENTRY_KINDS
 
@@ -112,7 +113,7 @@ def _amount(visit: PageRequest) -> int | None:
 
 
 async def _wrong_amount(visit: PageRequest, template: str) -> TrioResponse:
-    faults = {"amount": visit.words("Write an amount in digits, like 100 or 99.50.")}
+    faults = {"amount": amount_sentence(visit.words)}
     return await visit.wrong(template, faults, await _values(visit))
 
 

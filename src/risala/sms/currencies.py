@@ -1,0 +1,55 @@
+"""Currencies' decimals, by ISO 4217, and which of them this service counts in.
+
+A service has one currency (``service.currency``), and every amount in it is a whole number of that
+currency's minor units. Its decimals are set once, where a service or a command begins; tasks and
+threads inherit them, so two services in one process (in tests) do not disturb each other. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Final
+
+USUAL: Final = 2
+"""The decimals of most currencies."""
+_EXCEPTIONS: Final = {
+    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG"), 0),
+    **dict.fromkeys(("RWF", "UGX", "UYI", "VND", "VUV", "XAF", "XOF", "XPF"), 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+    **dict.fromkeys(("CLF", "UYW"), 4),
+}
+DECIMALS_MAX: Final = max(_EXCEPTIONS.values())
+_DECIMALS: ContextVar[int] = ContextVar("decimals", default=USUAL)
+
+decimals = _DECIMALS.get
+"""The decimals of the currency in which this service counts."""
+
+
+def decimals_of(currency: str) -> int:
+    """The decimals of a currency; of one that nobody knows, the usual ones."""
+    return _EXCEPTIONS.get(currency, USUAL)
+
+
+def count_in(currency: str) -> None:
+    """From here on, this task and what it starts count in ``currency``."""
+    _DECIMALS.set(decimals_of(currency))
+
+
+@contextmanager
+def counting(places: int) -> Iterator[None]:
+    """Within the block, amounts have so many decimals."""
+    token = _DECIMALS.set(places)
+    try:
+        yield
+    finally:
+        _DECIMALS.reset(token)
+
+
+def has_too_many(part: str, places: int) -> bool:
+    """Whether an amount has decimals (``part``) that a currency with ``places`` has not.
+
+    Zeros as far as the usual decimals are no fault: ``50.00`` is 50 in a currency without any.
+    """
+    return len(part) > max(places, USUAL) or bool(part[places:].strip("0"))
