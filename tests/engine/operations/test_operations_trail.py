@@ -11,6 +11,7 @@ import pytest
 import trio
 
 from cases import sweep
+from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.payments import PaymentsSection
 from risala.drivers.payments.mobile_money import MobileMoneySettings, build_wallet
 from risala.drivers.sinks.page import SinksPage
@@ -367,6 +368,10 @@ class World:
             "webhook.update": {"headers": {"Authorization": HEADER}},
             "inbound.route": {"keyword": "other"},
             "inbound.opt_outs": {"heeds": False},
+            "country.open": {"country": "SN", "uses": ["send"]},
+            "country.close": {"country": "SN", "uses": ["send"]},
+            "price.set": {"prefix": "+221", "price": "9.00"},
+            "price.drop": {"prefix": "+221"},
             "request.show": {"organization_id": self.organization_id},
             "retention.run": {"place": 5},
             "kept.set": {"texts_days": 7},
@@ -403,6 +408,8 @@ class World:
 OF_BANKS = ("payment.texts", "payment.dismiss_text", "payment.reconcile")
 """What a bank writes is no organization's."""
 LAST = (
+    "country.close",
+    "price.drop",
     "message.erase",
     "sender.deny",
     "webhook.disable",
@@ -435,7 +442,12 @@ async def world(open_house, autojump_clock):
     async with open_house() as house:
         codes = PaymentsSection(codes_organization=house.principal.organization_id)
     async with open_house(
-        drivers={"fake": Talker()}, outside=outside, payments=codes, balance="2000"
+        drivers={"fake": Talker()},
+        outside=outside,
+        payments=codes,
+        balance="2000",
+        numbers=NumbersSection(countries=("MR", "SN")),
+        prices=(PriceSection(prefix="+221", price="12.00"),),
     ) as house:
         made = World(house, file)
         await made.make()
