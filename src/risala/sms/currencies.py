@@ -34,7 +34,12 @@ def decimals_of(currency: str) -> int:
 
 def count_in(currency: str) -> None:
     """From here on, this task and what it starts count in ``currency``."""
-    _DECIMALS.set(decimals_of(currency))
+    count_with(decimals_of(currency))
+
+
+def count_with(places: int) -> None:
+    """From here on, amounts of this task and of what it starts have so many decimals."""
+    _DECIMALS.set(places)
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import click
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused, refusals
+from risala.sms.currencies import USUAL, count_in, counting
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -47,9 +48,11 @@ class Options:
         from risala.config.faults import ConfigError
 
         try:
-            return self.loader(**overrides)()
+            found = self.loader(**overrides)()
         except ConfigError as error:
             raise CommandRefused(str(error)) from error
+        count_in(found.service.currency)
+        return found
 
     def loader(self, **overrides: Any) -> Callable[[], Settings]:  # noqa: ANN401
         """Reads the settings at each call; raises ``ConfigError``."""
@@ -147,7 +150,7 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> R:  # noqa: ANN401 -- click calls it by name
         options = Options(kwargs.pop("data"), kwargs.pop("config"), kwargs.pop("as_json"))
-        with refusals(options.json):
+        with refusals(options.json), counting(USUAL):
             return command(options, *args, **kwargs)
 
     return wrapper

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
-from risala.sms.currencies import USUAL, counting
+from risala.sms.currencies import USUAL, count_with
 
 T = TypeVar("T")
 
@@ -94,7 +94,7 @@ def connected(directory: Path) -> Iterator[QuickGateway | None]:
             status, told = _asked(connection, "GET", "/healthz")
             found = QuickGateway(connection) if status == 200 else None
             places = json.loads(told).get("decimals", USUAL) if found is not None else USUAL
-            stack.enter_context(counting(places))
+            count_with(places)  # until the command ends: it prints amounts after the last answer
         except (OSError, ValueError, http.client.HTTPException):
             found = None
         yield found
