@@ -37,6 +37,7 @@ from risala.plugins.contract import DriverCommand, Inbound
 from risala.plugins.page import OpenPage
 from risala.plugins.payment import Confirmation, PaymentOffer, PaymentPending
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.numbering.plan import plan_of
 
 TO = "+22236123456"
 INVITED = "invited@example.com"
@@ -467,7 +468,7 @@ async def test_what_changes_or_reveals_leaves_one_line_and_a_look_leaves_none(
         before, caller = len(world.lines()), world.caller(operation, OPERATOR)
         await world.do(name, caller, **world.arguments(name))
         new = world.lines()[: len(world.lines()) - before]
-        given = parse(operation.arguments, world.arguments(name))
+        given = parse(operation.arguments, world.arguments(name), plan_of(("MR", "SN")))
         leaves = operation.changes or operation.reveals or operation.shows_all(given)
         wanted = 1 if leaves else 0
         assert [line.action for line in new] == [name] * wanted, name
