@@ -65,8 +65,10 @@ class Talking(FakeDriver):
 
 
 @pytest.fixture
-async def post(tmp_path: Path) -> AsyncIterator[Post]:
-    settings = Settings(storage=StorageSection(data_dir=tmp_path))
+async def post(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Post]:
+    """With further sections of the settings, where a test gives them."""
+    more = getattr(request, "param", {})
+    settings = Settings(storage=StorageSection(data_dir=tmp_path), **more)
     carrier = CarrierSection(name="fake", driver="fake", prefixes=("+222",))
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     pages: dict[str, OpenPage] = {}

@@ -12,7 +12,7 @@ from risala.engine.model.money import money
 from risala.engine.model.records import keys, senders
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.paying import ledger
-from risala.engine.model.records.people import members, organizations
+from risala.engine.model.records.people import countries, members, organizations
 from risala.engine.model.records.people.organizations import Organization, OrganizationStory
 from risala.engine.model.records.upkeep import erasure_progress
 from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
@@ -27,7 +27,14 @@ from risala.http.web.states import ENTRY_KINDS
 SAVED: Final = N_("Saved; it applies from the next message on.")
 SUSPENDED: Final = N_("The organization is suspended.")
 RESUMED: Final = N_("The organization may send again.")
+CHANGED: Final = N_("What it reaches abroad is changed.")
 ADDED: Final = N_("They are a member now.")
+USES: Final = {
+    "send": N_("Messages"),
+    "verify": N_("Codes"),
+    "publishable": N_("Codes by publishable keys"),
+}
+"""What a country is opened for, each by itself."""
 ROWS: Final = 5
 """Rows of each short list; the newest, or the first."""
 _PAGE: Final = "organizations/show.html"
@@ -85,6 +92,21 @@ async def add_member(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{organization_id}"), ADDED)
 
 
+async def set_country(visit: PageRequest) -> TrioResponse:
+    """Open or close a country for one use."""
+    form, organization_id = visit.form, visit.arguments["organization_id"]
+    try:
+        await visit.ask(
+            countries.CLOSE if form.text("way") == "close" else countries.OPEN,
+            organization_id=organization_id,
+            country=form.text("country"),
+            uses=[form.text("use")],
+        )
+    except Refusal as error:
+        return await visit.again(_PAGE, error, await _values(visit))
+    return visit.go(visit.at(f"organizations/{organization_id}"), CHANGED)
+
+
 async def ask_suspend(visit: PageRequest) -> TrioResponse:
     organization, _ = await organization_of(visit)
     if organization.status != "active":
@@ -127,6 +149,8 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         "members": (await visit.ask(members.LIST, **whose)).members,
         "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
+        "countries": (await visit.ask(countries.LIST, **whose)).countries,
+        "uses": {each: visit.words(word) for each, word in USES.items()},
         "kinds": ENTRY_KINDS,
         "rows": ROWS,
         **edit(error, form, version, stored),
@@ -155,6 +179,7 @@ _OPERATOR: Final = PageAccess.OPERATOR
 ROUTES: Final = (
     PageRoute(path=_ONE, view=shows(_PAGE, _values), access=_OPERATOR),
     PageRoute(path=f"{_ONE}/limits", view=save, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/countries", view=set_country, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_ONE}/members", view=add_member, access=_OPERATOR, method="POST", once=True),
     PageRoute(path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR),
     PageRoute(path=f"{_ONE}/suspend", view=suspend, access=_OPERATOR, method="POST"),

@@ -1,0 +1,37 @@
+"""The console shows which countries an organization reaches, where several are served, and opens
+them."""
+
+from __future__ import annotations
+
+import pytest
+
+from risala.config.numbers import NumbersSection, PriceSection
+
+SERVED = {
+    "numbers": NumbersSection(countries=("MR", "SN")),
+    "prices": (PriceSection(prefix="+221", price="12.00"),),
+}
+
+
+async def test_home_alone_has_no_panel(post, operator):
+    page = await operator.get(f"/operator/organizations/{post.organization_id}")
+    assert "h-countries" not in page.text
+
+
+@pytest.mark.parametrize("post", [SERVED], indirect=True)
+async def test_a_country_is_opened_and_closed(post, operator):
+    one = f"/operator/organizations/{post.organization_id}"
+
+    async def is_open() -> list[bool]:
+        found = (await post.do("country.list", organization_id=post.organization_id))["countries"]
+        return [found[1][use] for use in ("send", "verify", "publishable")]
+
+    page = await operator.get(one)
+    assert "Senegal" in page.text
+    assert "+221" in page.text
+    fields = {"country": "SN", "use": "verify", "way": "open"}
+    await operator.submit(page, f"{one}/countries", fields)
+    assert await is_open() == [False, True, False]
+    page = await operator.get(one)
+    await operator.submit(page, f"{one}/countries", {**fields, "way": "close"})
+    assert await is_open() == [False, False, False]
