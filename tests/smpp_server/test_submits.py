@@ -12,7 +12,7 @@ from risala.drivers.smpp.protocol.tlv import MESSAGE_PAYLOAD, USER_MESSAGE_REFER
 from risala.engine.model import errors
 from risala.engine.model.commands import CutPart, SendMessage
 from risala.smpp_server.message_ids import IdShape
-from risala.smpp_server.statuses import STATUS_OF, StatusRefusal, status_of
+from risala.smpp_server.statuses import ESME_RINVDSTADR, STATUS_OF, StatusRefusal, status_of
 from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
 from risala.sms.message import Alphabet, Concatenation
 from risala.sms.numbering.plan import DEFAULT
@@ -167,6 +167,10 @@ def test_a_part_that_does_not_fit_is_refused():
 def test_a_key_makes_a_submit_that_is_sent_again_the_same_message():
     request = submit(tlvs=(Tlv(IDEMPOTENCY_KEY, b"order-4711\0"),))
     assert command(request).idempotency_key == "order-4711"
+
+
+def test_a_country_that_is_not_open_is_no_destination():
+    assert status_of(errors.CountryNotOpen("Senegal")) == ESME_RINVDSTADR
 
 
 def test_every_refusal_of_the_engine_has_a_status_that_is_documented():

@@ -12,6 +12,7 @@ import structlog
 import trio
 from tests.http.faces.face_office import CALLED, TO, FakeOutbound, open_office
 
+from risala.config.numbers import NumbersSection, PriceSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.engine.journal.webhooks import compat_calls
 from risala.engine.model.sentences import sentence
@@ -388,3 +389,16 @@ async def test_a_message_that_the_carrier_refuses_is_told_with_its_code(office, 
     assert (await ask(office, **{"dlr-mask": "31", "dlr-url": f"{CALLED}?%d-%A"}))[0] == 202
     (call,) = await office.outbound.wait(1)
     assert urlsplit(call.url).query == "16-NACK%2FESME_RINVDSTADR"
+
+
+async def test_a_country_that_is_not_open_is_refused_with_403(tmp_path):
+    served = {
+        "numbers": NumbersSection(countries=("MR", "SN")),
+        "prices": (PriceSection(prefix="+221", price="12.00"),),
+    }
+    async with open_office(
+        tmp_path, {"kannel": KannelCompat(KannelSettings())}, **served
+    ) as office:
+        _, word = await office.credential("kannel", username="shop")
+        office.who = {"user": "shop", "pass": word}
+        assert (await ask(office, to="+221771234567"))[0] == 403
