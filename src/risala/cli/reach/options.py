@@ -13,7 +13,9 @@ import click
 from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused, refusals
+from risala.cli.show.number import TypedNumber
 from risala.sms.currencies import USUAL, count_in, counting
+from risala.sms.numbering.plan import plan_of
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -53,6 +55,19 @@ class Options:
             raise CommandRefused(str(error)) from error
         count_in(found.service.currency)
         return found
+
+    def number(self, value: Any) -> Any:  # noqa: ANN401 -- the value of any parameter
+        """The value of a parameter; a number in its one form."""
+        if not isinstance(value, TypedNumber):
+            return value
+        from risala.cli.reach import quick
+
+        codes = quick.countries(self.file)
+        try:
+            plan = self.settings().plan if codes is None else plan_of(codes)
+            return plan.read(value.text)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint=value.hint) from error
 
     def loader(self, **overrides: Any) -> Callable[[], Settings]:  # noqa: ANN401
         """Reads the settings at each call; raises ``ConfigError``."""
@@ -151,6 +166,7 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
     def wrapper(*args: Any, **kwargs: Any) -> R:  # noqa: ANN401 -- click calls it by name
         options = Options(kwargs.pop("data"), kwargs.pop("config"), kwargs.pop("as_json"))
         with refusals(options.json), counting(USUAL):
-            return command(options, *args, **kwargs)
+            read = {name: options.number(each) for name, each in kwargs.items()}
+            return command(options, *args, **read)
 
     return wrapper

@@ -21,6 +21,7 @@ from risala.cli.reach.answers import TIMED_OUT, TIMEOUT_S, WENT_AWAY
 from risala.cli.reach.refused import CommandRefused
 from risala.http.common.control_path import CONTROL_NAME, unix_address
 from risala.sms.currencies import USUAL, count_with
+from risala.sms.numbering.plan import DEFAULT_COUNTRIES
 
 T = TypeVar("T")
 
@@ -28,6 +29,7 @@ DATA_DIR: Final = "risala-data"
 """The settings' own default; a test holds the two together."""
 _VARIABLE: Final = "RISALA_STORAGE__DATA_DIR"
 _SECTION: Final = "RISALA_STORAGE"
+_NUMBERS: Final = "RISALA_NUMBERS"
 
 
 def data_dir(given: Path | None, config: Path | None) -> Path | None:
@@ -44,6 +46,27 @@ def data_dir(given: Path | None, config: Path | None) -> Path | None:
     if named:
         return Path(named)
     return Path(DATA_DIR) if config is None else _in_file(config)
+
+
+def countries(config: Path | None) -> tuple[str, ...] | None:
+    """The countries that are served, without reading any other setting; None as of
+    :func:`data_dir`."""
+    if any(name.upper().startswith(_NUMBERS) for name in os.environ):
+        return None
+    if config is None:
+        return DEFAULT_COUNTRIES
+    import tomllib
+
+    try:
+        tree = tomllib.loads(config.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return None
+    match tree.get("numbers", {}):
+        case {"countries": [*codes]}:
+            return tuple(map(str, codes))
+        case {"countries": _}:
+            return None
+    return DEFAULT_COUNTRIES
 
 
 def _in_file(config: Path) -> Path | None:

@@ -34,7 +34,7 @@ async def test_a_code_is_sent_and_the_same_is_shown_for_a_program(owner, gateway
     page = await owner.submit(await owner.get(PAGE), PAGE, fields)
     assert page.status == 303
     (sent,) = asked(gateway, "verify.send")
-    assert sent["to"] == "+22236123456"
+    assert sent["to"] == "36 12 34 56"
     assert (sent["locale"], sent["origin"], sent["mode"]) == ("fr", "shop.example", "live")
     shown = (await owner.get(page.location)).text
     assert "/api/verify/send" in shown

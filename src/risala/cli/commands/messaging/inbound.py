@@ -7,6 +7,7 @@ import click
 from risala.cli.commands.accounts.asking import asks, says
 from risala.cli.commands.accounts.organizations import only_org_option, org_option
 from risala.cli.show import output
+from risala.cli.show.number import number_option
 from risala.engine.model.records import inbound as records
 from risala.engine.model.records.inbound import InboundRoute, Recipient
 
@@ -131,7 +132,7 @@ def inbound_opt_outs(found: records.OptOutList, before: str | None) -> None:
 
 
 @inbound.command("opt-out")
-@click.argument("number")
+@click.argument("number", callback=number_option)
 @org_option
 @asks(records.OPT_OUT)
 def inbound_opt_out(done: Recipient) -> None:
@@ -144,7 +145,7 @@ def inbound_opt_out(done: Recipient) -> None:
 
 
 @inbound.command("opt-in")
-@click.argument("number")
+@click.argument("number", callback=number_option)
 @org_option
 @asks(records.OPT_IN)
 def inbound_opt_in(done: Recipient) -> None:

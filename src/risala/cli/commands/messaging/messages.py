@@ -9,6 +9,7 @@ import click
 from risala.cli.commands.accounts.asking import asks, mode_option
 from risala.cli.commands.accounts.organizations import org_option
 from risala.cli.show import output, when
+from risala.cli.show.number import number_option
 from risala.engine.model.cause_sentences import cause_text
 from risala.engine.model.money import money
 from risala.engine.model.records import message_lists, messages
@@ -27,7 +28,7 @@ Json = dict[str, Any]
 
 
 @click.command()
-@click.argument("to")
+@click.argument("to", callback=number_option)
 @click.argument("body")
 @org_option
 @click.option(
@@ -102,7 +103,7 @@ def message_cancel(found: ShownMessage) -> None:
 @click.option(
     "--status", metavar="STATUS", help="A status such as delivered or failed; or uncertain."
 )
-@click.option("--to", metavar="NUMBER", help="Only those to this number.")
+@click.option("--to", metavar="NUMBER", callback=number_option, help="Only those to this number.")
 @click.option("--from", "from", metavar="SENDER", help="Only those from this sender.")
 @click.option("--key", "key_id", metavar="KEY", help="Only those of the API key with this id.")
 @click.option(

@@ -14,6 +14,7 @@ from risala.cli.commands.accounts.organizations import (
 )
 from risala.cli.reach.options import Options, common
 from risala.cli.show import output, when
+from risala.cli.show.number import number_option
 from risala.engine.model.money import money
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.people.organizations import SHOW
@@ -50,7 +51,7 @@ def verify() -> None:
 
 
 @verify.command("send")
-@click.argument("to")
+@click.argument("to", callback=number_option)
 @org_option
 @click.option("--locale", type=click.Choice(LANGUAGES), help="The language of the SMS.")
 @click.option(
@@ -136,7 +137,7 @@ def _status(each: VerificationView) -> str:
     type=click.Choice(STATUSES),
     help="Only those with this status.",
 )
-@click.option("--to", metavar="NUMBER", help="Only those to this number.")
+@click.option("--to", metavar="NUMBER", callback=number_option, help="Only those to this number.")
 @click.option(
     "--since",
     metavar="TIME",

@@ -18,6 +18,7 @@ from risala.cli.reach.erasing import erase_units, report_erased
 from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.cli.show.number import TypedNumber
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.upkeep import erasure_progress, exports, retention
 from risala.engine.model.records.upkeep.erasure_progress import (
@@ -116,7 +117,8 @@ def forget_number(options: Options, number: str, org: str | None, yes: bool) -> 
       risala kept forget 36123456
       risala kept forget 36123456 --yes
     """
-    whole = number
+    # People write from abroad, too.
+    whole = number if number.startswith("+") else options.number(TypedNumber(number, "NUMBER"))
 
     async def work(session: GatewaySession) -> Reply[NumberFigures] | Reply[ErasureProgress]:
         found = {"organization_id": await organization_id(session, org), "number": whole}

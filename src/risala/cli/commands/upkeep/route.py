@@ -8,7 +8,9 @@ import click
 
 from risala.cli.commands.accounts.organizations import organization_id
 from risala.cli.reach.options import Options, common
+from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
+from risala.cli.show.number import TypedNumber
 from risala.engine.model.records.asks import Reply
 from risala.engine.model.records.carriers import routes
 from risala.engine.model.records.carriers.routes import (
@@ -74,13 +76,17 @@ def route(
     if number is None:
         _unserved(options)
         return
+    try:
+        to = options.number(TypedNumber(number, "NUMBER"))
+    except click.BadParameter as error:
+        raise CommandRefused(error.message) from error
 
     async def work(session: GatewaySession) -> Reply[RouteAnswer]:
         wanted = None
         if organization is not None:
             wanted = await organization_id(session, organization)
         return await session.ask(
-            routes.TEST, to=number, segments=segments, organization_id=wanted, sender=sender
+            routes.TEST, to=to, segments=segments, organization_id=wanted, sender=sender
         )
 
     found = options.run(work)
