@@ -39,6 +39,7 @@ for many rows. File: the database file as such."""
 MAY: dict[str, str] = {
     f"{JOURNAL}/accounts/accounts.py": HOT,  # the key and the organization of a request
     f"{JOURNAL}/accounts/balances.py": HOT,
+    f"{JOURNAL}/accounts/countries.py": HOT,  # what is open, for each request that sends abroad
     f"{JOURNAL}/accounts/credentials.py": HOT,  # of each used one
     f"{JOURNAL}/accounts/ledger.py": HOT,
     f"{JOURNAL}/accounts/senders.py": HOT,  # the sender and the volume of a message
@@ -99,6 +100,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/store/schema/bank.py": MIGRATION,
     f"{JOURNAL}/store/schema/carriers.py": MIGRATION,
     f"{JOURNAL}/store/schema/console.py": MIGRATION,
+    f"{JOURNAL}/store/schema/countries.py": MIGRATION,
     f"{JOURNAL}/store/schema/faces.py": MIGRATION,
     f"{JOURNAL}/store/schema/inbound.py": MIGRATION,
     f"{JOURNAL}/store/schema/keys.py": MIGRATION,
