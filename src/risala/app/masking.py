@@ -64,13 +64,13 @@ class Masking:
 def _numbers_of(plan: NumberingPlan) -> re.Pattern[str]:
     """Numbers as people and carriers write them: with the country's code or without, grouped or
     not, also within addresses. Digits within a word, a time, a version or an id do not match."""
-    known = [(each.calling_code, places) for each in plan.countries for places in each.places]
+    known = [(each.calling_code, places) for each in plan.countries for places in each.digit_places]
     ours = "|".join(
         rf"{code}[\s.-]?{_first(places)}(?:[\s.-]?[0-9]){{{len(places) - 1}}}"
         for code, places in known
     )
     plain = "|".join(f"{code}{_first(places)}[0-9]{{{len(places) - 1}}}" for code, places in known)
-    local = "|".join(_written_at_home(places) for places in plan.home.places)
+    local = "|".join(_written_at_home(places) for places in plan.home.digit_places)
     return re.compile(
         rf"(?<![\w+:/=&?-])(?:(?:\+|00)(?:{ours})|{ours}|(?P<local>{local}))(?![\w-]|[.:][0-9])"
         rf"|(?<![\w+])\+[1-9][0-9](?:[\s.-]?[0-9]){{5,13}}(?![0-9])"

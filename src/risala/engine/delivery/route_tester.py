@@ -166,7 +166,7 @@ def tell_unserved(
 def _starts(country: Country) -> list[str]:
     """The shortest prefixes that are told: a country's code, or with the first digit behind it
     where that tells the network."""
-    code, (first, *_) = f"+{country.calling_code}", country.places[0]
+    code, (first, *_) = f"+{country.calling_code}", country.digit_places[0]
     return [code] if len(first) == len(_DIGITS) else [f"{code}{digit}" for digit in first]
 
 
@@ -178,7 +178,7 @@ class _Search:
         self._judge = judge
         self._blocks = country.blocks
         self._borders = {*deep, *(block.prefix for block in country.blocks)}
-        self._length = len(f"+{country.calling_code}") + len(country.places[0])
+        self._length = len(f"+{country.calling_code}") + len(country.digit_places[0])
 
     def states(self, prefix: str) -> list[UnservedPrefix]:
         """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate

@@ -34,7 +34,7 @@ class Country(Protocol):
         """A mobile number, for placeholders and documents."""
 
     @property
-    def places(self) -> tuple[tuple[str, ...], ...]:
+    def digit_places(self) -> tuple[tuple[str, ...], ...]:
         """For each length that its numbers have: the possible digits at each place behind the
         calling code, such as ``("234", "0123456789", …)``."""
 

@@ -37,7 +37,7 @@ class LibraryCountry:
         self.example = _e164(example)
         mobile, general = metadata.mobile, metadata.general_desc
         lengths = mobile.possible_length or (general.possible_length if general else ())
-        self.places = tuple((_DIGITS,) * length for length in lengths)
+        self.digit_places = tuple((_DIGITS,) * length for length in lengths)
         self._is_mobile = lru_cache(_NUMBERS_KEPT)(self._find)
 
     @cached_property

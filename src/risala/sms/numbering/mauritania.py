@@ -32,7 +32,7 @@ class Mauritania:
     name = "Mauritania"
     calling_code = "222"
     example = "+22236123456"
-    places = (("".join(NETWORKS), *[_DIGITS] * 7),)
+    digit_places = (("".join(NETWORKS), *[_DIGITS] * 7),)
     blocks = _BLOCKS
 
     def serves(self, number: str) -> bool:

@@ -105,7 +105,9 @@ class NumberingPlan:
     def pattern(self) -> str:
         """A regular expression of JSON Schema that each number matches; not all that match it are
         numbers."""
-        known = ((each.calling_code, places) for each in self.countries for places in each.places)
+        known = (
+            (each.calling_code, places) for each in self.countries for places in each.digit_places
+        )
         ways = [code + "".join(_runs(places)) for code, places in known]
         return rf"^\+{ways[0]}$" if len(ways) == 1 else rf"^\+({'|'.join(ways)})$"
 
@@ -199,12 +201,14 @@ class NumberingPlan:
     def part_min(self) -> int:
         """The fewest digits of a number by which it is looked for: with fewer, too many numbers
         have them."""
-        return max(part_min(places) for each in self.countries for places in each.places)
+        return max(part_min(places) for each in self.countries for places in each.digit_places)
 
     def ranges_of(self, digits: str) -> tuple[tuple[int, int], ...]:
         """The first and the last number of each range whose numbers have these digits in a row: so
         an index of numbers can be searched for a part at any place."""
-        known = ((each.calling_code, places) for each in self.countries for places in each.places)
+        known = (
+            (each.calling_code, places) for each in self.countries for places in each.digit_places
+        )
         return tuple(
             found for code, places in known for found in ranges_of(digits, (*code, *places))
         )
