@@ -28,8 +28,11 @@ import standardwebhooks
 from doc_blocks import ROOT, blocks_of
 from patience import HANG_S, until
 from processes import Process, environment
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
+from risala.http.dashboard.snippets import number_of, send_snippets, verifying
+from risala.sms.numbering.plan import DEFAULT
 
+NUMBER = number_of(DEFAULT, is_test=False)
+TEST_NUMBER = number_of(DEFAULT, is_test=True)
 URL = "http://127.0.0.1:8080"
 PAGES = {
     "curl": "docs/quick-start/curl.md",

@@ -24,8 +24,10 @@ from tree_sitter import Language, Parser
 
 from patience import HANG_S
 from processes import environment
-from risala.http.dashboard.snippets import TEST_NUMBER, send_snippets, verifying
+from risala.http.dashboard.snippets import number_of, send_snippets, verifying
+from risala.sms.numbering.plan import DEFAULT
 
+TEST_NUMBER = number_of(DEFAULT, is_test=True)
 GRAMMARS = {
     "JavaScript": tree_sitter_javascript.language,
     "PHP": tree_sitter_php.language_php,

@@ -13,7 +13,7 @@ from risala.engine.model.clock import Clock
 from risala.engine.model.errors import Invalid
 from risala.engine.model.ids import IdSource
 from risala.engine.model.records.messages import Stamp
-from risala.engine.model.records.senders import REASONS, Mark, Sender
+from risala.engine.model.records.senders import Mark, Sender, reasons_of
 from risala.engine.rules.sender_marks import Marker, Owned
 from risala.sms.address import fold_sender, sender_fault, spelled
 
@@ -35,6 +35,7 @@ class Senders:
         self._ids = ids
         self._default = fold_sender(settings.service.default_sender)
         self._marker = Marker(settings.senders, settings.service.default_sender)
+        self._reasons = reasons_of(settings.plan)
         # The few organizations with a cleared sender that waits for the volume: each of their sends
         # may be the one that approves it.
         self._waiting = stored.waiting_for_volume()
@@ -138,15 +139,15 @@ class Senders:
             self._waiting = self._stored.waiting_for_volume()
 
     async def deny(self, sender_id: str, reason: str, *, by: AuditEntry | None = None) -> Sender:
-        """Refuse a name, for one of :data:`REASONS`.
+        """Refuse a name, for one of :func:`reasons_of`.
 
         Raises:
             Invalid: no such reason.
             NotFound: no sender has this id.
         """
-        text = REASONS.get(reason)
+        text = self._reasons.get(reason)
         if text is None:
-            known = ", ".join(REASONS)
+            known = ", ".join(self._reasons)
             raise Invalid("reason", "invalid_reason", f"The reason must be one of: {known}.")
         stamp = Stamp(self._clock.now_ms())
         try:

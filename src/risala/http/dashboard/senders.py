@@ -34,6 +34,7 @@ REASONS: Final = (
     N_("The name is already used by another organization."),
     N_("The name is generic, misleading or impersonates a third party."),
     N_("The use does not comply with Mauritanian telecommunications regulations."),
+    N_("The use does not comply with the country's telecommunications regulations."),
     N_("Account information is insufficient to verify ownership of the brand."),
 )
 """Why requests are denied: the engine's own sentences, for the catalogue."""

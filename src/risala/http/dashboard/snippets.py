@@ -14,7 +14,7 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-from risala.sms.numbering.plan import EXAMPLE
+from risala.sms.numbering.plan import NumberingPlan
 
 _CURL: Final = """\
 curl {url}/api/sms \\
@@ -142,13 +142,16 @@ VERIFYING: Final = (
     *(("PHP", _PHP_VERIFY), ("Dart", _DART_VERIFY)),
 )
 
-NUMBER: Final = EXAMPLE
-TEST_NUMBER: Final = f"{EXAMPLE[:-2]}00"
-"""With a test key the last two digits choose the outcome: these are delivered."""
 _QUOTED: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
 
 
-def send_snippets(url: str, to: str = NUMBER, key: str | None = None) -> list[tuple[str, Markup]]:
+def number_of(plan: NumberingPlan, *, is_test: bool) -> str:
+    """An example's recipient. With a test key the last two digits choose the outcome: 00 is
+    delivered."""
+    return f"{plan.example[:-2]}00" if is_test else plan.example
+
+
+def send_snippets(url: str, to: str, key: str | None = None) -> list[tuple[str, Markup]]:
     """A message in each language, with the quoted parts marked.
 
     Args:
@@ -161,7 +164,7 @@ def send_snippets(url: str, to: str = NUMBER, key: str | None = None) -> list[tu
     ]
 
 
-def verifying(url: str, to: str = NUMBER) -> list[tuple[str, Markup]]:
+def verifying(url: str, to: str) -> list[tuple[str, Markup]]:
     """The same for a code that is sent and judged."""
     return [(name, marked(text.format(url=url, to=to))) for name, text in VERIFYING]
 

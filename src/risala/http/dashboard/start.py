@@ -13,7 +13,7 @@ from risala.engine.model.records import figures
 from risala.engine.model.records.figures import FirstHook, FirstSession, FirstSteps
 from risala.engine.model.records.keys import ApiKey
 from risala.engine.model.records.verify.settings import CONFIG
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets, verifying
+from risala.http.dashboard.snippets import number_of, send_snippets, verifying
 from risala.http.dashboard.verify.settings import offers_language
 from risala.http.web.access import PageAccess
 from risala.http.web.page_request import PageRequest
@@ -38,7 +38,7 @@ class FirstStep:
 
 async def show(visit: PageRequest) -> TrioResponse:
     is_test = visit.mode.value == "test"
-    number = TEST_NUMBER if is_test else NUMBER
+    number = number_of(visit.plan, is_test=is_test)
     return await visit.page(
         "start/show.html",
         await _values(visit),

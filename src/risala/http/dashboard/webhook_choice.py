@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from risala.http.web.languages import N_
-from risala.sms.numbering.plan import EXAMPLE
+from risala.sms.numbering.plan import NumberingPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +26,39 @@ def _choice(kind: str, told: str, **fields: str) -> EventChoice:
     return EventChoice(kind, told, json.dumps(shown, ensure_ascii=False, indent=1))
 
 
-_SMS: Final = {"messageId": "sms_…", "to": EXAMPLE}
-_CODE: Final = {"verificationId": "ver_…", "to": EXAMPLE}
-CHOICES: Final = (
-    _choice("sms.sent", N_("The carrier took a message."), **_SMS, status="sent"),
-    _choice("sms.delivered", N_("A message reached its phone."), **_SMS, status="delivered"),
-    _choice(
-        "sms.failed",
-        N_("A message will not arrive."),
-        **_SMS,
-        status="failed",
-        errorCode="ESME_RINVDSTADR",
-    ),
-    _choice(
-        "sms.canceled", N_("A message was withdrawn before it left."), **_SMS, status="canceled"
-    ),
-    _choice("sms.received", N_("Somebody wrote to you."), **{"from": EXAMPLE}, body="…"),
-    _choice("verify.sent", N_("A code is on its way."), **_CODE, status="pending"),
-    _choice("verify.approved", N_("Somebody typed the right code."), **_CODE, status="approved"),
-    _choice(
-        "verify.failed",
-        N_("A code expired, or was guessed too often."),
-        **_CODE,
-        status="expired",
-        reason="expired",
-    ),
-    _choice("balance.low", N_("The balance is low."), balance="98.50", currency="MRU"),
-    _choice("sender.approved", N_("A sender name was approved."), name="BARAKA"),
-    _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
-)
+@cache
+def choices_of(plan: NumberingPlan) -> tuple[EventChoice, ...]:
+    """All events, with examples of a plan's numbers."""
+    sms = {"messageId": "sms_…", "to": plan.example}
+    code = {"verificationId": "ver_…", "to": plan.example}
+    return (
+        _choice("sms.sent", N_("The carrier took a message."), **sms, status="sent"),
+        _choice("sms.delivered", N_("A message reached its phone."), **sms, status="delivered"),
+        _choice(
+            "sms.failed",
+            N_("A message will not arrive."),
+            **sms,
+            status="failed",
+            errorCode="ESME_RINVDSTADR",
+        ),
+        _choice(
+            "sms.canceled", N_("A message was withdrawn before it left."), **sms, status="canceled"
+        ),
+        _choice("sms.received", N_("Somebody wrote to you."), **{"from": plan.example}, body="…"),
+        _choice("verify.sent", N_("A code is on its way."), **code, status="pending"),
+        _choice("verify.approved", N_("Somebody typed the right code."), **code, status="approved"),
+        _choice(
+            "verify.failed",
+            N_("A code expired, or was guessed too often."),
+            **code,
+            status="expired",
+            reason="expired",
+        ),
+        _choice("balance.low", N_("The balance is low."), balance="98.50", currency="MRU"),
+        _choice("sender.approved", N_("A sender name was approved."), name="BARAKA"),
+        _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
+    )
+
+
 USUAL: Final = ("sms.sent", "sms.failed", "verify.sent", "verify.approved", "verify.failed")
 """The events ticked in a new form."""

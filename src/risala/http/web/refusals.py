@@ -18,7 +18,7 @@ from risala.engine.model.money import example
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_, Words, countries_of, listed
 from risala.sms.currencies import USUAL, decimals
-from risala.sms.numbering.plan import DEFAULT, NumberingPlan
+from risala.sms.numbering.plan import NumberingPlan
 
 TOP: Final = ""
 """The field of an error that concerns the form as a whole."""
@@ -184,7 +184,7 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
     for fault in error.faults:
         known = FAULTS.get(fault.code)
         sentence = _in_words(words, fault.message) if known is None else words(known)
-        if fault.code == _NO_NUMBER and plan != DEFAULT:
+        if fault.code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
         if fault.code == "invalid_amount":
             sentence = amount_sentence(words)

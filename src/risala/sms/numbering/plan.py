@@ -36,9 +36,19 @@ class NumberingPlan:
         return self.countries[0]
 
     @property
+    def is_default(self) -> bool:
+        """Whether Mauritania alone is served, for which the specification has its own sentences."""
+        return self.countries == (MAURITANIA,)
+
+    @property
     def example(self) -> str:
         """A number of home, for placeholders and documents."""
         return self.home.example
+
+    @property
+    def local_example(self) -> str:
+        """The same as people at home write it."""
+        return self.home.local(self.example)
 
     def country_of(self, number: str) -> Country | None:
         """The served country to which a mobile number belongs; None if there is none. Nothing is
@@ -73,28 +83,28 @@ class NumberingPlan:
     @property
     def wanted(self) -> str:
         """What a number of the API must be, for the end of a sentence."""
-        if self.countries == (MAURITANIA,):
+        if self.is_default:
             return "a Mauritanian number: +222, then 2, 3 or 4, then 7 digits."
         return f"{self.kind} with + and the country code, like {self.example}."
 
     @property
     def kind(self) -> str:
         """What a recipient must be, for a sentence: ``a Mauritanian mobile number``."""
-        if self.countries == (MAURITANIA,):
+        if self.is_default:
             return "a Mauritanian mobile number"
         return f"a mobile number of {self.names}"
 
     @property
     def recipients(self) -> str:
         """The numbers that are served, for a sentence: ``Mauritanian numbers``."""
-        if self.countries == (MAURITANIA,):
+        if self.is_default:
             return "Mauritanian numbers"
         return f"mobile numbers of {self.names}"
 
     @property
     def fault(self) -> str:
         """Why a text is no number of the plan, in one sentence."""
-        if self.countries == (MAURITANIA,):
+        if self.is_default:
             return (
                 "A Mauritanian number has 8 digits and begins with 2, 3 or 4, for example"
                 f" {self.example}."

@@ -4,7 +4,8 @@ import pytest
 
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import Conflict, Invalid, OutcomeUnknown
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER
+from risala.http.dashboard.snippets import number_of
+from risala.sms.numbering.plan import DEFAULT, EXAMPLE
 from web_people import key
 
 SECRET = "sk_live_" + "4" * 28 + "x7Qd"
@@ -46,7 +47,9 @@ async def test_a_new_key_may_be_answered_without_the_id(owner, gateway, kind, as
     assert (box["type"], "checked" in box) == ("checkbox", False)
 
 
-@pytest.mark.parametrize(("mode", "to"), [("test", TEST_NUMBER), ("live", NUMBER)])
+@pytest.mark.parametrize(
+    ("mode", "to"), [("test", number_of(DEFAULT, is_test=True)), ("live", EXAMPLE)]
+)
 async def test_the_command_works_as_it_is_pasted(owner, mode, to):
     """It sets the key that the command after it uses; programs read theirs from the environment."""
     _, page = await create(owner, type="secret", key_mode=mode)

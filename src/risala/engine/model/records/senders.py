@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from risala.engine.model.records.asks import Ask
 from risala.engine.model.records.fields import AUDITED, UNAUDITED, JsonName, Moment, OneOf
+from risala.sms.numbering.plan import NumberingPlan
 
 REASONS: Final = {
     "name_in_use": "The name is already used by another organization.",
@@ -15,6 +17,15 @@ REASONS: Final = {
     "ownership": "Account information is insufficient to verify ownership of the brand.",
 }
 """Reasons for which a request may be denied (specification §2.4)."""
+_ELSEWHERE: Final = {
+    **REASONS,
+    "regulations": "The use does not comply with the country's telecommunications regulations.",
+}
+
+
+def reasons_of(plan: NumberingPlan) -> Mapping[str, str]:
+    """The reasons where these countries are served."""
+    return REASONS if plan.is_default else _ELSEWHERE
 
 
 @dataclass(frozen=True, slots=True)

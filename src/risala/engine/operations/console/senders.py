@@ -18,13 +18,13 @@ from risala.engine.model.records.accounts import (
 from risala.engine.model.records.paging import Place, Steps
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.senders import (
-    REASONS,
     REQUESTS,
     DenialReason,
     Mark,
     Sender,
     SenderRequest,
     SenderRequestPage,
+    reasons_of,
 )
 from risala.engine.operations.arguments import (
     ArgumentKind,
@@ -127,7 +127,10 @@ def _page(
         written(older),
         undecided.count,
         undecided.oldest,
-        tuple(DenialReason(code, sentence) for code, sentence in REASONS.items()),
+        tuple(
+            DenialReason(code, sentence)
+            for code, sentence in reasons_of(call.services.settings.plan).items()
+        ),
     )
 
 

@@ -162,7 +162,7 @@ def document(
 ) -> dict[str, Any]:
     """The OpenAPI document that describes these operations, for the numbers of a plan."""
     made = _document(operations)
-    return made if plan == DEFAULT else _in_plan(made, plan)
+    return made if plan.is_default else _in_plan(made, plan)
 
 
 def _in_plan(made: Any, plan: NumberingPlan) -> Any:  # noqa: ANN401 -- any JSON

@@ -14,7 +14,7 @@ from risala.engine.model.records.keys import ApiKey, KeyType
 from risala.engine.model.records.record import shallow
 from risala.engine.model.states import Mode
 from risala.http.dashboard.keys import credentials
-from risala.http.dashboard.snippets import NUMBER, TEST_NUMBER, send_snippets
+from risala.http.dashboard.snippets import number_of, send_snippets
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.declared import DeclaredField, DeclaredForm
 from risala.http.web.forms import SentForm
@@ -61,7 +61,7 @@ async def create(visit: PageRequest) -> TrioResponse:
         created = await visit.ask_here(keys.CREATE, **asked)
     except Refusal as error:
         return await visit.again("keys/new.html", error, form=form, described=_described(visit))
-    number = TEST_NUMBER if mode == "test" else NUMBER
+    number = number_of(visit.plan, is_test=mode == "test")
     return await visit.page(
         "keys/list.html",
         is_secret=True,
