@@ -23,7 +23,10 @@ def test_of_what_is_not_there_nothing_is_shown(book, organization, image):
         caller=AMINA, action="a.b", at=1, subject=nowhere, image=image, organization_id=organization
     )
     seen = seen_of(book.conn, entry, nowhere)
-    of_settings = (AuditImage.OVERRIDE, AuditImage.OPT_OUT_POLICY, AuditImage.RETENTION_DAYS)
+    of_settings = (
+        *(AuditImage.OVERRIDE, AuditImage.OPT_OUT_POLICY),
+        *(AuditImage.RETENTION_DAYS, AuditImage.COUNTRIES),
+    )
     assert (seen is None) == (image not in of_settings)
 
 

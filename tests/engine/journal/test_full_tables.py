@@ -28,6 +28,7 @@ from risala.engine.model.records.people.members import Invitation
 from risala.engine.model.records.senders import Sender
 from risala.engine.model.states import Mode
 from risala.engine.rules.alerts.alert import AlertKind
+from risala.sms.numbering.plan import DEFAULT
 
 
 def copies(book, table: str, column: str, number: int) -> None:
@@ -91,10 +92,11 @@ def test_senders_of_an_organization(book):
 
 def test_routes_of_what_comes_in(book):
     route = InboundRoute("inr_1", book.organization(), "+2223", None, book.now_ms)
-    book.unit(partial(inbound.add_route, new=route))
+    book.unit(partial(inbound.add_route, new=route, ways=DEFAULT.ways_to_write("+2223")))
     copies(book, "inbound_routes", "recipient", ROUTES_MAX - 1)
+    other, ways = replace(route, number="+2224", id="inr_2"), DEFAULT.ways_to_write("+2224")
     with pytest.raises(Conflict, match=f"at most {ROUTES_MAX} routes"):
-        book.unit(partial(inbound.add_route, new=replace(route, number="+2224", id="inr_2")))
+        book.unit(partial(inbound.add_route, new=other, ways=ways))
 
 
 def test_alerts_at_a_time(book):
