@@ -31,12 +31,15 @@ def uncommented(text):
     return re.sub(r"^#(?=\S)", "", text, flags=re.MULTILINE)
 
 
+def _all_tables():
+    yield from schema.tables()
+    yield from schema.tables_by_name()
+    yield from schema.listed_tables()
+    yield schema.carrier_table()
+
+
 def all_settings():
-    return [
-        setting
-        for table in (*schema.tables(), *schema.tables_by_name(), schema.carrier_table())
-        for setting in table.settings
-    ]
+    return [setting for table in _all_tables() for setting in table.settings]
 
 
 def test_the_template_is_the_defaults(load):
@@ -45,10 +48,12 @@ def test_the_template_is_the_defaults(load):
 
 def test_the_template_uncommented_is_the_defaults_and_what_there_may_be_several_of(load):
     settings = load(uncommented(render_template()))
-    several = {"carriers": (), "sinks": SinksSection(), "policies": PoliciesSection()}
+    several = {"carriers": (), "prices": ()}
+    several |= {"sinks": SinksSection(), "policies": PoliciesSection()}
     assert settings.model_copy(update=several) == Settings()
     assert settings.policies.by_name["prizes"].policy == "words"
     assert settings.sinks.by_name["archive"].settings == {"folder": "/var/lib/risala/events"}
+    assert [(each.prefix, each.price) for each in settings.prices] == [("+221", "12.00")]
     assert [carrier.driver for carrier in settings.carriers] == ["smpp", "loopback"]
     assert settings.carriers[0].settings["password_env"] == "MATTEL_PASSWORD"
 

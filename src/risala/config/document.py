@@ -45,6 +45,7 @@ def render_reference() -> str:
     parts = [_HEAD]
     parts += [_section(f"`[{'.'.join(table.path)}]`", table) for table in schema.tables()]
     parts += [_section(f"`[{'.'.join(each.path)}]`", each) for each in schema.tables_by_name()]
+    parts += [_section(f"`[[{each.path[0]}]]`", each) for each in schema.listed_tables()]
     parts.append(_section("`[[carriers]]`", schema.carrier_table()))
     parts.append(_nested())
     return "\n".join(parts)

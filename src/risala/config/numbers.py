@@ -37,7 +37,8 @@ class CountrySection(Section):
 
 class NumbersSection(Section):
     """The countries whose mobile numbers are served. Beside ``countries`` a table for each that has
-    rules of its own, such as ``[numbers.SN]``."""
+    rules of its own, such as ``[numbers.SN]``: its ``sender`` is the number or short code that is
+    sent instead where a country's networks take no names."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -70,7 +71,8 @@ class NumbersSection(Section):
 
 class PriceSection(Section):
     """The price of a segment to numbers abroad that begin alike. The longest prefix counts. Home's
-    price is ``pricing.per_segment``."""
+    price is ``pricing.per_segment``. A country without a price cannot be opened for an organization
+    that has none of its own there."""
 
     prefix: Prefix
     """Beginning of the numbers."""

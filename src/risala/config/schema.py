@@ -211,15 +211,27 @@ def tables_by_name() -> Iterator[Table]:
             yield Table(path, one, tuple(settings))
 
 
+def listed_tables() -> Iterator[Table]:
+    """One of each kind of table that the file may have many of, except the carriers."""
+    for name, child in names_in(root()).items():
+        node = resolve(child)
+        if node["type"] == "array" and name != "carriers":
+            yield _one_of(name)
+
+
 def _is_by_name(node: Node) -> bool:
     return not names_in(node) and isinstance(node.get("additionalProperties"), dict)
 
 
 def carrier_table() -> Table:
     """The table of one carrier; a nested table (``on_uncertain_code``) is written inline."""
-    node = resolve(root()["properties"]["carriers"]["items"])
-    settings = (Setting(("carriers", name), resolve(child)) for name, child in _named(node))
-    return Table(("carriers",), node, tuple(settings))
+    return _one_of("carriers")
+
+
+def _one_of(tables_name: str) -> Table:
+    node = resolve(root()["properties"][tables_name]["items"])
+    settings = (Setting((tables_name, name), resolve(child)) for name, child in _named(node))
+    return Table((tables_name,), node, tuple(settings))
 
 
 def _tables(path: tuple[str, ...], node: Node) -> Iterator[Table]:

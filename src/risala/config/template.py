@@ -59,6 +59,12 @@ _EXAMPLES: Final = {
 #[policies.prizes.words]
 #refuse = ["you have won", "vous avez gagné"]
 """,
+    "prices": """\
+# Messages to Senegal, which must be one of numbers.countries:
+#[[prices]]
+#prefix = "+221"
+#price = "12.00"
+""",
 }
 
 
@@ -68,7 +74,8 @@ def render_template() -> str:
     for table in schema.tables():
         header = [*_explain(table.meaning), f"[{'.'.join(table.path)}]"]
         parts += ["\n".join(header) + "\n", *map(_setting, table.settings)]
-    parts += [_by_name(table) for table in schema.tables_by_name()]
+    parts += [_by_name(table, f"[{'.'.join(table.path)}]") for table in schema.tables_by_name()]
+    parts += [_by_name(table, f"[[{table.path[0]}]]") for table in schema.listed_tables()]
     return "\n".join([*parts, _carriers()])
 
 
@@ -120,9 +127,8 @@ def toml(value: object) -> str | None:
     raise TypeError(f"no TOML for {type(value).__name__}")
 
 
-def _by_name(table: schema.Table) -> str:
+def _by_name(table: schema.Table, title: str) -> str:
     """A kind of table that may appear any number of times."""
-    title = f"[{'.'.join(table.path)}]"
     return f"{_listed(f'{title}: {table.meaning}', table)}\n\n{_EXAMPLES[table.path[0]]}"
 
 

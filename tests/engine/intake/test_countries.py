@@ -105,6 +105,21 @@ async def test_a_country_whose_price_is_gone_is_not_reached(open_house):
             await house.send(to=DAKAR)
 
 
+async def test_a_price_that_changes_while_it_runs_is_that_of_the_next_message(open_house):
+    async with open_house(**PRICED, balance="30") as house:
+        await opened(house, "send")
+        services = house.gateway.services
+        for price, balance in (("9.00", "21.00"), (None, "21.00"), ("1.00", "20.00")):
+            new = () if price is None else (PriceSection(prefix="+221", price=price),)
+            services.intake.retune(services.settings.model_copy(update={"prices": new}))
+            if price is None:
+                with pytest.raises(CountryNotOpen):
+                    await house.send(to=DAKAR)
+            else:
+                await house.send(to=DAKAR)
+            assert await house.balance() == balance
+
+
 async def test_where_no_names_are_taken_a_number_is_sent(open_house):
     numbers = NumbersSection(countries=("MR", "SN"), SN={"sender": "+221770000000"})
     async with open_house(**{**PRICED, "numbers": numbers}) as house:

@@ -139,6 +139,18 @@ def test_carriers_are_told_elsewhere_and_obeyed_at_once():
     assert merged(after, settings()) == settings()
 
 
+def test_prices_abroad_are_told_by_their_prefixes_and_obeyed_at_once():
+    def priced(*prices):
+        return settings(("prices", [{"prefix": f"+{n}", "price": each} for n, each in prices]))
+
+    before, after = priced(("221", "12.00"), ("33", "4.00")), priced(("221", "9.00"))
+    assert settings_changes(before, after) == SettingsChanges(
+        (SettingChange("prices.+221", "12.00", "9.00"), SettingChange("prices.+33", "4.00", None)),
+        (),
+    )
+    assert merged(before, after) == after
+
+
 def test_what_is_in_force_leaves_what_waits_for_a_restart():
     after = settings(("http.port", 9), *((key, new) for key, (_, new) in OBEYED.items()))
     found = settings_changes(settings(), after)

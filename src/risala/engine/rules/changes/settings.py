@@ -1,8 +1,8 @@
 """Which settings differ, and which of them a running service applies at once. Pure.
 
-Those are ``log.level``, everything under ``pricing``, ``limits.sms_per_s``, which numbers get codes
-and how soon, when there is an alert and who gets it by mail, and the carriers. All others are built
-into something that runs; a change of them waits for a restart.
+Those are ``log.level``, everything under ``pricing``, prices abroad, ``limits.sms_per_s``, which
+numbers get codes and how soon, when there is an alert and who gets it by mail, and the carriers.
+All others are built into something that runs; a change of them waits for a restart.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ AT_ONCE: Final = (
     *(f"limits.{name}" for name in _LIMITS),
     *(f"alerts.{name}" for name in AlertsSection.model_fields if name not in _CALLED),
 )
+_PRICES: Final = "prices."
+"""The beginning of the keys of prices abroad, which end in their prefixes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,10 @@ def settings_changes(before: Settings, after: Settings) -> SettingsChanges:
     """The differences, except the carriers'."""
     was, will = flat(before), flat(after)
     changed = sorted(key for key in was.keys() | will.keys() if was.get(key) != will.get(key))
+    at_once = [key for key in changed if key in AT_ONCE or key.startswith(_PRICES)]
     return SettingsChanges(
-        tuple(SettingChange(key, was.get(key), will.get(key)) for key in changed if key in AT_ONCE),
-        tuple(key for key in changed if key not in AT_ONCE),
+        tuple(SettingChange(key, was.get(key), will.get(key)) for key in at_once),
+        tuple(key for key in changed if key not in at_once),
     )
 
 
@@ -57,6 +60,7 @@ def merged(before: Settings, after: Settings) -> Settings:
         update={
             "log": before.log.model_copy(update={"level": after.log.level}),
             "pricing": after.pricing,
+            "prices": after.prices,
             "limits": before.limits.model_copy(
                 update={name: getattr(after.limits, name) for name in _LIMITS}
             ),
@@ -72,6 +76,7 @@ def flat(settings: Settings) -> dict[str, Any]:
     """Every setting by its key, except the carriers'."""
     tree = settings.model_dump()
     del tree["carriers"]
+    tree["prices"] = {each.prefix: each.price for each in settings.prices}
     return dict(_leaves("", tree))
 
 
