@@ -32,6 +32,8 @@ SHAPES = {
     answers.Page: "MessagePage",
     answers.UnicodeCharacter: "OddCharacter",
     answers.MessageEstimate: "EstimateAnswer",
+    answers.SegmentPrice: "SegmentPriceAnswer",
+    answers.ServedCountry: "CountryAnswer",
     answers.OrganizationBalance: "BalanceAnswer",
     answers.LedgerLine: "LedgerEntryAnswer",
     answers.SenderName: "SenderAnswer",

@@ -23,9 +23,11 @@ _FINAL = ("delivered", "undelivered", "failed", "canceled")
 
 @dataclass(frozen=True, slots=True)
 class PendingSenderNotice:
-    """That the sender asked for waits for approval."""
+    """That another sender is used than the one asked for: it waits for approval, or the recipient's
+    country takes no names."""
 
     code: str
+    """``SENDER_PENDING_APPROVAL`` or ``SENDER_NOT_POSSIBLE``."""
     requested_from: str
     message: str
 
@@ -156,6 +158,33 @@ class MessageEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class SegmentPrice:
+    """What a segment costs to the numbers that begin alike. The longest prefix counts."""
+
+    prefix: str
+    price: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class ServedCountry:
+    """A country that the service sends to, and what its operator has opened there for you."""
+
+    code: str
+    """ISO 3166-1."""
+    name: str
+    home: bool
+    """Home is always open."""
+    send: bool
+    """Messages."""
+    verify: bool
+    """Codes that secret keys send."""
+    publishable: bool
+    """Codes that publishable keys send."""
+    prices: tuple[SegmentPrice, ...]
+    """Empty: the country has no price, and cannot be opened."""
+
+
+@dataclass(frozen=True, slots=True)
 class OrganizationBalance:
     """An organization's money."""
 
@@ -167,6 +196,8 @@ class OrganizationBalance:
     spent_today: Decimal | None = None
     spend_cap: Decimal | None = None
     """What may be spent in a day; None: as much as there is."""
+    countries: tuple[ServedCountry, ...] = ()
+    """Home first; empty where the service sends to one country alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@
     │   │   │   └── NotCancelableError       the message has left already
     │   │   ├── UnauthorizedError      401: no such key, or a disabled one
     │   │   ├── KeyForbiddenError      403: not with this key, or the organization is not active
-    │   │   │   └── AddressForbiddenError    this key is not for this address
+    │   │   │   ├── AddressForbiddenError    this key is not for this address
+    │   │   │   └── CountryNotOpenError      the operator opens the recipient's country
     │   │   └── UnknownIdError         404: no such message, verification, endpoint
     │   ├── PaymentRequiredError       402: the organization must top up
     │   │   └── SpendCapError          or wait for tomorrow: the day's spending is capped
@@ -146,6 +147,10 @@ class AddressForbiddenError(KeyForbiddenError):
     """The key is not for the address that the request came from."""
 
 
+class CountryNotOpenError(KeyForbiddenError):
+    """The recipient's country is not open to the organization. The operator opens it."""
+
+
 class UnknownIdError(RequestFaultError):
     """There is no such message, verification or endpoint for this key."""
 
@@ -231,6 +236,7 @@ BY_WORD: Final[Mapping[str, type[RefusedError]]] = {
     "RECIPIENT_OPTED_OUT": RecipientOptedOutError,
     "NOT_CANCELABLE": NotCancelableError,
     "ADDRESS_NOT_ALLOWED": AddressForbiddenError,
+    "COUNTRY_NOT_OPEN": CountryNotOpenError,
     "SPEND_CAP": SpendCapError,
     "OUTCOME_UNKNOWN": OutcomeUnknownError,
 }

@@ -10,6 +10,7 @@ from risala.engine.model.clock import TrioClock
 from risala.engine.model.ids import IdSource
 from risala.engine.wiring.engine import open_engine
 from risala.engine.wiring.foundation import Seams
+from risala.http.api.answers import BALANCE, COUNTRY
 from risala.http.api.app import create_api
 from risala.plugins.testing.fake_driver import FakeDriver
 
@@ -69,3 +70,5 @@ async def test_a_country_is_closed_then_open_and_priced(tmp_path: Path):
         ]
         assert told["countries"][1]["prices"] == [{"prefix": "+221", "price": "12.00"}]
         assert not told["countries"][1]["publishable"]
+        assert told["countries"][1].keys() == COUNTRY.schema()["properties"].keys()
+        assert told.keys() == BALANCE.schema()["properties"].keys()

@@ -13,6 +13,7 @@ from typing import Any, Final
 from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.messages import Estimate, MessageView, PlacedCharacter
 from risala.engine.model.records.paying.ledger import LedgerEntry
+from risala.engine.model.records.people.countries import PrefixPrice, ReachedCountry
 from risala.engine.model.records.people.organizations import Organization
 from risala.engine.model.records.record import to_json
 from risala.engine.model.records.schema import Places, enum_schema, json_schema
@@ -50,6 +51,8 @@ class ApiAnswer(Component):
     and then ``more``."""
     more: Mapping[str, Json] = field(default_factory=dict)
     """What is said of members beside what the record says, or of those that it has not."""
+    sometimes: Mapping[str, Json] = field(default_factory=dict)
+    """Members that are not in every answer."""
     about: str | None = None
     """What it is, if the record does not say it."""
     closed: bool = False
@@ -73,7 +76,7 @@ class ApiAnswer(Component):
         return {
             "description": self.about or made["description"],
             "type": "object",
-            "properties": members,
+            "properties": {**members, **self.sometimes},
             "required": list(members),
             **({"additionalProperties": False} if self.closed else {}),
         }
@@ -88,7 +91,12 @@ _TEXT: Final = {"type": "string"}
 
 CAUSE: Final = Component("Cause", enum_schema(Cause))
 CHARACTER: Final = ApiAnswer("OddCharacter", record=PlacedCharacter)
-PLACES: Final[Places] = {Cause: CAUSE.reference, PlacedCharacter: CHARACTER.reference}
+PRICE: Final = ApiAnswer("SegmentPriceAnswer", record=PrefixPrice)
+PLACES: Final[Places] = {
+    Cause: CAUSE.reference,
+    PlacedCharacter: CHARACTER.reference,
+    PrefixPrice: PRICE.reference,
+}
 MESSAGE: Final = ApiAnswer(
     "MessageAnswer",
     record=MessageView,
@@ -156,11 +164,20 @@ SENDER: Final = ApiAnswer(
         }
     },
 )
+COUNTRY: Final = ApiAnswer("CountryAnswer", record=ReachedCountry)
 BALANCE: Final = ApiAnswer(
     "BalanceAnswer",
     record=Organization,
     members="organizationId=id balance currency lowBalance spentToday spendCap",
     more={"spentToday": _TEXT},
+    sometimes={
+        "countries": {
+            "type": "array",
+            "items": {"$ref": COUNTRY.reference},
+            "description": "The countries that are served, home first; only where there are"
+            " several.",
+        }
+    },
     about="The balance of now, and what bounds it; amounts are decimal strings.",
 )
 ENDPOINT: Final = ApiAnswer("EndpointAnswer", record=Endpoint)
@@ -230,6 +247,8 @@ COMPONENTS: Final = (
     *(CAUSE, CHARACTER, MESSAGE, LEAN_MESSAGE, ESTIMATE, CODE_SENT, CHECK, VERIFICATION, INBOUND),
     *(
         LEDGER_ENTRY,
+        PRICE,
+        COUNTRY,
         BALANCE,
         SENDER,
         ENDPOINT,

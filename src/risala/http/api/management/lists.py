@@ -12,7 +12,6 @@ from risala.engine.model.records.inbound import Received
 from risala.engine.model.records.message_lists import Listed
 from risala.engine.model.records.paying import ledger
 from risala.engine.model.records.people import countries, organizations
-from risala.engine.model.records.record import to_json
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.states import Mode
 from risala.engine.model.wire import lean, message_wire
@@ -126,7 +125,7 @@ class _Lists:
             told["lowBalance"] = money((await self._ask(principal, ledger.PRICE)).low_balance)
         if len(self._context().plan.countries) > 1:
             reached = await self._ask(principal, countries.LIST, **_mine(principal))
-            told["countries"] = [to_json(each) for each in reached.countries]
+            told["countries"] = [answers.COUNTRY.wire(each) for each in reached.countries]
         return PlainAnswer(json_bytes(told))
 
     async def senders(self, request: PlainRequest) -> PlainAnswer:

@@ -26,9 +26,10 @@ class AnswerModel(BaseModel):
 
 
 class Notice(AnswerModel):
-    """The requested sender is waiting for approval. The message uses the default sender."""
+    """The requested sender is waiting for approval, and the message uses the default sender; or the
+    recipient's country takes no names as senders, and the message uses a number."""
 
-    code: Literal["SENDER_PENDING_APPROVAL"]
+    code: Literal["SENDER_PENDING_APPROVAL", "SENDER_NOT_POSSIBLE"]
     requested_from: Annotated[str, Field(alias="requestedFrom")]
     """The requested sender."""
     message: str

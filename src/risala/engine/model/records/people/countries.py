@@ -26,7 +26,7 @@ class PrefixPrice:
     """The price of a segment to the numbers that begin with a prefix."""
 
     prefix: str
-    """``+`` and digits."""
+    """A plus sign and digits, such as +221."""
     price: Money
 
 
