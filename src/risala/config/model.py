@@ -20,10 +20,9 @@ from risala.config.delivery import CarrierSection, DeliverySection, OnUncertain,
 from risala.config.faces import FacesSection, HttpSection, MetricsSection
 from risala.config.hooks import PoliciesSection, SinksSection
 from risala.config.kinds import Currency, Money, Prefix, Section, UpperSender
-from risala.config.legal import LegalSection
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.config.outward import MailSection, StandbySection, WebhooksSection
-from risala.config.payments import PaymentsSection
+from risala.config.payments import LegalSection, PaymentsSection
 from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection

@@ -1,4 +1,4 @@
-"""Settings of payments: the methods by which organizations top up."""
+"""Settings of payments: the methods by which organizations top up, and who stands on receipts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ OrganizationId = Annotated[
         pattern=r"^org_[0-9A-HJKMNP-TV-Z]{32}$",
         json_schema_extra={"words": "an organization's id in quotes, as `risala org list` has it"},
     ),
+]
+
+Line = Annotated[
+    str,
+    Field(max_length=100, json_schema_extra={"words": "a text of at most 100 characters"}),
 ]
 
 
@@ -43,3 +48,22 @@ class PaymentsSection(Section):
     def methods(self) -> dict[str, dict[str, Any]]:
         """The table of each offered method."""
         return dict(self.__pydantic_extra__ or {})
+
+
+class LegalSection(Section):
+    """Who runs the service, by law: printed on receipts and statements. Empty settings are left
+    out."""
+
+    name: Line = ""
+    """The firm's name."""
+    address: tuple[Line, ...] = ()
+    """Its address, line by line."""
+    tax_id: Line = ""
+    """Its number with the tax office (NIF)."""
+    trade_register: Line = ""
+    """Its number in the trade register (RC)."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is anything to print."""
+        return bool(self.name or self.address or self.tax_id or self.trade_register)

@@ -5,8 +5,7 @@ from urllib.parse import quote
 import pytest
 import trio
 
-from risala.config.legal import LegalSection
-from risala.config.model import Settings
+from risala.config.model import LegalSection, Settings
 from risala.engine.model.callers import Role
 from risala.engine.model.errors import EditConflict, Invalid
 from risala.engine.model.people import Language
