@@ -90,6 +90,7 @@ MAY: dict[str, str] = {
     f"{JOURNAL}/people/web_sessions.py": BULK,  # when all sessions of a minute were used
     f"{JOURNAL}/requests/file.py": FILE,  # a file of its own, and its rows by the hundred
     f"{JOURNAL}/clock_rollback.py": BULK,
+    f"{JOURNAL}/store/currency.py": FILE,  # looked at where a file is opened
     f"{JOURNAL}/store/meta.py": READER,  # also of files of any schema, before they are ours
     f"{JOURNAL}/store/named.py": READER,  # rows by the names of a value's fields, of any table
     f"{JOURNAL}/store/names.py": HOT,

@@ -54,7 +54,7 @@ from risala.http.server.sockets import ListenError
 from risala.plugins.contract import Driver
 from risala.plugins.face import GatewayFace
 from risala.plugins.manager import PluginManager
-from risala.sms.currencies import counting, decimals_of
+from risala.sms.currencies import counting_in
 
 if TYPE_CHECKING:
     from risala.app.demo import Demo
@@ -124,7 +124,7 @@ def _run(
     gc.enable()
     sys.setswitchinterval(SWITCH_S)
     try:
-        with counting(decimals_of(settings.service.currency)):
+        with counting_in(settings.service.currency):
             trio.run(
                 partial(_serve, settings, demo=demo, load=load, show=show, file=file),
                 strict_exception_groups=True,

@@ -16,7 +16,7 @@ from risala.config.environment import read_environment
 from risala.config.faults import ConfigError, Fault, Origins, Path, from_pydantic, unknown
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
-from risala.sms.currencies import counting, decimals_of, has_too_many
+from risala.sms.currencies import counting_in, decimals_of, has_too_many
 
 COMMAND_LINE = "command line"
 
@@ -57,7 +57,7 @@ def load_settings(
 def _validated(tree: dict[str, Any], origins: Origins, faults: list[Fault]) -> Settings:
     settings = Settings()
     try:
-        with counting(decimals_of(_currency(tree))):
+        with counting_in(_currency(tree)):
             settings = Settings.model_validate(tree)
     except ValidationError as error:
         # Faults are taken without their input: a value may be a secret in the wrong place. For the

@@ -27,6 +27,7 @@ from risala.config.people import PeopleSection
 from risala.config.requests import RequestLogSection
 from risala.config.senders import SendersSection
 from risala.config.smpp_server import SmppServerSection
+from risala.sms.currencies import DEFAULT_CURRENCY
 from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 __all__ = [
@@ -70,8 +71,10 @@ class ServiceSection(Section):
 
     default_sender: UpperSender = "RISALA"
     """The sender if ``from`` is omitted or awaits approval."""
-    currency: Currency = "MRU"
-    """The ISO 4217 code of all prices and balances."""
+    currency: Currency = DEFAULT_CURRENCY
+    """The ISO 4217 code of all prices and balances, which have the decimals of that currency: none
+    in XOF, three in TND. Once there are organizations, the service starts only in a currency of
+    as many decimals. In another currency than MRU, set ``[pricing]`` too."""
 
 
 class StorageSection(Section):
@@ -108,10 +111,11 @@ class PricingSection(Section):
     """The price of a message."""
 
     per_segment: Money = "0.50"
-    """The price of one segment in ``service.currency``; an organization may have its own."""
+    """The price of one segment in ``service.currency``; an organization may have its own. The
+    default is a price in MRU; in a currency without decimals the service does not start with it."""
     low_balance: Money = "50.00"
     """An organization gets the event ``balance.low`` when a charge takes its balance below this; it
-    may have its own limit. ``"0"``: no event."""
+    may have its own limit. ``"0"``: no event. The default is one in MRU."""
 
 
 class LimitsSection(Section):

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final
 
+DEFAULT_CURRENCY: Final = "MRU"
+"""``service.currency``, unless it is set."""
 USUAL: Final = 2
 """The decimals of most currencies."""
 _EXCEPTIONS: Final = {
@@ -22,9 +24,12 @@ _EXCEPTIONS: Final = {
 }
 DECIMALS_MAX: Final = max(_EXCEPTIONS.values())
 _DECIMALS: ContextVar[int] = ContextVar("decimals", default=USUAL)
+_CURRENCY: ContextVar[str] = ContextVar("currency", default=DEFAULT_CURRENCY)
 
 decimals = _DECIMALS.get
 """The decimals of the currency in which this service counts."""
+currency_counted = _CURRENCY.get
+"""That currency, for the drivers of a service; a command may know its decimals alone."""
 
 
 def decimals_of(currency: str) -> int:
@@ -34,12 +39,24 @@ def decimals_of(currency: str) -> int:
 
 def count_in(currency: str) -> None:
     """From here on, this task and what it starts count in ``currency``."""
+    _CURRENCY.set(currency)
     count_with(decimals_of(currency))
 
 
 def count_with(places: int) -> None:
     """From here on, amounts of this task and of what it starts have so many decimals."""
     _DECIMALS.set(places)
+
+
+@contextmanager
+def counting_in(currency: str) -> Iterator[None]:
+    """Within the block, amounts are in this currency."""
+    token = _CURRENCY.set(currency)
+    try:
+        with counting(decimals_of(currency)):
+            yield
+    finally:
+        _CURRENCY.reset(token)
 
 
 @contextmanager

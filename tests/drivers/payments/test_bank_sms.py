@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from risala.drivers.payments.mobile_money import MobileMoney, MobileMoneySettings, build_wallet
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import CreditCaps, HearsTexts, TextKind
+from risala.sms.currencies import counting_in
 from risala.sms.message import Inbound
 
 CENTRE = "+22236000001"
@@ -42,7 +43,7 @@ def heard(text: str, sender: str = "BANKILY ", centre: str | None = CENTRE, **sm
 def test_what_a_text_tells():
     found = heard("Recu 500 MRU de 36 12 34 56. Ref BK-1. Frais 2,50. Solde 1 497,50.")
     assert found.kind is TextKind.CREDIT
-    assert found.settled == PaymentSettled("bankily", "BK-1", 50_000, "MRU", "+22236123456")
+    assert found.settled == PaymentSettled("bankily", "BK-1", 50_000, "MRU", "36 12 34 56")
     assert (found.moved, found.balance) == (49_750, 149_750)
     debit = heard("Retrait 100. Frais 1. Solde 5.")
     assert (debit.kind, debit.moved, debit.balance) == (TextKind.DEBIT, -10_100, 500)
@@ -50,8 +51,20 @@ def test_what_a_text_tells():
     assert heard("Recu 0 MRU de 36123456. Ref BK-1. Solde 5.").kind is TextKind.NO_PATTERN
     assert heard("Recu 1.2.3 MRU de 36123456. Ref BK-1. Solde 5.").kind is TextKind.NO_PATTERN
     assert heard("Votre code").kind is TextKind.NO_PATTERN
-    hidden = heard("Recu 500 MRU de 3612. Ref BK-1. Solde 5.")
-    assert hidden.settled.payer is None
+
+
+def test_amounts_are_in_the_currency_of_the_service_unless_another_is_set():
+    text = "Recu 5 000 MRU de 36 12 34 56. Ref BK-1. Solde 7 500."
+
+    def credit(**sms: Any) -> tuple[int, str]:
+        settled = heard(text, **{"day_max": "5000", **sms}).settled
+        return settled.amount, settled.currency
+
+    with counting_in("XOF"):
+        assert credit() == (5000, "XOF")
+        assert credit(currency="XAF") == (5000, "XAF")
+    with counting_in("TND"):
+        assert credit() == (5_000_000, "TND")
 
 
 @pytest.mark.parametrize(

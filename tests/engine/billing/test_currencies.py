@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from risala.config.model import PricingSection, ServiceSection
+from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
-from risala.engine.model.errors import Invalid
+from risala.engine.model.errors import Invalid, StorageUnusable
+from risala.engine.upkeep.doctor.examine import examine
+from risala.engine.upkeep.doctor.findings import Grade, Patient
+from risala.engine.wiring.foundation import DATABASE
 from risala.sms.currencies import counting, decimals_of
 
 OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
@@ -50,3 +54,59 @@ async def test_the_books_are_kept_in_the_currency(
             await perform("topup", amount=wrong)
         assert said in str(refused.value.faults[0].message)
         assert audit(house.gateway.services.repositories._store.reader).faults == ()
+
+
+FRANCS = {"service": ServiceSection(currency="XOF"), "pricing": PricingSection(per_segment="25")}
+OTHER = (
+    "Amounts in this database have {kept}, and those in {currency} have {places}: each balance "
+    "would become another amount. "
+)
+
+
+def currency_finding(folder, currency):
+    patient = Patient(folder, 0, running=False, currency=currency)
+    checks = examine(patient, lambda *_: None)
+    return next((each for each in checks if each.name == "currency"), None)
+
+
+async def refused(opening):
+    """The sentence with which a start is refused."""
+    with pytest.raises(BaseExceptionGroup) as group:
+        async with opening:
+            pass
+    [error] = group.value.subgroup(StorageUnusable).exceptions
+    return str(error)
+
+
+async def test_books_of_other_decimals_are_not_opened(open_house, quick, tmp_path):
+    async with open_house():
+        pass
+    told = OTHER.format(kept="two decimals", currency="XOF", places="no decimals")
+    told += 'Set `service.currency` to "MRU" again, or use another `storage.data_dir`.'
+    assert await refused(open_house(**FRANCS)) == told
+    assert (tmp_path / DATABASE).exists()
+    found = currency_finding(tmp_path, "XOF")
+    assert (found.state, found.text) == (Grade.FAIL, told)
+    assert currency_finding(tmp_path, "MRU") is None
+    async with open_house(service=ServiceSection(currency="EUR")):
+        pass  # an amount stays what it was
+
+
+async def test_books_in_francs_stay_in_francs(open_house, quick, tmp_path):
+    async with open_house(**FRANCS) as house:
+        reader = house.gateway.services.repositories._store.reader
+        assert meta.get(reader, "decimals") == "0"
+    told = OTHER.format(kept="no decimals", currency="MRU", places="two decimals")
+    assert (await refused(open_house())).startswith(told)
+    async with open_house(**FRANCS):
+        assert currency_finding(tmp_path, "XOF") is None
+
+
+async def test_books_in_francs_with_cents_are_not_read_as_francs(open_house, quick):
+    """As services before this version kept them, whatever their currency."""
+    async with open_house(**FRANCS) as house:
+        await house.gateway.services.repositories._store.commit(
+            lambda conn: meta.remove(conn, "decimals")
+        )
+    told = OTHER.format(kept="two decimals", currency="XOF", places="no decimals")
+    assert await refused(open_house(**FRANCS)) == f"{told}Use another `storage.data_dir`."

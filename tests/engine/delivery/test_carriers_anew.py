@@ -15,6 +15,7 @@ from risala.config.model import (
     DeliverySection,
     LogSection,
     PricingSection,
+    ServiceSection,
     Settings,
     StorageSection,
 )
@@ -508,3 +509,20 @@ async def test_a_house_without_settings_says_so(open_house, quick):
     async with open_house() as house:
         with pytest.raises(Conflict):
             await preview(house)
+
+
+async def test_a_currency_of_other_decimals_is_a_fault(open_file, carrier, quick):
+    """Else its price would be applied at once, to balances of the old one."""
+    file, _, opening = open_file(carrier("mattel"))
+    async with opening as house:
+        pricing, francs = PricingSection(per_segment="25"), ServiceSection(currency="XOF")
+        file.write(*file.settings.carriers, service=francs, pricing=pricing)
+        [fault] = (await preview(house))["faults"]
+        assert fault["text"] == (
+            "service.currency: must have two decimals, as the balances in MRU have; "
+            "XOF has no decimals (service)"
+        )
+        file.write(*file.settings.carriers, service=ServiceSection(currency="EUR"))
+        told = await preview(house)
+        assert told["faults"] == []
+        assert "service.currency" in told["need_restart"]

@@ -14,7 +14,7 @@ from risala.cli.reach.logs import log_to_stderr
 from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show.number import TypedNumber
-from risala.sms.currencies import USUAL, count_in, counting
+from risala.sms.currencies import DEFAULT_CURRENCY, count_in, counting_in
 from risala.sms.numbering.plan import plan_of
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def common(command: Callable[Concatenate[Options, P], R]) -> Callable[..., R]:
     @functools.wraps(command)
     def wrapper(*args: Any, **kwargs: Any) -> R:  # noqa: ANN401 -- click calls it by name
         options = Options(kwargs.pop("data"), kwargs.pop("config"), kwargs.pop("as_json"))
-        with refusals(options.json), counting(USUAL):
+        with refusals(options.json), counting_in(DEFAULT_CURRENCY):
             read = {name: options.number(each) for name, each in kwargs.items()}
             return command(options, *args, **read)
 

@@ -19,6 +19,7 @@ from risala.drivers.payments.patterns import (
 )
 from risala.plugins.payment import PaymentSettled
 from risala.plugins.payment_texts import CreditCaps, TextKind, TextReading
+from risala.sms.currencies import currency_counted
 from risala.sms.message import Inbound
 
 _STRICT: Final = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -93,8 +94,8 @@ class BankSmsSettings(BaseModel):
     """Numbers of the service centres that the bank's texts come by, which the network tells."""
     patterns: Annotated[tuple[BankPattern, ...], Field(min_length=1, max_length=_PATTERNS_MAX)]
     """How the bank's texts are written."""
-    currency: Currency = "MRU"
-    """What the amounts in the texts are in."""
+    currency: Currency | None = None
+    """What the amounts in the texts are in; not set: the currency of balances."""
     by_itself: bool = False
     """Credit by the bank's text alone what fits in every respect, up to the three amounts below.
     Else each payment waits for you."""
@@ -129,7 +130,7 @@ class BankReader:
         self.carrier = settings.carrier
         self.caps = _caps(settings)
         self._provider = provider
-        self._currency = settings.currency
+        self._currency = settings.currency or currency_counted()
         self._senders = frozenset(_folded(each) for each in settings.senders)
         self._centres = frozenset(_digits(each) for each in settings.service_centres)
         self._patterns: tuple[tuple[PatternKind, TextPattern], ...] = tuple(

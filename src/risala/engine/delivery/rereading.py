@@ -6,7 +6,7 @@ changed since, it is refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -17,10 +17,12 @@ from risala.config.faults import ConfigError, Fault
 from risala.config.model import CarrierSection, Settings
 from risala.engine.delivery.carrier_registry import CarrierRegistry
 from risala.engine.model.errors import Conflict
+from risala.engine.model.money import decimals_in_words
 from risala.engine.model.records.carriers.rereading import Effect, SettingFault, SettingsPreview
 from risala.engine.rules.changes.carriers import differences
 from risala.engine.rules.changes.settings import fingerprint, merged, settings_changes
 from risala.plugins.contract import Driver
+from risala.sms.currencies import decimals_of
 
 log = structlog.get_logger(__name__)
 
@@ -109,6 +111,7 @@ class Rereading:
             for number, each in enumerate(settings.carriers)
             if each.name in own
         ]
+        faults += self._currency_faults(settings)
         before = [each for each in self._lineup.sections if each.name not in own]
         changes = differences(before, settings.carriers, self._is_secret)
         begin = {
@@ -131,6 +134,17 @@ class Rereading:
             fingerprint(settings, self._key), (), changes, others.at_once, others.waiting
         )
         return PreparedSettings(preview, settings, drivers, self._turn)
+
+    def _currency_faults(self, settings: Settings) -> Iterator[Fault]:
+        """A currency with other decimals: prices apply at once, and a currency never would."""
+        counted, wanted = self._in_force.service.currency, settings.service.currency
+        places, others = decimals_of(counted), decimals_of(wanted)
+        if places != others:
+            text = (
+                f"must have {decimals_in_words(places)}, as the balances in {counted} have; "
+                f"{wanted} has {decimals_in_words(others)}"
+            )
+            yield Fault("service.currency", text, "service")
 
     def _is_secret(self, driver: str, key: str) -> bool:
         return key in self._source.secrets_of(driver)

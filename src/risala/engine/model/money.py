@@ -9,7 +9,7 @@ from typing import Final
 
 from risala.sms.currencies import decimals, has_too_many
 
-_COUNTS: Final = {1: "one decimal", 2: "two decimals", 3: "three decimals", 4: "four decimals"}
+_COUNTS: Final = ("no decimals", "one decimal", "two decimals", "three decimals", "four decimals")
 _EXAMPLE: Final = "9950000"
 """An amount of 99.5, whose decimals are as many as are shown."""
 WHOLE_DIGITS_MAX: Final = 12
@@ -42,6 +42,11 @@ def minor_units(text: str) -> int:
     if "." in text and not part:
         raise ValueError(_said(places))
     return int(whole + part[:places].ljust(places, "0"))
+
+
+def decimals_in_words(places: int) -> str:
+    """``no decimals``, ``two decimals``."""
+    return _COUNTS[places]
 
 
 def _said(places: int) -> str:

@@ -20,6 +20,7 @@ from risala.engine.billing.claims import BillingMessage
 from risala.engine.journal.repositories.all import Repositories
 from risala.engine.journal.repositories.requests import RequestRepository
 from risala.engine.journal.repositories.store import Store
+from risala.engine.journal.store.currency import migrate_in
 from risala.engine.journal.store.disk import SimulatedDisk
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.server_key import ServerKeys
@@ -99,7 +100,7 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
     await bring_over(path, seams.clock, inline=seams.inline_journal)
     journal = Journal(
         path,
-        migrate=migrate,
+        migrate=migrate_in(settings.service.currency, migrate),
         commit_units_max=settings.storage.commit_units_max,
         queue_units_max=settings.storage.queue_units_max,
         inline=seams.inline_journal,

@@ -55,11 +55,12 @@ def _examine(options: Options) -> list[Finding]:
     from risala.engine.upkeep.doctor.findings import Finding, Grade, Patient
 
     shipped_to: Path | None = None
+    currency: str | None = None
     keys: tuple[Path, ...] = ()
     try:
         found = options.settings()
         data_dir, limits, server = found.storage.data_dir, found.alerts, found.smpp_server
-        shipped_to = found.standby.directory
+        shipped_to, currency = found.standby.directory, found.service.currency
         for each in (found.http, found.smpp_server):
             key = each.tls_key or each.tls_certificate
             keys += () if key is None or key in keys else (key,)
@@ -76,7 +77,9 @@ def _examine(options: Options) -> list[Finding]:
         import trio
 
         patient = await _patient(data_dir) if there else Patient(data_dir, 0, running=False)
-        patient = replace(patient, limits=limits, smpp_server=server, tls_keys=keys)
+        patient = replace(
+            patient, limits=limits, smpp_server=server, tls_keys=keys, currency=currency
+        )
         with progress.shown(quiet=options.json) as shown:
             checks = await trio.to_thread.run_sync(partial(examine, patient, shown))
         told = (patient.statistics or {}).get("shipping", {})

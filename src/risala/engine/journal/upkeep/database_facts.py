@@ -11,6 +11,7 @@ from typing import Final
 from risala.engine.journal.alerts import alerts, facts
 from risala.engine.journal.messages import waiting
 from risala.engine.journal.people import mails
+from risala.engine.journal.store.currency import currency_fault
 from risala.engine.journal.store.opening import open_reader, refuse_unusable, sqlite_sentence
 from risala.engine.journal.upkeep import restore_hold
 from risala.engine.journal.upkeep.backup import Progress, check
@@ -44,11 +45,17 @@ class DatabaseFacts:
     """Messages that a restore holds."""
     mails: MailQueueStatus
     open_alerts: int
+    currency_fault: str | None
+    """Why a service in the settings' currency cannot use it; None: it can."""
 
 
-def read(path: Path, now_ms: int, progress: Progress) -> DatabaseFacts | Forecast:
+def read(
+    path: Path, now_ms: int, currency: str | None, progress: Progress
+) -> DatabaseFacts | Forecast:
     """Read the whole file for faults, then what is in it; of a database of an older version, whose
     rows are elsewhere, what bringing it over takes.
+
+    ``currency`` is the settings'; None: unknown.
 
     Raises:
         StorageUnusable: it is damaged.
@@ -71,6 +78,7 @@ def read(path: Path, now_ms: int, progress: Progress) -> DatabaseFacts | Forecas
                 held=restore_hold.count(conn),
                 mails=mails.queue_status(conn),
                 open_alerts=alerts.open_count(conn),
+                currency_fault=currency and currency_fault(conn, currency),
             )
     except sqlite3.Error as error:
         raise DatabaseUnreadable(sqlite_sentence(path, error)) from error

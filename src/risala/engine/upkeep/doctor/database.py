@@ -45,7 +45,7 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         )
         return
     try:
-        found = database_facts.read(path, patient.now_ms, progress)
+        found = database_facts.read(path, patient.now_ms, patient.currency, progress)
     except StorageUnusable as error:
         text = f"{error} Stop the service, keep a copy of it, and restore a backup."
         yield Finding("database", Grade.FAIL, text)
@@ -59,6 +59,8 @@ def database(patient: Patient, progress: Progress) -> Iterable[Finding]:
         if patient.upgrading is None:
             yield _version(found)
         return
+    if found.currency_fault is not None:
+        yield Finding("currency", Grade.FAIL, found.currency_fault)
     yield clock_finding(found.newest_ms, patient.now_ms)
     yield _queue(found, patient)
     yield _unserved(found.unserved)

@@ -49,5 +49,7 @@ class Patient:
     """The address of the SMPP server for customers, by the settings."""
     tls_keys: tuple[Path, ...] = ()
     """The files with the keys of TLS addresses, by the settings."""
+    currency: str | None = None
+    """Of all amounts, by the settings; None: unknown."""
     upgrading: str | None = None
     """The running service's report while it migrates its database; None: it does not."""
