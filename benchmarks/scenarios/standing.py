@@ -1,4 +1,5 @@
-"""What costs even when nobody sends: the idle service, and the command line beside it."""
+"""What costs even when nobody sends: the idle service, with another country, and the command line
+beside it."""
 
 from __future__ import annotations
 
@@ -6,10 +7,12 @@ import statistics
 import subprocess
 import time
 from contextlib import ExitStack
+from typing import Final
 
 from benchmarks import processes
 from benchmarks.measure import Goal, Line, Round, Scenario
-from benchmarks.stand import Stand, new_data
+from benchmarks.processes import Absent
+from benchmarks.stand import TO, Data, Stand, new_data
 from benchmarks.trees import Tree
 
 _IDLE_S = 5.0
@@ -26,6 +29,44 @@ def _idle(_stand: Stand, tree: Tree, _stack: ExitStack) -> Round:
             time.sleep(_IDLE_S)
             share = (processes.cpu_s(pid) - before) / _IDLE_S
             return {"idle RSS": processes.rss_mib(pid), "idle CPU": 100 * share}
+
+    return measure
+
+
+_SENEGAL: Final = """[numbers]
+countries = ["MR", "SN"]
+[[prices]]
+prefix = "+221"
+price = "12.00"
+"""
+_TO_SENEGAL: Final = {"to": "+221701234567", "body": "x"}
+
+
+def _countries(_stand: Stand, tree: Tree, stack: ExitStack) -> Round:
+    if not (tree.src / "risala/sms/numbering").is_dir():
+        raise Absent(f"{tree.label} serves one country only")
+    home, abroad = new_data(stack, tree), new_data(stack, tree)
+    abroad.configure(more=_SENEGAL)
+    abroad.risala("country", "open", "SN", "--config", str(abroad.path / "risala.toml"))
+
+    def started(data: Data, body: object) -> tuple[float, float]:
+        """The seconds until it listens, and the memory after a message."""
+        with ExitStack() as running:
+            began = time.perf_counter()
+            pid = data.serve(running).pid
+            took = time.perf_counter() - began
+            processes.post_once(data.port, "/api/sms", data.headers, body)
+            time.sleep(2)  # what a start leaves to do is done by then
+            return took, processes.rss_mib(pid)
+
+    def measure() -> dict[str, float]:
+        start, memory = started(home, {**_TO_SENEGAL, "to": TO})
+        start_abroad, memory_abroad = started(abroad, _TO_SENEGAL)
+        return {
+            "start": start,
+            "start with another country": start_abroad,
+            "memory of another country": memory_abroad - memory,
+        }
 
     return measure
 
@@ -70,6 +111,15 @@ SCENARIOS = (
             Line("idle CPU", "%", (Goal(0.2, most=True),)),
         ),
         _idle,
+    ),
+    Scenario(
+        "countries",
+        (
+            Line("start", "s"),
+            Line("start with another country", "s", against="start"),
+            Line("memory of another country", "MiB", (Goal(15, most=True),)),
+        ),
+        _countries,
     ),
     Scenario(
         "command line",
