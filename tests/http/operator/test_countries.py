@@ -39,6 +39,38 @@ async def test_home_alone_has_no_panel(post, operator):
 
 
 @pytest.mark.parametrize("post", [SERVED], indirect=True)
+async def test_prices_abroad_are_set_and_dropped(post, operator):
+    one = f"/operator/organizations/{post.organization_id}"
+
+    async def prices() -> list[tuple[str, str]]:
+        found = await post.do("country.list", organization_id=post.organization_id)
+        return [(each["prefix"], each["price"]) for each in found["countries"][1]["prices"]]
+
+    page = await operator.get(one)
+    assert "general price" in page.text
+    refused = await operator.submit(page, f"{one}/prices", {"prefix": "221", "price": "x"})
+    assert refused.status == 422
+    assert "Write a plus sign and digits" in refused.text
+    home = await operator.submit(page, f"{one}/prices", {"prefix": "+222", "price": "1"})
+    assert "These are numbers at home" in home.text
+    await operator.submit(page, f"{one}/prices", {"prefix": "+22177", "price": "9,50"})
+    assert await prices() == [("+221", "12.00"), ("+22177", "9.50")]
+    page = await operator.get(one)
+    assert "own price" in page.text
+    await operator.submit(page, f"{one}/prices", {"prefix": "+22177", "way": "drop"})
+    assert await prices() == [("+221", "12.00")]
+
+
+@pytest.mark.parametrize("post", [{**SERVED, "prices": ()}], indirect=True)
+async def test_a_country_without_a_price_is_not_opened(post, operator):
+    one = f"/operator/organizations/{post.organization_id}"
+    page = await operator.get(one)
+    fields = {"country": "SN", "use": "send", "way": "open"}
+    refused = await operator.submit(page, f"{one}/countries", fields)
+    assert "This country has no price" in refused.text
+
+
+@pytest.mark.parametrize("post", [SERVED], indirect=True)
 async def test_a_country_is_opened_and_closed(post, operator):
     one = f"/operator/organizations/{post.organization_id}"
 

@@ -35,7 +35,7 @@ WELL_FORMED = {
     "method": "bankily", "code": "123456", "confirm": "7777", "note": "x", "heed": "yes",
     "taken": "+22236777777", "minutes": "60", "kind": "lane_down", "subject": "fake",
     "balance": "100", "language": "fr", "time_zone": "Africa/Nouakchott", "overlap": "0",
-    "rate_per_s": "5", "since": "2026-11-01T00:00",
+    "prefix": "+221", "price": "5", "rate_per_s": "5", "since": "2026-11-01T00:00",
 }  # fmt: skip
 """What forms ask for; more than any one of them reads."""
 PEOPLE = (
@@ -57,6 +57,7 @@ FALLS_SHORT = {
     "/operator/alerts/<alert_id>/acknowledge": "an alert",
     "/operator/carriers/<carrier>/ask": "a line that takes commands",
     "/operator/carriers/changes": "a file of settings",
+    "/operator/organizations/<organization_id>/countries": "a country abroad that is served",
     "/operator/payments/<payment_id>/poll": "a provider that can be asked",
     "/operator/plugins/<page>": "a plugin that has a page",
     "/operator/system/alerts/unmute": "an alert that is mute",

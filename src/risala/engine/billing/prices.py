@@ -62,6 +62,11 @@ class Prices:
         own = _longest({each.prefix: each.price for each in opened.prices}, number)
         return _longest(self._abroad, number) if own is None else own
 
+    @property
+    def general_abroad(self) -> tuple[PrefixPrice, ...]:
+        """The general prices abroad."""
+        return tuple(PrefixPrice(*each) for each in sorted(self._abroad.items()))
+
     def list_of(
         self, organization: Organization, opened: OpenedCountries, country: Country
     ) -> tuple[PrefixPrice, ...]:

@@ -109,6 +109,8 @@ def _reached(call: Call[Any], opened: OpenedCountries) -> ReachedCountries:
             )
             for each in plan.countries
         ),
+        opened.prices,
+        prices.general_abroad,
     )
 
 

@@ -75,10 +75,14 @@ def city_of(zone: str, language: Language) -> str:
 
 def countries_of(plan: NumberingPlan, language: Language) -> list[str]:
     """The names of the countries that are served."""
+    return [country_name(language, each.code, each.name) for each in plan.countries]
+
+
+def country_name(language: Language, code: str, english: str) -> str:
+    """A country by its ISO 3166-1 code, as a language calls it."""
     from babel import Locale
 
-    names = Locale(language.value).territories
-    return [names.get(each.code, each.name) for each in plan.countries]
+    return str(Locale(language.value).territories.get(code, english))
 
 
 def listed(language: Language, names: Sequence[str]) -> str:

@@ -60,6 +60,12 @@ FAULTS: Final[Mapping[str, str]] = {
     ),
     "invalid_rate": N_("Write a number above 0."),
     "invalid_reason": N_("Choose one of the reasons."),
+    "invalid_prefix": N_("Write a plus sign and digits, like +221"),
+    "home": N_("These are numbers at home. Their price is the price of a part."),
+    "no_price": N_(
+        "This country has no price. Set one for the organization, or a general one in the settings "
+        "file."
+    ),
 }
 """Sentences by the code of a field's fault."""
 

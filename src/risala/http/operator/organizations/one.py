@@ -19,7 +19,7 @@ from risala.engine.model.records.upkeep.erasure_progress import ErasureProgress
 from risala.http.operator.organizations.listing import BADGES, states_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
-from risala.http.web.languages import N_
+from risala.http.web.languages import N_, country_name
 from risala.http.web.page_request import PageRequest
 from risala.http.web.routes import PageRoute, shows
 from risala.http.web.states import ENTRY_KINDS
@@ -107,6 +107,21 @@ async def set_country(visit: PageRequest) -> TrioResponse:
     return visit.go(visit.at(f"organizations/{organization_id}"), CHANGED)
 
 
+async def set_price(visit: PageRequest) -> TrioResponse:
+    """Set the organization's price of a part to the numbers that begin alike, or drop it."""
+    form, organization_id = visit.form, visit.arguments["organization_id"]
+    whose = {"organization_id": organization_id, "prefix": form.text("prefix")}
+    try:
+        if form.text("way") == "drop":
+            await visit.ask(countries.DROP_PRICE, **whose)
+        else:
+            await visit.ask(countries.SET_PRICE, **whose, price=form.amount("price"))
+    except Refusal as error:
+        values = await _values(visit)
+        return await visit.again(_PAGE, error, {**values, "price_form": form})
+    return visit.go(visit.at(f"organizations/{organization_id}"), SAVED)
+
+
 async def ask_suspend(visit: PageRequest) -> TrioResponse:
     organization, _ = await organization_of(visit)
     if organization.status != "active":
@@ -143,17 +158,33 @@ async def _values(visit: PageRequest, error: Refusal | None = None) -> dict[str,
         "stored": stored,
         "form": form,
         "member_form": None,
+        "price_form": None,
         "deletion": whole[0] if whole else None,
         "holds": await visit.ask(organizations.DELETION, **whose),
         "entries": (await visit.ask(ledger.LIST, limit=ROWS, **whose)).entries,
         "members": (await visit.ask(members.LIST, **whose)).members,
         "keys": (await visit.ask(keys.LIST, **whose)).keys,
         "senders": (await visit.ask(senders.LIST, **whose)).senders,
-        "countries": (await visit.ask(countries.LIST, **whose)).countries,
-        "uses": {each: visit.words(word) for each, word in USES.items()},
+        **await _abroad(visit, organization.id),
         "kinds": ENTRY_KINDS,
         "rows": ROWS,
         **edit(error, form, version, stored),
+    }
+
+
+async def _abroad(visit: PageRequest, organization_id: str) -> dict[str, Any]:
+    """The countries that are served, and the prices there."""
+    found = await visit.ask(countries.LIST, organization_id=organization_id)
+    own = {each.prefix: each.price for each in found.own_prices}
+    general = {each.prefix: each.price for each in found.general_prices}
+    language = visit.words.language
+    return {
+        "countries": found.countries,
+        "country_names": {
+            each.code: country_name(language, each.code, each.name) for each in found.countries
+        },
+        "uses": {each: visit.words(word) for each, word in USES.items()},
+        "prices": [(each, own.get(each), general.get(each)) for each in sorted({*own, *general})],
     }
 
 
@@ -180,6 +211,7 @@ ROUTES: Final = (
     PageRoute(path=_ONE, view=shows(_PAGE, _values), access=_OPERATOR),
     PageRoute(path=f"{_ONE}/limits", view=save, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_ONE}/countries", view=set_country, access=_OPERATOR, method="POST"),
+    PageRoute(path=f"{_ONE}/prices", view=set_price, access=_OPERATOR, method="POST"),
     PageRoute(path=f"{_ONE}/members", view=add_member, access=_OPERATOR, method="POST", once=True),
     PageRoute(path=f"{_ONE}/suspend", view=ask_suspend, access=_OPERATOR),
     PageRoute(path=f"{_ONE}/suspend", view=suspend, access=_OPERATOR, method="POST"),

@@ -74,6 +74,10 @@ class ReachedCountries:
     organization_id: str
     currency: str
     countries: tuple[ReachedCountry, ...]
+    own_prices: tuple[PrefixPrice, ...]
+    """The organization's own abroad."""
+    general_prices: tuple[PrefixPrice, ...]
+    """Those abroad of everybody without prices of their own there."""
 
 
 LIST: Final = Ask("country.list", ReachedCountries)
