@@ -151,6 +151,15 @@ def test_a_commands_own_log_has_none_either(written, monkeypatch):
     assert "36123456" not in out.getvalue()
 
 
+def test_a_commands_own_log_masks_numbers_as_people_write_them_at_home(written, monkeypatch):
+    log_to_stderr(plan_of(("SN",)))
+    log_to_stderr(plan_of(("FR",)))
+    out = io.StringIO()
+    monkeypatch.setattr(logs.sys, "stderr", out)
+    structlog.get_logger("a command's").error("a", reason="No route to 06 12 34 56 78.")
+    assert "No route to …5678." in out.getvalue()
+
+
 def test_a_traceback_has_no_word_of_its_exceptions(written):
     """Which may be a message's text, a code, or a password."""
     log, out = written()

@@ -7,6 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from risala.cli.main import cli
+from risala.http.api.openapi.document import document
+from risala.sms.numbering.plan import plan_of
 
 SETTINGS = '[numbers]\ncountries = ["MR", "SN"]\n[[prices]]\nprefix = "+221"\nprice = "12.00"\n'
 
@@ -39,6 +41,26 @@ def test_a_country_is_opened_and_closed(run):
     assert "messages, codes, codes by publishable keys" in told
     assert senegal(run("country", "close", *codes)) == "SN Senegal messages +221: 12.00 MRU"
     assert "home" in run("country", "open", "MR", ends=1).stderr
+
+
+def test_the_reference_of_the_api_is_of_the_served_countries(tmp_path):
+    settings = tmp_path / "risala.toml"
+
+    def told(countries, ends=0):
+        settings.write_text(f"[numbers]\ncountries = {countries}\n")
+        arguments = ("openapi", "--config", str(settings))
+        done = CliRunner().invoke(cli, arguments, prog_name="risala")
+        assert done.exit_code == ends, done.output
+        return done
+
+    found = told(["FR"]).stdout
+    assert json.loads(found) == document(plan=plan_of(("FR",)))
+    assert "+222" not in found
+    assert "'XX'" in told(["XX"], ends=1).stderr
+    settings.unlink()
+    done = CliRunner().invoke(cli, ["openapi"], prog_name="risala")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout) == document()
 
 
 def test_an_organization_has_prices_of_its_own(run):

@@ -93,7 +93,5 @@ def _written_at_home(places: Sequence[str]) -> str:
     return rf"{pairs}|{_first(places)}[0-9]{{{rest}}}"
 
 
-_of_default: Final = Masking(DEFAULT)
-masked: Final = _of_default.masked
-mask: Final = _of_default.__call__
+masked: Final = Masking(DEFAULT).masked
 """For processes that know no settings."""

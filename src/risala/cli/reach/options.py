@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
@@ -15,7 +16,7 @@ from risala.cli.reach.performer import GatewaySession
 from risala.cli.reach.refused import CommandRefused, refusals
 from risala.cli.show.number import TypedNumber
 from risala.sms.currencies import DEFAULT_CURRENCY, count_in, counting_in
-from risala.sms.numbering.plan import plan_of
+from risala.sms.numbering.plan import NumberingPlan, plan_of
 
 if TYPE_CHECKING:
     from risala.config.model import Settings
@@ -56,16 +57,26 @@ class Options:
         count_in(found.service.currency)
         return found
 
+    def plan(self) -> NumberingPlan:
+        """The countries that are served; the other settings are not read where these say so alone.
+
+        Raises:
+            CommandRefused: they are wrong.
+        """
+        from risala.cli.reach import quick
+
+        codes = quick.countries(self.file)
+        if codes is not None:
+            with suppress(ValueError):  # the settings say what is wrong with them
+                return plan_of(codes)
+        return self.settings().plan
+
     def number(self, value: Any) -> Any:  # noqa: ANN401 -- the value of any parameter
         """The value of a parameter; a number in its one form."""
         if not isinstance(value, TypedNumber):
             return value
-        from risala.cli.reach import quick
-
-        codes = quick.countries(self.file)
         try:
-            plan = self.settings().plan if codes is None else plan_of(codes)
-            return plan.read(value.text)
+            return self.plan().read(value.text)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint=value.hint) from error
 
@@ -91,7 +102,7 @@ class Options:
                 f"There is no data in {data_dir}. Start with `risala org create`, or give the "
                 f"right directory with --data."
             )
-        log_to_stderr()
+        log_to_stderr(settings.plan)
         return settings
 
     def run(

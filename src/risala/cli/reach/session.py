@@ -156,7 +156,7 @@ async def _own(settings: Settings, *, quiet: bool) -> AsyncIterator[GatewaySessi
     from risala.engine.wiring.foundation import DATABASE
     from risala.engine.wiring.gateway import open_gateway
 
-    log_to_stderr()
+    log_to_stderr(settings.plan)
     path = settings.storage.data_dir / DATABASE
     try:
         await _bring_over(path, quiet=quiet)

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
+from risala.cli.reach.options import CONFIG_NAME, Options
+
 
 @click.command("openapi")
-def openapi() -> None:
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    envvar="RISALA_CONFIG",
+    metavar="FILE",
+    help=f"The settings (RISALA_CONFIG; default: ./{CONFIG_NAME} where there is one).",
+)
+def openapi(config: Path | None) -> None:
     """Print the OpenAPI 3.1 document of the API.
 
-    A running service serves it at /openapi.json, and for people at /docs.
+    Its numbers are those of the countries in the settings. A running service serves it at
+    /openapi.json, and for people at /docs.
 
     \b
     Example: risala openapi
     """
     from risala.http.api.openapi.document import document
 
-    click.echo(json.dumps(document(), ensure_ascii=False, indent=2))
+    click.echo(
+        json.dumps(
+            document(plan=Options(None, config, json=True).plan()), ensure_ascii=False, indent=2
+        )
+    )
