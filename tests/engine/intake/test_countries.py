@@ -69,6 +69,11 @@ async def test_a_known_key_is_answered_though_the_country_is_closed_since(open_h
         first = await house.send(to=DAKAR, idempotency_key="k")
         await about(house, "country.close", country="SN", uses=["send"])
         assert await house.send(to=DAKAR, idempotency_key="k") == first
+        commands = [SendMessage(to=DAKAR, body="hello", idempotency_key=key) for key in "kn"]
+        known, new = await house.gateway.send_batch(house.principal, commands)
+        assert json.loads(known)["messageId"] == first
+        assert isinstance(new, CountryNotOpen)
+        assert await house.balance() == "988.00"
 
 
 async def test_a_batch_refuses_each_number_that_is_not_open(open_house):

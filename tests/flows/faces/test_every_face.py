@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
+from collections.abc import Callable
 
 import httpx2
 import pytest
 import trio
 
 from patience import HANG_S
+from risala.drivers.faces.twilio.compat import service_of
 from smpp_peers.house import Customer, submit
 from smpp_peers.service import SECTION, credential, port_of
 
 pytestmark = pytest.mark.slow
 FACES = "[faces.kannel]\nenabled = true\n\n[faces.twilio]\nenabled = true\n"
 TO = "+22236123456"
+SERVED = """\
+[numbers]
+countries = ["MR", "SN"]
+[[prices]]
+prefix = "+221"
+price = "12.00"
+"""
+DAKAR = "+221771234567"
+NOT_OPEN = "Senegal is not open to your organization. Ask the operator of this service to open it"
+ESME_RINVDSTADR = 0x0B
 
 
 def by_the_api(service, account) -> None:
@@ -51,16 +63,24 @@ def by_twilio(service, account) -> str:
     return key
 
 
-async def by_smpp(service, account) -> str:
-    key, system_id, password = credential(service, account.organization_id)
+async def submitted(service, made: tuple[str, str, str], request) -> tuple[str, int]:
+    """A submit by a credential of SMPP: the credential, and the status of the answer."""
+    key, system_id, password = made
     customer = Customer(await trio.open_tcp_stream("127.0.0.1", port_of(service)))
     with trio.fail_after(HANG_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(customer.link.run)
             assert (await customer.bind(system_id, password)).command_status == 0
-            assert (await customer.ask(submit("by SMPP"))).command_status == 0
+            status = (await customer.ask(request)).command_status
             await customer.link.unbind()
             customer.link.end("the test is over")
+    return key, status
+
+
+async def by_smpp(service, account) -> str:
+    made = credential(service, account.organization_id)
+    key, status = await submitted(service, made, submit("by SMPP"))
+    assert status == 0
     return key
 
 
@@ -90,5 +110,112 @@ async def test_every_face_ends_in_one_timeline_ledger_and_audit(premises):
         if each["body"] in keys:
             assert each["keyId"] == begun["values"]["credential"] == keys[each["body"]]
     assert Counter(e["kind"] for e in entries(service, account)) == {"charge": 4, "topup": 1}
+    service.assert_books_agree()
+    service.assert_no_bug_logged()
+
+
+class Ways:
+    """Every way by which an organization could send to Dakar: what each answers, as a text."""
+
+    def __init__(self, service, account) -> None:
+        self._service, self._account = service, account
+        publishable = service.key(account.organization_id, "publishable")["value"]
+        _, name, password = made(service, account, "kannel")
+        self._kannel = {"user": name, "pass": password, "to": DAKAR, "text": "by Kannel"}
+        _, self._sid, self._token = made(service, account, "twilio")
+        self._smpp = credential(service, account.organization_id)
+        whose = ("--org", account.organization_id)
+        self.messages: dict[str, Callable[[], str]] = {
+            "api": lambda: self._post("/api/sms", to=DAKAR, body="one"),
+            "batch": lambda: self._post("/api/sms/batch", messages=[{"to": DAKAR, "body": "two"}]),
+            "kannel": self._by_kannel,
+            "twilio": lambda: self._by_twilio(
+                f"/2010-04-01/Accounts/{self._sid}/Messages.json", Body="three"
+            ),
+            "smpp": self._by_smpp,
+            "command": lambda: self._command("send", DAKAR, "four", *whose),
+        }
+        self.codes: dict[str, Callable[[], str]] = {
+            "api": lambda: self._post("/api/verify/send", to=DAKAR),
+            "twilio": lambda: self._by_twilio(
+                f"/v2/Services/{service_of(self._sid)}/Verifications", Channel="sms"
+            ),
+            "command": lambda: self._command("verify", "send", DAKAR, *whose),
+        }
+        self.public_codes: dict[str, Callable[[], str]] = {
+            "api": lambda: self._post("/api/verify/send", publishable, to=DAKAR)
+        }
+
+    def _post(self, path: str, key: str | None = None, **body: object) -> str:
+        headers = {"x-api-key": key or self._account.secret_key}
+        answer = self._service.client.post(path, headers=headers, json=body)
+        return f"{answer.status_code} {answer.text}"
+
+    def _by_kannel(self) -> str:
+        answer = self._service.client.get("/cgi-bin/sendsms", params=self._kannel)
+        return f"{answer.status_code} {answer.text}"
+
+    def _by_twilio(self, path: str, **fields: str) -> str:
+        given = {"To": DAKAR, **fields}
+        answer = self._service.client.post(path, data=given, auth=(self._sid, self._token))
+        return f"{answer.status_code} {answer.text}"
+
+    def _by_smpp(self) -> str:
+        request = submit("by SMPP", destination_addr=DAKAR[1:])
+        _, status = trio.run(submitted, self._service, self._smpp, request)
+        return f"SMPP {status}"
+
+    def _command(self, *arguments: str) -> str:
+        settings = self._service.data.parent / "risala-test.toml"
+        done = self._service.command(*arguments, "--config", str(settings))
+        return f"exit {done.returncode} {done.stdout}{done.stderr}"
+
+
+REFUSALS = {
+    "api": '"code":"COUNTRY_NOT_OPEN"',
+    "batch": '"code":"COUNTRY_NOT_OPEN"',
+    "kannel": f"403 {NOT_OPEN}",
+    "twilio": '"code":21408',
+    "smpp": f"SMPP {ESME_RINVDSTADR}",
+    "command": "exit 1",
+}
+ANSWERS = {
+    "api": "200 ",
+    "batch": '"messageId"',
+    "kannel": "202 ",
+    "twilio": "201 ",
+    "smpp": "SMPP 0",
+    "command": "exit 0",
+}
+
+
+def test_no_face_reaches_a_country_before_an_operator_opens_it(premises):
+    """Calls to far prefixes cost nobody a balance: messages, codes, and codes by keys that anybody
+    can read in a page, are opened one by one."""
+    simulator = premises.simulator()
+    service = premises.running(simulator, more="\n".join((SECTION, FACES, SERVED)))
+    account = service.organization("1000.00")
+    ways = Ways(service, account)
+    uses = {"send": ways.messages, "verify": ways.codes, "publishable": ways.public_codes}
+    opened: list[str] = []
+    left = 1000
+    for use in (None, *uses):
+        if use is not None:
+            given = {"organization_id": account.organization_id, "country": "SN", "uses": [use]}
+            service.perform("country.open", **given)
+            opened.append(use)
+        for each, asked in uses.items():
+            for way, ask in asked.items() if each not in opened[:-1] else ():
+                told = ask()
+                if each in opened:
+                    assert ANSWERS[way] in told, (use, each, way, told)
+                    left -= 12
+                else:
+                    assert REFUSALS[way] in told, (use, each, way, told)
+                    assert way == "smpp" or NOT_OPEN in told, (use, each, way, told)
+        assert service.balance(account) == f"{left}.00"
+    service.wait_settled()
+    assert len(simulator.received()) == (1000 - left) // 12
+    assert {each.recipient for each in simulator.received()} == {DAKAR}
     service.assert_books_agree()
     service.assert_no_bug_logged()
