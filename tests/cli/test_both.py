@@ -98,6 +98,13 @@ ROWS = (
     Row("price", (), (("perSegment", "0.50"), ("organizations", list))),
     Row("price show", ("{org}",), (("perSegment", "0.50"), ("organizations", list))),
     Row("price set", ("{org}", "0.30"), (("pricePerSegment", "0.30"),)),
+    Row("country list", ("--org", "{org}"), (("countries.0.code", "MR"), ("ownPrices", []))),
+    *(
+        Row(f"country {verb}", ("SN", "--org", "{org}"), alone=1, beside=1, sentence="not served")
+        for verb in ("open", "close")
+    ),
+    Row("country price", ("+221", "9", "--org", "{org}"), (("ownPrices.0.price", "9.00"),)),
+    Row("country drop-price", ("+221", "--org", "{org}"), (("ownPrices", []),)),
     Row(
         "sender request",
         ("Acme {n}", "--description", "receipts", "--org", "{org}"),
@@ -545,7 +552,7 @@ def test_tables_for_people(world: World, tmp_path: Path, command):
 
 LISTING = (
     *("org list", "org show", "key list", "credential list", "ledger", "price", "price show"),
-    "sender list",
+    *("country list", "sender list"),
     *("message list", "message show", "verify list", "verify get", "verify config"),
     *("webhook list", "webhook show", "webhook deliveries", "inbound list", "inbound routes"),
     *("inbound opt-outs", "payment list", "payment texts", "payment lines", "user list"),
