@@ -330,7 +330,7 @@ def test_a_batch_with_a_byte_changed_is_read_or_refused(messages, data):
     raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     raw = bytes(raw)
     try:
-        result = trio.run(parse_batch, raw, NOW_MS)
+        result = trio.run(parse_batch, raw, BodyContext(NOW_MS, DEFAULT))
     except Problem as problem:
         result = problem.status
     # We refuse as a whole only what is no batch.

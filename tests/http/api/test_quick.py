@@ -17,6 +17,7 @@ from risala.http.common.validation import parse_body, validate
 from risala.sms.numbering.plan import DEFAULT
 
 NOW_MS = 1_767_225_600_000
+CONTEXT = BodyContext(NOW_MS, DEFAULT)
 
 
 def faults_of(app_hash, origin):
@@ -24,18 +25,18 @@ def faults_of(app_hash, origin):
 
 
 def explained_item(members):
-    return validate(bodies.SendBody, members, escapes=True, context=NOW_MS).command()
+    return validate(bodies.SendBody, members, escapes=True, context=CONTEXT).command()
 
 
 PARSERS = {
     "send": (
-        partial(bodies.parse_send, now_ms=NOW_MS),
-        partial(bodies.explained_send, now_ms=NOW_MS),
+        partial(bodies.parse_send, context=CONTEXT),
+        partial(bodies.explained_send, context=CONTEXT),
     ),
     "get": (bodies.parse_get, lambda raw: parse_body(bodies.GetBody, raw).message_id),
     "send code": (
-        partial(verify_bodies.parse_send_code, faults_of=faults_of),
-        partial(verify_bodies.explained_send_code, faults_of=faults_of),
+        partial(verify_bodies.parse_send_code, context=CONTEXT, faults_of=faults_of),
+        partial(verify_bodies.explained_send_code, context=CONTEXT, faults_of=faults_of),
     ),
     "check": (verify_bodies.parse_check, verify_bodies.explained_check),
     "get verification": (
@@ -118,7 +119,7 @@ def test_a_glance_and_the_models_agree(kind, raw):
 @pytest.mark.slow
 @given(value=st.dictionaries(names | texts, values) | st.lists(members).map(dict))
 def test_they_agree_on_items_of_a_batch(value):
-    quick = partial(bodies.parse_item, now_ms=NOW_MS, escapes=True)
+    quick = partial(bodies.parse_item, context=CONTEXT, escapes=True)
     assert outcome(quick, value) == outcome(explained_item, value)
 
 
@@ -146,7 +147,7 @@ def test_good_bodies_are_taken_at_a_glance(ensure_ascii, text, more):
     raw = json.dumps(body, ensure_ascii=ensure_ascii).encode()
     seen = quick_object(raw)
     assert seen is not None
-    assert quick_send(seen, DEFAULT) == bodies.explained_send(raw, BodyContext(NOW_MS, DEFAULT))
+    assert quick_send(seen, DEFAULT) == bodies.explained_send(raw, CONTEXT)
     assert quick_send(seen, DEFAULT) is not None
 
 
@@ -165,4 +166,4 @@ def test_a_code_to_send_too():
     raw = b'{"to":"+22236123456","locale":"fr","appHash":"FA+9qCX9VSu"}'
     seen = quick_send_code(quick_object(raw), DEFAULT)
     assert seen is not None
-    assert seen == verify_bodies.explained_send_code(raw, BodyContext(NOW_MS, DEFAULT), faults_of)
+    assert seen == verify_bodies.explained_send_code(raw, CONTEXT, faults_of)

@@ -52,7 +52,7 @@ async def test_a_number_is_shown_with_its_figures_before_it_is_forgotten(owner, 
     assert wrong.status == 422
     assert "not its last four digits" in wrong.text
     assert "number.forget" not in [name for name, _ in gateway.done]
-    page = await owner.submit(wrong, FORGET, {"number": "+22236123456", "confirm": "3456"})
+    page = await owner.submit(wrong, FORGET, {"number": "36 12 34 56", "confirm": "3456"})
     assert page.location == f"{SETTINGS}/deletions/del_1"
     told = {"organization_id": "org_1", "number": "+22236123456"}
     assert gateway.done[-1] == ("number.forget", told)

@@ -152,7 +152,7 @@ async def test_a_message_is_written_and_sent_once(owner, gateway):
     assert page.location == f"{LIST}/{web_messages.MESSAGE_ID}"
     await owner.submit(form, f"{LIST}/new", fields)
     [sent] = asked(gateway, "send")
-    assert (sent["to"], sent["send_at"][:16]) == ("+22236123456", "2026-11-22T09:30")
+    assert (sent["to"], sent["send_at"][:16]) == ("36 12 34 56", "2026-11-22T09:30")
 
 
 async def test_a_test_message_is_written_in_test_mode_and_has_no_price(owner, gateway):

@@ -114,9 +114,8 @@ async def ask_forget(visit: PageRequest) -> TrioResponse:
     typed = visit.form.text("number")
     if not typed:
         return await visit.page(_FORGET, found=None, typed="")
-    number = typed
     try:
-        found = await visit.ask_here(erasure_progress.FIGURES, number=number)
+        found = await visit.ask_here(erasure_progress.FIGURES, number=typed)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=typed)
     return await visit.page(_FORGET, found=found, typed=typed, is_known=_is_known(found))
@@ -126,11 +125,11 @@ async def forget(visit: PageRequest) -> TrioResponse:
     number = visit.form.text("number")
     try:
         found = await visit.ask_here(erasure_progress.FIGURES, number=number)
-        if visit.form.text("confirm") != number[-_SHOWN_DIGITS:]:
+        if visit.form.text("confirm") != found.number[-_SHOWN_DIGITS:]:
             faults = {"confirm": visit.words("These are not its last four digits.")}
             values = {"found": found, "typed": number, "is_known": _is_known(found)}
             return await visit.wrong(_FORGET, faults, values)
-        erasure = await visit.ask_here(erasure_progress.FORGET, number=number)
+        erasure = await visit.ask_here(erasure_progress.FORGET, number=found.number)
     except Refusal as error:
         return await visit.again(_FORGET, error, found=None, typed=number)
     return visit.go(visit.at(f"settings/deletions/{erasure.id}"))
