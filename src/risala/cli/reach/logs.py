@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 if TYPE_CHECKING:
-    from structlog.typing import Processor
+    from risala.app.masking import Masking
 
 
 def log_to_stderr(plan: NumberingPlan = DEFAULT) -> None:
@@ -46,7 +46,7 @@ class _Masking:
 
 
 @cache
-def _masking_of(plan: NumberingPlan) -> Processor:
+def _masking_of(plan: NumberingPlan) -> Masking:
     from risala.app.masking import Masking
 
     return Masking(plan)
