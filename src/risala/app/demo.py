@@ -31,14 +31,13 @@ from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.engine import Engine
 from risala.lab.smsc.simulator import ReceivedMessage, SimulatorConfig, SmscSimulator
 from risala.plugins.mail import Mail, Mailer
-from risala.sms.numbering.plan import EXAMPLE
+from risala.sms.numbering.plan import NumberingPlan
 
 log = structlog.get_logger(__name__)
 
 CARRIER: Final = "demo-smsc"
 SYSTEM_ID: Final = "risala"
 BALANCE: Final = "1000.00"
-NUMBER: Final = EXAMPLE
 OWNER: Final = "owner@demo.example"
 OPERATOR: Final = "operator@demo.example"
 """Both sign in by the codes that are mailed to them, that is: written into the outbox."""
@@ -107,13 +106,15 @@ class DemoCarrier:
     simulator: SmscSimulator
     password: str
 
-    def section(self, port: int) -> CarrierSection:
-        """The ``[[carriers]]`` table for it."""
+    def section(self, port: int, plan: NumberingPlan) -> CarrierSection:
+        """The ``[[carriers]]`` table for it, with all numbers that are served."""
         return CarrierSection.model_validate(
             {
                 "name": CARRIER,
                 "driver": "smpp",
                 "rate_per_s": 1000,
+                "prefixes": plan.prefixes,
+                "national_prefix": plan.prefixes[0],
                 "smpp": {
                     "host": "127.0.0.1",
                     "port": port,
@@ -202,18 +203,20 @@ def write_demo_file(
     draft.replace(path)
 
 
-def curl_line(base_url: str, secret_key: str) -> str:
+def curl_line(base_url: str, secret_key: str, to: str) -> str:
     """A line to paste into another terminal."""
-    body = json.dumps({"to": NUMBER, "body": "Salam from Risala"})
+    body = json.dumps({"to": to, "body": "Salam from Risala"})
     return (
         f"curl -s {base_url}/api/sms -H 'x-api-key: {secret_key}'"
         f" -H 'content-type: application/json' -d '{body}'"
     )
 
 
-def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: Path) -> None:
+def greet(
+    console: Console, base_url: str, accounts: dict[str, str], demo_file: Path, to: str
+) -> None:
     """Print all addresses and the commands to paste."""
-    line = curl_line(base_url, accounts["secret_key"])
+    line = curl_line(base_url, accounts["secret_key"], to)
     if console.is_terminal:
         intro = Text(f"Dashboard: {base_url}/app", style="bold green")
         intro.append(f"\n{_SIGN_IN}", style="not bold default")
@@ -235,8 +238,9 @@ def greet(console: Console, base_url: str, accounts: dict[str, str], demo_file: 
 class Demo:
     """The additions of `--demo` to a service."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, plan: NumberingPlan) -> None:
         self._data_dir = data_dir
+        self._plan = plan
         self._console = Console(highlight=False)
         self._phone = Phone(data_dir / "inbox.jsonl", self._console)
         self.mail = MailSection(mailer="outbox", outbox=data_dir / "outbox.jsonl")
@@ -261,7 +265,7 @@ class Demo:
         outer.callback(nursery.cancel_scope.cancel)
         carrier = make_carrier(self._phone)
         port = await nursery.start(carrier.simulator.run)
-        return carrier.section(port)
+        return carrier.section(port, self._plan)
 
     async def begin(
         self, nursery: trio.Nursery, engine: Engine, listening: ServiceAddresses
@@ -278,5 +282,5 @@ class Demo:
         outbox.touch(mode=0o600)
         write_demo_file(demo_file, accounts, url, console_url, self._phone.path, outbox)
         self._is_set_up = True
-        greet(self._console, url, accounts, demo_file)
+        greet(self._console, url, accounts, demo_file, self._plan.example)
         await nursery.start(print_life, self._console, engine.gateway.watch())

@@ -55,6 +55,7 @@ from risala.plugins.contract import Driver
 from risala.plugins.face import GatewayFace
 from risala.plugins.manager import PluginManager
 from risala.sms.currencies import counting_in
+from risala.sms.numbering.plan import NumberingPlan
 
 if TYPE_CHECKING:
     from risala.app.demo import Demo
@@ -184,7 +185,7 @@ async def _serve(
             if fence is None:
                 log.info("service.stopped")
                 return
-            shown = _demo(data_dir) if demo else None
+            shown = _demo(data_dir, settings.plan) if demo else None
             carriers = settings.carriers
             if shown is not None:
                 carriers = (await shown.start_carrier(outer),)
@@ -357,12 +358,12 @@ def _refuse_sandbox(outside: Connections) -> None:
             raise ConfigError([Fault(f"payments.{name}", "is for `--demo` alone", "payments")])
 
 
-def _demo(data_dir: Path) -> Demo:
+def _demo(data_dir: Path, plan: NumberingPlan) -> Demo:
     # Imported here, because rich and the simulator are megabytes that a service without a demo does
     # not need.
     from risala.app.demo import Demo
 
-    return Demo(data_dir)
+    return Demo(data_dir, plan)
 
 
 def _say_ready(listening: ServiceAddresses, engine: Engine) -> None:

@@ -88,7 +88,7 @@ class AlertsSection(Section):
     prefix_minutes: Annotated[int, Field(ge=5, le=1440)] = 60
     """The minutes over which codes to one prefix are counted."""
     prefix_digits: Annotated[int, Field(ge=1, le=7)] = 4
-    """How many of a number's eight digits are its prefix."""
+    """How many of a number's digits behind the country's code are its prefix."""
     prefix_codes_min: Count = 30
     """The fewest codes to one prefix, of ended sessions, for their share to count."""
     prefix_approval_min: Share = 0.15

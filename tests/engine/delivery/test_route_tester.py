@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
+from patience import HANG_S
+from risala.config.model import CarrierSection, NumbersSection
+from risala.engine.delivery.route_tester import tell_unserved
 from risala.engine.model.errors import Invalid, NotFound
+from risala.engine.model.records.carriers.state import CarrierCondition
+from risala.engine.rules.router import Router
 from risala.plugins.contract import Declined, HealthState
 from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.numbering.plan import plan_of
 
 MATTEL = "+22236123456"
 CHINGUITEL = "+22226123456"
@@ -146,3 +154,47 @@ async def test_numbers_whose_carriers_are_all_down_are_named_with_them(open_hous
         assert {each["state"] for each in told} == {"down"}
         (one,) = told[0]["carriers"]
         assert (one["carrier"], one["reason"]["code"]) == ("fake", "link_down")
+
+
+@pytest.mark.parametrize(
+    ("countries", "network", "named", "to", "other"),
+    [
+        (("SN", "MR"), "SN/Orange", "+22176", "+221771234567", "+221761234567"),
+        (("FR",), "FR/Orange France", "+3361", "+33607123456", "+33612345678"),
+    ],
+)
+async def test_a_carrier_of_a_network_abroad(
+    open_house, carrier, quick, countries, network, named, to, other
+):
+    served = NumbersSection(countries=countries)
+    async with open_house(carrier("o", networks=[network]), numbers=served) as house:
+        told = await ask(house, to)
+        assert (told["goes"], told["network"]) == ("o", network)
+        assert told["candidates"][0]["match"]["values"] == {"network": network}
+        assert (await ask(house, other))["verdict"]["code"] == "unserved"
+        found = [each["prefix"] for each in (await unserved(house))["numbers"]]
+        assert any(each.startswith(named) for each in found)
+        assert not any(to.startswith(each) for each in found)
+        assert any(other.startswith(each) for each in found)
+
+
+def served_by(countries, **fields):
+    plan, sections = plan_of(countries), [CarrierSection(name="a", driver="fake", **fields)]
+    found = tell_unserved(
+        Router(sections), sections, lambda *_: (True, CarrierCondition("up", {})), plan
+    )
+    return {each.prefix: each.network for each in found}
+
+
+@pytest.mark.slow
+def test_ten_thousand_blocks_of_numbers_are_searched_in_a_moment():
+    begun = time.process_time()
+    assert served_by(("BR",), prefixes=("+55",)) == {}
+    gaps = served_by(("BR",), prefixes=(), networks=("BR/Claro",))
+    assert len(gaps) > 100
+    assert time.process_time() - begun < HANG_S / 10
+
+
+def test_of_a_country_with_few_known_blocks_no_number_is_missed():
+    assert set(served_by(("US",), prefixes=("+1201",))) > {"+1202", "+13"}
+    assert plan_of(("US",)).networks() == {"US/Fractel", "US/Onvoy"}, "and none of the Caribbean"

@@ -204,6 +204,32 @@ def test_a_restart_on_the_same_data_reuses_its_keys(premises):
     assert len(service.rows("SELECT id FROM organizations")) == 1
 
 
+def test_elsewhere_it_sends_to_numbers_of_home(premises, until):
+    settings = premises.path / "france.toml"
+    settings.write_text('[numbers]\ncountries = ["FR"]\n', encoding="utf-8")
+    service = premises.service("--demo", "--config", str(settings))
+    service.start()
+    line = service.process.wait_line(lambda line: line.startswith("curl "))
+    assert '"to": "+33612345678"' in line
+    service.process.wait_line(lambda line: line.startswith("Stop with"))
+    found = json.loads((service.data / "demo.json").read_text(encoding="utf-8"))
+    body = {"to": "+33612345678", "body": "Salut"}
+    sent = post(service, found, "/api/sms", body)
+    wait_delivered(service, found, until, sent["messageId"])
+    headers = {"x-api-key": found["test_secret_key"]}
+    for digits, end in (("00", "delivered"), ("01", "failed"), ("02", "undelivered")):
+        body = {"to": f"+336123456{digits}", "body": "Salut"}
+        sent = service.client.post("/api/sms", json=body, headers=headers).json()
+
+        def ended(sent=sent, end=end):
+            asked = {"messageId": sent["messageId"]}
+            shown = service.client.post("/api/sms/get", json=asked, headers=headers).json()
+            return shown["status"] == end
+
+        until(ended, end)
+    assert [each["to"] for each in inbox(found)] == ["+33612345678"]
+
+
 def test_without_data_it_takes_a_fresh_directory(premises):
     process = premises.process(sys.executable, "-m", "risala", "serve", "--demo", "--port", "0")
     line = process.wait_line(lambda line: line.startswith("Keys and addresses: "))

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from itertools import accumulate
 from typing import Final
 
 import trio
@@ -25,8 +27,9 @@ from risala.engine.model.records.carriers.routes import (
 from risala.engine.model.records.carriers.state import CarrierCondition
 from risala.engine.model.times import iso
 from risala.engine.rules.router import NETWORK_EXACTNESS, UNSERVED, Router
+from risala.sms.numbering import countries
 from risala.sms.numbering.countries import network_of
-from risala.sms.numbering.country import Block, Country
+from risala.sms.numbering.country import Country
 from risala.sms.numbering.plan import NumberingPlan
 
 Judge = Callable[[str, str, int], tuple[bool, CarrierCondition]]
@@ -155,10 +158,14 @@ def tell_unserved(
     """All prefixes of the plan's numbers that no carrier serves, or no carrier that is up; as short
     as possible."""
     known = [each for each in sections if each.enabled]
-    deep = {prefix for each in known for prefix in each.prefixes}
+    deep = frozenset(prefix for each in known for prefix in each.prefixes)
+    named = {network for each in known for network in each.networks}
     found: list[UnservedPrefix] = []
     for country in plan.countries:
-        search = _Search(router, country, deep, judge)
+        blocks = _blocks_of(country.code)
+        # Where no carrier is chosen by its network, blocks are routed alike.
+        borders = deep | blocks.prefixes if named & blocks.networks else deep
+        search = _Search(router, country, borders, judge)
         found += [each for start in _starts(country) for each in search.states(start)]
     return tuple(each for each in found if each.state != _SERVED)
 
@@ -170,25 +177,65 @@ def _starts(country: Country) -> list[str]:
     return [code] if len(first) == len(_DIGITS) else [f"{code}{digit}" for digit in first]
 
 
+class _Blocks:
+    """One country's blocks of numbers, found by any prefix: a country may have ten thousand."""
+
+    def __init__(self, country: Country) -> None:
+        self._known = {block.prefix: block.network for block in country.blocks}
+        self._below: dict[str, set[str | None]] = {}
+        for prefix, network in self._known.items():
+            for beginning in accumulate(prefix):
+                self._below.setdefault(beginning, set()).add(network)
+        # Of some countries only a few blocks are known, by which no number may be missed.
+        self._are_all = any(country.example.startswith(each) for each in self._known)
+        self.prefixes = frozenset(self._known)
+        self.networks = frozenset(self._known.values())
+
+    def exist(self, prefix: str) -> bool:
+        """Whether numbers begin so, as far as the plan knows."""
+        return not self._are_all or bool(self._below.get(prefix)) or bool(self._around(prefix))
+
+    def network(self, prefix: str) -> str | None:
+        """The one mobile network of all numbers with a prefix, except fixed lines; None if it is
+        not exactly one."""
+        below = self._below.get(prefix, set()) if self._are_all else set[str | None]()
+        found = (below | self._around(prefix)) - {None}
+        return found.pop() if len(found) == 1 else None
+
+    def _around(self, prefix: str) -> set[str | None]:
+        """The networks of the blocks in which all numbers with a prefix are."""
+        return {self._known[each] for each in accumulate(prefix) if each in self._known}
+
+    def allotted(self, prefix: str) -> str | None:
+        """The network of the smallest block in which all numbers with a prefix are."""
+        around = [each for each in accumulate(prefix) if each in self._known]
+        return self._known[around[-1]] if around else None
+
+
+@cache
+def _blocks_of(code: str) -> _Blocks:
+    return _Blocks(countries.country(code))
+
+
 class _Search:
     """The states of one country's numbers."""
 
-    def __init__(self, router: Router, country: Country, deep: set[str], judge: Judge) -> None:
+    def __init__(
+        self, router: Router, country: Country, borders: frozenset[str], judge: Judge
+    ) -> None:
         self._router = router
         self._judge = judge
-        self._blocks = country.blocks
-        self._borders = {*deep, *(block.prefix for block in country.blocks)}
+        self._blocks = _blocks_of(country.code)
+        self._split = {each[:length] for each in borders for length in range(len(each))}
         self._length = len(f"+{country.calling_code}") + len(country.digit_places[0])
 
     def states(self, prefix: str) -> list[UnservedPrefix]:
         """The state of the numbers with a prefix, prefix by prefix: as long as needed to separate
         those that are routed differently."""
-        is_split = any(each.startswith(prefix) and each != prefix for each in self._borders)
-        if not is_split or len(prefix) >= self._length:
-            return [replace(self._state(prefix), network=self._network(prefix))]
-        parts = [
-            self.states(f"{prefix}{digit}") for digit in _DIGITS if self._exists(f"{prefix}{digit}")
-        ]
+        if prefix not in self._split or len(prefix) >= self._length:
+            return [replace(self._state(prefix), network=self._blocks.network(prefix))]
+        longer = [each for digit in _DIGITS if self._blocks.exist(each := f"{prefix}{digit}")]
+        parts = [self.states(each) for each in longer]
         first = parts[0][0]
         alike = all(
             replace(each, prefix=first.prefix, network=first.network) == first
@@ -196,12 +243,12 @@ class _Search:
             for each in part
         )
         if alike and all(len(part) == 1 for part in parts):
-            return [replace(first, prefix=prefix, network=self._network(prefix))]
+            return [replace(first, prefix=prefix, network=self._blocks.network(prefix))]
         return [each for part in parts for each in part]
 
     def _state(self, prefix: str) -> UnservedPrefix:
         recipient = prefix.ljust(self._length, "0")
-        names = self._router.carriers_for(recipient)
+        names = self._router.carriers_among(recipient, self._blocks.allotted(prefix))
         judged = {name: self._judge(name, recipient, 1) for name in names}
         if not names:
             return UnservedPrefix(prefix, None, "unserved", ())
@@ -209,20 +256,3 @@ class _Search:
             return UnservedPrefix(prefix, None, _SERVED, ())
         carriers = (CarrierReason(name, told) for name, (_, told) in judged.items())
         return UnservedPrefix(prefix, None, "down", tuple(carriers))
-
-    def _of(self, prefix: str) -> list[Block]:
-        return [
-            block
-            for block in self._blocks
-            if block.prefix.startswith(prefix) or prefix.startswith(block.prefix)
-        ]
-
-    def _exists(self, prefix: str) -> bool:
-        """Whether numbers begin so, as far as the plan knows."""
-        return not self._blocks or bool(self._of(prefix))
-
-    def _network(self, prefix: str) -> str | None:
-        """The one mobile network of all numbers with a prefix, except fixed lines; None if it is
-        not exactly one."""
-        found = {block.network for block in self._of(prefix)} - {None}
-        return found.pop() if len(found) == 1 else None

@@ -48,7 +48,9 @@ def catalogue(language: Language) -> Catalogue:
 def alert_words(alert: Alert, language: Language) -> AlertWords:
     """The words of an alert; others' texts in it cannot break a line."""
     words, facts = catalogue(language), alert.facts
-    subject = alert.subject.capitalize() if alert.kind in _NETWORKS else alert.subject
+    subject = alert.subject
+    if alert.kind in _NETWORKS:  # "mattel"; one abroad has its country in front: "SN/Orange"
+        subject = subject[:1].upper() + subject[1:]
     said = {name: _spoken(name, value, words) for name, value in facts.items()}
     never = alert.kind is AlertKind.BACKUP_OLD and facts.get("ever") == "no"
     of = words[NEVER if never else alert.kind.value]

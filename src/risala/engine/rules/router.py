@@ -62,8 +62,14 @@ class Router:
 
     def carriers_for(self, recipient: str) -> list[str]:
         """Carriers that serve a number, the best first."""
-        plan = self._plan
-        route = plan.routes.get(plan.route_key(recipient))
+        return self._carriers_of(self.route_key(recipient))
+
+    def carriers_among(self, beginning: str, network: str | None) -> list[str]:
+        """The same for all numbers that begin so, and were allotted to a network."""
+        return self._carriers_of(self._plan.key_of(beginning, network))
+
+    def _carriers_of(self, key: str) -> list[str]:
+        route = self._plan.routes.get(key)
         return [name for tier in route.tiers for name in tier] if route else []
 
     @property
@@ -95,10 +101,10 @@ class _Plan:
         self.routes[TEST_ROUTE] = Route(TEST_ROUTE, (tests,))
 
     def route_key(self, recipient: str) -> str:
+        return self.key_of(recipient, network_of(recipient) if self._networks else None)
+
+    def key_of(self, recipient: str, network: str | None) -> str:
         prefix = self._prefix(recipient)
-        if not self._networks:
-            return prefix
-        network = network_of(recipient)
         return _key(prefix, network if network in self._networks else None)
 
     def _prefix(self, recipient: str) -> str:

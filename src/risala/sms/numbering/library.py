@@ -9,7 +9,14 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 import phonenumbers
-from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType, carrier
+from phonenumbers import (
+    COUNTRY_CODE_TO_REGION_CODE,
+    PhoneMetadata,
+    PhoneNumber,
+    PhoneNumberFormat,
+    PhoneNumberType,
+    carrier,
+)
 from phonenumbers.carrierdata import CARRIER_DATA
 
 from risala.sms.numbering.country import Block
@@ -51,9 +58,17 @@ class LibraryCountry:
         found = [
             Block(f"+{prefix}", self._network(names.get("en")))
             for prefix, names in CARRIER_DATA.items()
-            if prefix.startswith(self.calling_code)
+            if prefix.startswith(self.calling_code) and self._is_ours(prefix)
         ]
         return tuple(sorted(found))
+
+    def _is_ours(self, prefix: str) -> bool:
+        """Whether numbers of the country begin so: others may share its calling code."""
+        if len(COUNTRY_CODE_TO_REGION_CODE[int(self.calling_code)]) == 1:
+            return True
+        lengths = [len(f"+{self.calling_code}") + len(places) for places in self.digit_places]
+        tried = (f"+{prefix}".ljust(length, each) for length in lengths for each in _DIGITS)
+        return any(map(self._find, tried))
 
     def serves(self, number: str) -> bool:
         return self._is_mobile(number)

@@ -205,3 +205,11 @@ def test_a_sink_that_is_stuck_or_behind_or_lost_events(
 def test_a_standby_that_nothing_reaches(age_s, is_raised, verdict):
     found = readings.standby_behind(age_s, LIMITS, is_raised=is_raised)
     assert (found.subject, found.verdict, found.facts) == ("", verdict, {"age_s": round(age_s)})
+
+
+@pytest.mark.parametrize(
+    ("subject", "shown"), [("mattel", "Mattel"), ("SN/Orange", "SN/Orange"), ("+33", "+33")]
+)
+def test_a_network_is_written_as_it_calls_itself(subject, shown):
+    alert = Alert(1, AlertKind.DELIVERY_LOW, subject, {}, 0, None, {}, 0, None, None, None)
+    assert f"to {shown} " in f"{alert_words(alert, Language.ENGLISH).text} "

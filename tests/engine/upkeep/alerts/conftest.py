@@ -18,6 +18,7 @@ from risala.config.alerts import AlertsSection
 from risala.config.model import (
     CarrierSection,
     MailSection,
+    NumbersSection,
     Settings,
     SinksSection,
     StorageSection,
@@ -39,6 +40,7 @@ from risala.plugins.mail import Mail
 from risala.plugins.sink import SinkEvent, SinkUnavailableError
 from risala.plugins.testing.fake_driver import FakeDriver
 from risala.sms.message import Inbound
+from risala.sms.numbering.plan import DEFAULT_COUNTRIES
 
 OPERATOR, SPARE = "amina@example.com", "spare@example.com"
 URL = "https://ops.example.com/risala"
@@ -191,12 +193,15 @@ def open_watched(tmp_path: Path) -> OpenWatched:
     known: list[Principal] = []
 
     @asynccontextmanager
-    async def open_one(*, mailer: bool = True, **limits: Any) -> AsyncIterator[Watched]:
+    async def open_one(
+        *, mailer: bool = True, countries: Sequence[str] = DEFAULT_COUNTRIES, **limits: Any
+    ) -> AsyncIterator[Watched]:
         given = {"webhook_url": (URL,), "page_only": (), **limits}
         settings = Settings(
             storage=StorageSection(data_dir=tmp_path),
             mail=MailSection(operator=SPARE),
             alerts=AlertsSection.model_validate(given),
+            numbers=NumbersSection(countries=tuple(countries)),
             sinks=SinksSection.model_validate({"archive": {"sink": "some"}}),
         )
         driver = FakeDriver()

@@ -137,6 +137,20 @@ async def test_codes_to_one_beginning_are_asked_for_and_never_entered(watched, a
 
 
 @pytest.mark.slow
+async def test_a_prefix_has_as_many_digits_behind_the_code_of_every_country(
+    open_watched, autojump_clock
+):
+    async with open_watched(countries=("US", "MR")) as watched:
+        await watched.codes(watched.clock.now_ms(), 30, 0, start="+2224655")
+        await watched.codes(watched.clock.now_ms() + 1000, 30, 30, start="+2224656")
+        await watched.codes(watched.clock.now_ms() + 2000, 20, 0, start="+121355501")
+        await watched.codes(watched.clock.now_ms() + 3000, 20, 0, start="+121355502")
+        await trio.sleep(SOON_S)
+        told = await told_of(watched, "codes_abused")
+        assert sorted(told) == [("+12135", False), ("+2224655", False)]
+
+
+@pytest.mark.slow
 async def test_an_organization_that_sends_has_little_left(watched, autojump_clock):
     mine = {"organization_id": watched.principal.organization_id}
     await watched.do("org.set", low_balance="2000", **mine)

@@ -26,6 +26,7 @@ from risala.engine.rules.alerts import readings
 from risala.engine.rules.alerts.alert import Alert, AlertKind
 from risala.engine.rules.alerts.holding import Reading
 from risala.engine.rules.alerts.readings import CarrierFacts, SilenceFacts, SinkFacts
+from risala.engine.rules.alerts.usual import Rate
 from risala.engine.services import Services
 
 Answers = Callable[[], Mapping[int, int]]
@@ -232,10 +233,21 @@ class Measuring:
     def codes(self, raised: Open) -> Iterator[Reading]:
         limits, kind = self._limits, AlertKind.CODES_ABUSED
         since_ms = self._now_ms - limits.prefix_minutes * 60_000
-        characters = len(self._have.settings.plan.prefixes[0]) + limits.prefix_digits
-        for prefix, rate in self._facts.codes_by_prefix(since_ms, characters).items():
+        for prefix, rate in self._codes_by_prefix(since_ms).items():
             is_raised = (kind, prefix) in raised
             yield readings.codes_abused(prefix, rate, limits, is_raised=is_raised)
+
+    def _codes_by_prefix(self, since_ms: int) -> Mapping[str, Rate]:
+        """By prefixes that have the same number of digits behind each country's code."""
+        known, digits = self._have.settings.plan.prefixes, self._limits.prefix_digits
+        longest = max(map(len, known)) + digits
+        found = dict[str, Rate]()
+        for beginning, rate in self._facts.codes_by_prefix(since_ms, longest).items():
+            code = next((each for each in known if beginning.startswith(each)), known[0])
+            prefix = beginning[: len(code) + digits]
+            other = found.get(prefix, Rate(0, 0))
+            found[prefix] = Rate(other.whole + rate.whole, other.good + rate.good)
+        return found
 
     def sign_ins(self, raised: Open) -> Iterator[Reading]:
         failed = self._have.repositories.sign_in.count_failed(self._now_ms - readings.HOUR_MS)
