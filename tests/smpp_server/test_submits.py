@@ -15,15 +15,17 @@ from risala.smpp_server.message_ids import IdShape
 from risala.smpp_server.statuses import ESME_RINVDSTADR, STATUS_OF, StatusRefusal, status_of
 from risala.smpp_server.submits import IDEMPOTENCY_KEY, command_of
 from risala.sms.message import Alphabet, Concatenation
-from risala.sms.numbering.plan import DEFAULT
+from risala.sms.numbering.plan import DEFAULT, NumberingPlan, plan_of
 from risala.sms.segment import user_data_header
 from smpp_peers.house import NOW_MS, submit
 
 GSM7 = DefaultAlphabet.GSM7
 
 
-def command(request: SubmitSm | DataSm, alphabet: DefaultAlphabet = GSM7) -> SendMessage:
-    return command_of(request, NOW_MS, DEFAULT, alphabet, None)
+def command(
+    request: SubmitSm | DataSm, alphabet: DefaultAlphabet = GSM7, plan: NumberingPlan = DEFAULT
+) -> SendMessage:
+    return command_of(request, NOW_MS, plan, alphabet, None)
 
 
 def refusal(request: SubmitSm | DataSm) -> int:
@@ -187,3 +189,35 @@ def test_a_short_message_has_254_octets_at_most():
     with pytest.raises(StatusRefusal) as refused:
         command(submit("a" * 255))
     assert refused.value.command_status == 0x01
+
+
+@pytest.mark.parametrize(
+    ("countries", "address", "ton", "number"),
+    [
+        (("SN", "MR"), "221701234567", 1, "+221701234567"),
+        (("SN", "MR"), "701234567", 2, "+221701234567"),
+        (("SN", "MR"), "22236123456", 1, "+22236123456"),
+        (("FR",), "33612345678", 1, "+33612345678"),
+        (("FR",), "0612345678", 2, "+33612345678"),
+        (("FR",), "0033612345678", 0, "+33612345678"),
+    ],
+)
+def test_numbers_of_the_served_countries_are_read(countries, address, ton, number):
+    request = submit(destination_addr=address, dest_addr_ton=ton)
+    assert command(request, plan=plan_of(countries)).to == number
+
+
+@pytest.mark.parametrize(
+    ("countries", "address"),
+    [
+        (("SN", "MR"), "33612345678"),
+        (("SN", "MR"), "221338234567"),
+        (("FR",), "22236123456"),
+        (("FR",), "33123456789"),
+        (("FR",), "36123456"),
+    ],
+)
+def test_numbers_of_other_countries_are_refused(countries, address):
+    with pytest.raises(StatusRefusal) as caught:
+        command(submit(destination_addr=address), plan=plan_of(countries))
+    assert caught.value.command_status == ESME_RINVDSTADR

@@ -7,6 +7,7 @@ import json
 import pytest
 import trio
 
+from risala.config.numbers import NumbersSection, PriceSection
 from risala.engine.intake import opt_outs as optout
 from risala.engine.journal.inbound import opt_outs
 from risala.engine.journal.inbound.inbound import add_route
@@ -245,6 +246,41 @@ async def test_a_senders_number_that_is_written_as_at_home_is_the_same_person(
         await come_in(driver, "STOP")
         await house.perform("inbound.opt_in", number=written, **mine)
         await send(house, house.principal)
+
+
+ABROAD = [
+    (("SN", "MR"), "+221", "+221701234567", ("70 123 45 67", "00221701234567", "701234567")),
+    (("SN", "MR"), "+222", PHONE, (PHONE, "0022236123456", "36123456")),
+    (("FR",), "+33", "+33612345678", ("0612345678", "33612345678", "612345678")),
+]
+
+
+@pytest.mark.parametrize(("countries", "prefix", "phone", "ways"), ABROAD)
+async def test_stop_and_routes_by_the_numbers_of_each_country(
+    open_house, quick, driver, countries, prefix, phone, ways
+):
+    section = {"prefixes": [phone[:4]], "national_prefix": prefix}
+    sections = {
+        "numbers": NumbersSection(countries=countries),
+        "prices": (PriceSection(prefix="+222", price="2.00"),) if len(countries) > 1 else (),
+    }
+    async with open_house(driver=driver, carrier=section, **sections) as house:
+        mine = {"organization_id": house.organization_id}
+        if phone == PHONE:
+            await house.perform("country.open", country="MR", uses=["send"], **mine)
+        typed, *written = ways
+        await house.perform("inbound.opt_outs", heeds=True, **mine)
+        assert (await house.perform("inbound.route", number=phone, **mine))["number"] == phone
+        await house.perform("inbound.route", **mine)
+        for sender in written:
+            await send(house, house.principal, phone)
+            await come_in(driver, "STOP", sender=sender)
+            with pytest.raises(RecipientOptedOut):
+                await send(house, house.principal, phone)
+            assert (await house.perform("inbound.list", **mine))["messages"][0]["from"] == phone
+            (out,) = (await house.perform("inbound.opt_outs", number=typed, **mine))["numbers"]
+            assert out["number"] == phone
+            await house.perform("inbound.opt_in", number=typed, **mine)
 
 
 async def test_a_carrier_may_be_told_to_leave_numbers_as_they_come(open_house, quick, driver):

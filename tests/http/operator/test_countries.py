@@ -87,3 +87,45 @@ async def test_a_country_is_opened_and_closed(post, operator):
     page = await operator.get(one)
     await operator.submit(page, f"{one}/countries", {**fields, "way": "close"})
     assert await is_open() == [False, False, False]
+
+
+TWO = {
+    "numbers": NumbersSection(countries=("SN", "MR")),
+    "prices": (PriceSection(prefix="+222", price="2.00"),),
+}
+TYPED = [
+    (TWO, "70 123 45 67", "+221701234567", "+221 70 123 45 67", "SN/Expresso"),
+    (TWO, "00222 36 12 34 56", "+22236123456", "+222 36 12 34 56", "Mattel"),
+    (IN_FRANCE, "06 07 12 34 56", "+33607123456", "+33 6 07 12 34 56", "FR/Orange France"),
+]
+
+
+@pytest.mark.parametrize(("post", "typed", "number", "shown", "network"), TYPED, indirect=["post"])
+async def test_numbers_are_typed_and_shown_as_people_write_them(
+    post, operator, typed, number, shown, network
+):
+    mine = {"organization_id": post.organization_id}
+    await post.do("topup", amount="100", **mine)
+    if number.startswith("+222"):
+        await post.do("country.open", country="MR", uses=["send"], **mine)
+    sent = await post.do("send", to=number, body="hello", **mine)
+    query = typed.replace(" ", "+")
+    route = unbroken((await operator.get(f"/operator/carriers?to={query}")).text)
+    assert shown in route
+    for text in (query, number.removeprefix("+")[-6:]):
+        found = unbroken((await operator.get(f"/operator/messages?q={text}&by=to")).text)
+        assert shown in found
+        assert network in found
+    page = unbroken((await operator.get(f"/operator/messages/{sent['messageId']}")).text)
+    assert shown in page
+
+
+@pytest.mark.parametrize("post", [IN_FRANCE], indirect=True)
+async def test_a_part_of_a_number_has_as_many_digits_as_its_country_needs(post, operator):
+    page = await operator.get("/operator/messages?q=1234&by=to")
+    assert page.status == 422
+    assert "Type at least 5 digits of the number." in page.text
+
+
+def unbroken(text):
+    return text.replace("\u00a0", " ").replace("\u202f", " ")

@@ -192,6 +192,8 @@ def faults_of(words: Words, error: errors.EngineError, plan: NumberingPlan) -> d
         sentence = _in_words(words, fault.message) if known is None else words(known)
         if fault.code == _NO_NUMBER and not plan.is_default:
             sentence = no_number(words, plan)
+        if fault.code == "too_few_digits" and not plan.is_default:
+            sentence = words("Type at least {n} digits of the number.", n=plan.part_min)
         if fault.code == "invalid_amount":
             sentence = amount_sentence(words)
         found.setdefault(fault.path.partition(".")[0], sentence)
