@@ -107,8 +107,8 @@ PLANTS: Final = (
     Plant(
         "bank-texts",
         "drivers/payments/patterns.py",
-        'found["cents"].ljust(2, "0")',
-        'found["cents"]',
+        'minor[:places].ljust(places, "0")',
+        "minor[:places]",
     ),
     Plant(
         "bank-patterns",

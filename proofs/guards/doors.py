@@ -139,8 +139,8 @@ GUARDS: Final = (
     Guard(
         "Logs have no phone number whole.",
         "app/masking.py",
-        "    return _NUMBER.sub(_last_digits, text)\n",
-        "    return text\n",
+        "        return self._number.sub(self._last_digits, text)\n",
+        "        return text\n",
         ("app/test_masking.py", "app"),
     ),
     Guard(

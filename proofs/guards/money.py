@@ -84,9 +84,16 @@ GUARDS: Final = (
     Guard(
         "What a test key sends has no price.",
         "engine/intake/draft.py",
-        " if self._is_live else 0\n",
-        "\n",
+        "per_segment_of(organization) if self._is_live else 0\n",
+        "per_segment_of(organization)\n",
         ("engine/intake", "http/api/test_real_engine.py"),
+    ),
+    Guard(
+        "What a test key sends abroad has no price either.",
+        "engine/intake/draft.py",
+        "return price if self._is_live else 0\n",
+        "return price\n",
+        ("engine/intake/test_countries.py",),
     ),
     Guard(
         "A key that was used is not charged a second time in the transaction.",

@@ -20,6 +20,7 @@ from risala.http.common.validation import validate
 from risala.sms.numbering.plan import DEFAULT
 
 NOW_MS: Final = 1_767_225_600_000
+CONTEXT: Final = BodyContext(NOW_MS, DEFAULT)
 _GOOD: Final = b'{"to":"+22236123456","body":"Salam"}'
 _DEEP: Final = 400
 """Brackets beyond which Python's own limit of recursion decides, which depends on the caller."""
@@ -108,8 +109,8 @@ def _objects(raw: bytes) -> None:
         if isinstance(wanted, dict):
             assert repr(found) == repr(wanted)
     # The short way gives what the models give.
-    quick = refusal_of(lambda: parse_send(raw, BodyContext(NOW_MS, DEFAULT)), Problem)
-    slow = refusal_of(lambda: explained_send(raw, BodyContext(NOW_MS, DEFAULT)), Problem)
+    quick = refusal_of(lambda: parse_send(raw, CONTEXT), Problem)
+    slow = refusal_of(lambda: explained_send(raw, CONTEXT), Problem)
     assert isinstance(quick, Exception) == isinstance(slow, Exception)
     for problem in (quick, slow):
         if isinstance(problem, Problem):
@@ -149,7 +150,7 @@ def _reference_batch(raw: bytes) -> list[SendMessage | None]:
         if item is None:
             return None
         try:
-            return validate(SendBody, item, escapes=True, context=NOW_MS).command()
+            return validate(SendBody, item, escapes=True, context=CONTEXT).command()
         except Problem:
             return None
 
@@ -158,7 +159,7 @@ def _reference_batch(raw: bytes) -> list[SendMessage | None]:
 
 def _batches(raw: bytes) -> None:
     def read() -> list[Item] | Exception:
-        return refusal_of(lambda: trio.run(parse_batch, raw, NOW_MS), Problem)
+        return refusal_of(lambda: trio.run(parse_batch, raw, CONTEXT), Problem)
 
     found = read()
     if isinstance(found, Problem):

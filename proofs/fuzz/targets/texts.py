@@ -104,7 +104,7 @@ def _bank(octets: bytes) -> None:
         assert settled is not None
         assert settled.amount > 0
         assert re.fullmatch(r"[0-9A-Za-z./_-]+", settled.reference)
-        assert settled.payer is None or DEFAULT.serves(settled.payer)
+        assert settled.payer is None or re.fullmatch(r"\+?[0-9 .-]+", settled.payer)
     amount = refusal_of(lambda: amount_of(once), ValueError)
     if isinstance(amount, int):
         # Whatever parts the thousands, the digits are those of the amount, in their order.

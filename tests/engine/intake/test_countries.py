@@ -42,7 +42,9 @@ async def test_home_alone_is_reached_until_a_country_is_opened(open_house, mode)
         await opened(house, "send")
         with pytest.raises(SenderNotApproved):
             await house.send(to=DAKAR, principal=whose, sender="Unknown")
-        await house.send(to=DAKAR, principal=whose)
+        sent = await house.send(to=DAKAR, principal=whose)
+        price = house.gateway.show_message(sent)[0].price
+        assert price == (1200 if mode is Mode.LIVE else 0)
 
 
 async def test_a_message_costs_what_its_number_costs(open_house):
