@@ -94,6 +94,14 @@ def test_an_example_is_signed_and_has_the_members_of_a_real_one(risala, receiver
     assert EventType(kind) in family.TYPES
 
 
+def test_an_example_is_in_the_currency_of_the_settings(risala, tmp_path):
+    config = tmp_path / "francs.toml"
+    config.write_text('[service]\ncurrency = "XOF"\n[pricing]\nper_segment = "25"\n')
+    event = json.loads(risala("trigger", "balance.low", "--config", str(config)).stdout)
+    assert (event["balance"], event["currency"]) == ("995", "XOF")
+    assert json.loads(risala("trigger", "balance.low").stdout)["balance"] == "9.95"
+
+
 def test_the_local_secret_stays_the_same_and_is_its_users_alone(state_home):
     first = forward.secret_of(None)
     assert forward.secret_of(None) == first

@@ -8,6 +8,7 @@ from openapi_spec_validator import validate
 from risala.config.model import Settings
 from risala.http.api.app import create_api
 from risala.http.api.openapi.document import document
+from risala.sms.currencies import counting_in
 from risala.sms.numbering.plan import plan_of
 
 SERVED = {("SN", "MR"): ("+221701234567", "+22236123456"), ("FR",): ("+33612345678",)}
@@ -63,3 +64,30 @@ async def test_the_reference_is_of_these_countries(client_of, countries):
     assert whole["info"]["description"].startswith(f"Send SMS to mobile numbers of {plan.names}, ")
     assert "+22236123456" not in str(whole)
     assert document()["info"]["description"].startswith("Send SMS to Mauritanian numbers, and")
+
+
+@pytest.mark.parametrize(
+    ("currency", "price", "balance", "nothing"),
+    [
+        ("XOF", "50", "4950", "0"),
+        ("TND", "0.050", "4.950", "0.000"),
+        ("EUR", "0.50", "49.50", "0.00"),
+    ],
+)
+async def test_the_reference_s_amounts_are_in_the_currency(
+    gateway, currency, price, balance, nothing
+):
+    settings = Settings.model_validate({"service": {"currency": currency}})
+    client = create_api(gateway, settings).test_client()
+    with counting_in(currency):  # as the service does
+        whole = await (await client.get("/openapi.json")).get_json()
+    validate(whole)
+    answer = whole["paths"]["/api/sms/estimate"]["post"]["responses"]["200"]
+    shown = answer["content"]["application/json"]["examples"]["unicode"]["value"]
+    assert (shown["price"], shown["currency"]) == (price, currency)
+    low = str(whole["webhooks"]["balance.low"])
+    assert f"'balance': '{balance}'" in low
+    assert f"'currency': '{currency}'" in low
+    assert f"; {nothing} for a test key." in str(whole)
+    assert "MRU" not in str(whole)
+    assert "'price': '0.50', 'currency': 'MRU'" in str(document())

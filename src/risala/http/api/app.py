@@ -72,7 +72,7 @@ def create_api(
     add_lists(app, gateway, context, door)
     add_actions(app, gateway, context, door)
     add_webhooks(app, gateway, door)
-    add_reference(app, settings.plan)
+    add_reference(app, settings.plan, settings.service.currency)
     add_clients(app)
     return app
 

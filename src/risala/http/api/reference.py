@@ -26,15 +26,15 @@ _POLICY: Final = (
 )
 
 
-def add_reference(app: JsonApp, plan: NumberingPlan) -> None:
-    """Serve ``/openapi.json``, for the numbers of a plan, and ``/docs``."""
+def add_reference(app: JsonApp, plan: NumberingPlan, currency: str) -> None:
+    """Serve ``/openapi.json``, for a plan's numbers and a currency's amounts, and ``/docs``."""
     assets = Assets(ASSETS, _FILES)
     page = b""
 
     async def openapi() -> TrioResponse:
         from risala.http.api.openapi.document import document_bytes
 
-        return json_response(document_bytes(plan))
+        return json_response(document_bytes(plan, currency))
 
     async def docs() -> TrioResponse:
         nonlocal page

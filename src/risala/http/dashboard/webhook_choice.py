@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from risala.engine.model.money import money
 from risala.http.web.languages import N_
 from risala.sms.numbering.plan import NumberingPlan
 
@@ -26,9 +27,13 @@ def _choice(kind: str, told: str, **fields: str) -> EventChoice:
     return EventChoice(kind, told, json.dumps(shown, ensure_ascii=False, indent=1))
 
 
+_LOW: Final = 9850
+"""A balance, in minor units."""
+
+
 @cache
-def choices_of(plan: NumberingPlan) -> tuple[EventChoice, ...]:
-    """All events, with examples of a plan's numbers."""
+def choices_of(plan: NumberingPlan, currency: str) -> tuple[EventChoice, ...]:
+    """All events, with examples of a plan's numbers, and of amounts in a currency."""
     sms = {"messageId": "sms_…", "to": plan.example}
     code = {"verificationId": "ver_…", "to": plan.example}
     return (
@@ -54,7 +59,7 @@ def choices_of(plan: NumberingPlan) -> tuple[EventChoice, ...]:
             status="expired",
             reason="expired",
         ),
-        _choice("balance.low", N_("The balance is low."), balance="98.50", currency="MRU"),
+        _choice("balance.low", N_("The balance is low."), balance=money(_LOW), currency=currency),
         _choice("sender.approved", N_("A sender name was approved."), name="BARAKA"),
         _choice("sender.denied", N_("A sender name was denied."), name="PROMO", reason="generic"),
     )

@@ -13,7 +13,7 @@ from risala.engine.model.following import What
 from risala.engine.model.records import webhooks
 from risala.engine.model.records.record import shallow
 from risala.engine.model.records.webhooks import DeliveryStory, Endpoint, EndpointWithSecret
-from risala.http.dashboard.webhook_choice import USUAL, choices_of
+from risala.http.dashboard.webhook_choice import USUAL, EventChoice, choices_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
@@ -43,15 +43,26 @@ async def show_all(visit: PageRequest) -> TrioResponse:
     return await visit.page("webhooks/list.html", endpoints=shown)
 
 
+def _choices(visit: PageRequest) -> tuple[EventChoice, ...]:
+    return choices_of(visit.plan, visit.organization.currency)
+
+
 async def show_new(visit: PageRequest) -> TrioResponse:
     return await visit.page(
-        "webhooks/new.html", form=SentForm(), choices=choices_of(visit.plan), chosen=USUAL
+        "webhooks/new.html",
+        form=SentForm(),
+        choices=_choices(visit),
+        chosen=USUAL,
     )
 
 
 async def create(visit: PageRequest) -> TrioResponse:
     form = visit.form
-    given = {"form": form, "choices": choices_of(visit.plan), "chosen": form.all("types")}
+    given = {
+        "form": form,
+        "choices": _choices(visit),
+        "chosen": form.all("types"),
+    }
     try:
         wish = _wish(form)
         made = await visit.ask_here(webhooks.CREATE, mode=visit.mode.value, **wish)
@@ -146,7 +157,7 @@ async def _page_of(visit: PageRequest, error: Refusal | None = None) -> dict[str
         "opened": await _opened(visit, event_id) if event_id else None,
         "since": visit.form.text("since")[: len("2026-11-21T08:30")]
         or visit.formats.field_text(visit.formats.now_ms - 86_400_000),
-        "choices": choices_of(visit.plan),
+        "choices": _choices(visit),
         "chosen": found.endpoint.types,
         "typed": None,
         **edit(
@@ -162,7 +173,7 @@ def _stored(visit: PageRequest, endpoint: Endpoint) -> dict[str, StoredField]:
     """The editable values of an endpoint, as stored."""
     words, types = (
         visit.words,
-        [each.type for each in choices_of(visit.plan) if each.type in endpoint.types],
+        [each.type for each in _choices(visit) if each.type in endpoint.types],
     )
     is_decoded = endpoint.signature_key == "decoded"
     return {

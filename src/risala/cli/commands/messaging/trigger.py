@@ -12,6 +12,7 @@ from risala.cli.reach.options import Options, common
 from risala.cli.reach.refused import CommandRefused
 from risala.cli.show import output
 from risala.engine.model.records import webhooks
+from risala.sms.currencies import DEFAULT_CURRENCY
 
 if TYPE_CHECKING:
     from risala.cli.reach.performer import GatewaySession
@@ -31,6 +32,10 @@ TYPES: Final = (
     "webhook.test",
 )
 """The engine's values; a test compares the two, so that help needs no engine."""
+
+
+_OF_MONEY: Final = ("balance.low",)
+"""Only these ask the settings, for their currency."""
 
 
 @click.command()
@@ -75,7 +80,10 @@ def trigger(
         raise click.UsageError("Give --to or --endpoint, not both.")
     if endpoint is not None:
         url = _url_of(options, endpoint)
-    event_id, body = made(event)
+    currency = DEFAULT_CURRENCY
+    if event in _OF_MONEY:
+        currency = options.settings().service.currency
+    event_id, body = made(event, currency)
     if url is None:
         click.echo(body)
         return
@@ -104,8 +112,8 @@ def _url_of(options: Options, endpoint: str) -> str:
     return options.run(work)
 
 
-def made(event: str) -> tuple[str, str]:
-    """The event's id and its body."""
+def made(event: str, currency: str) -> tuple[str, str]:
+    """The event's id and its body, with amounts in a currency."""
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.events import EventType, event_body
     from risala.engine.model.ids import IdSource
@@ -114,7 +122,7 @@ def made(event: str) -> tuple[str, str]:
     ids = IdSource(SystemClock())
     identities = {prefix: ids.new(prefix) for prefix in PREFIXES}
     at, event_id = time.time_ns() // 1_000_000, ids.new("evt")
-    found = example(EventType(event), at, identities["org"], identities)
+    found = example(EventType(event), at, identities["org"], identities, currency)
     return event_id, event_body(found, event_id)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from risala.engine.model.events import FAMILIES, Event, EventType
+from risala.sms.currencies import DEFAULT_CURRENCY
 from risala.sms.numbering.plan import EXAMPLE
 
 _RECIPIENT: Final = EXAMPLE
@@ -48,7 +49,6 @@ _MEMBERS: Final[Mapping[EventType, Mapping[str, Any]]] = {
         "subject": "org",
         "balance": 995,
         "low_balance": 1000,
-        "currency": "MRU",
     },
     EventType.WEBHOOK_TEST: {"subject": "whe"},
 }
@@ -59,14 +59,23 @@ PREFIXES: Final = ("sms", "ver", "snd", "org", "whe")
 """The prefixes of the ids in an example."""
 
 
-def example(kind: EventType, at: int, organization_id: str, identities: Mapping[str, str]) -> Event:
+def example(
+    kind: EventType,
+    at: int,
+    organization_id: str,
+    identities: Mapping[str, str],
+    currency: str = DEFAULT_CURRENCY,
+) -> Event:
     """A made-up event, marked as a test.
 
     Args:
         identities: possible ids, by their prefix.
+        currency: of its amounts.
     """
     members = dict(_MEMBERS[kind])
     subject = identities[members.pop("subject")]
+    if kind is EventType.BALANCE_LOW:
+        members["currency"] = currency
     return FAMILIES[kind](
         type=kind,
         at=at,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from functools import cache
 from inspect import getdoc
@@ -14,11 +15,13 @@ from pydantic_core import core_schema
 
 from risala import __version__
 from risala.engine.model import errors
+from risala.engine.model.money import money
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
+from risala.sms.currencies import DEFAULT_CURRENCY, counting_in
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 OPERATIONS: Final = (
@@ -86,6 +89,7 @@ _HEADERS: Final = {
         "schema": {"type": "string"},
     },
 }
+_AMOUNT: Final = re.compile(r"(?<![\d.])(-?\d+)\.(\d{2})(?![\d.])")
 _REQUEST_ID: Final = "req_06GZR07DZ6B66NB0QHY1RFRDJAQR3ECT"
 
 _MEANINGS: Final = {
@@ -151,18 +155,40 @@ class _Schemas(GenerateJsonSchema):
 
 
 @cache
-def document_bytes(plan: NumberingPlan = DEFAULT) -> bytes:
+def document_bytes(plan: NumberingPlan = DEFAULT, currency: str = DEFAULT_CURRENCY) -> bytes:
     """The document as it is served: made when it is first asked for, and kept."""
-    made = document(plan=plan)
+    made = document(plan=plan, currency=currency)
     return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def document(
-    operations: Iterable[ApiOperation] = OPERATIONS, plan: NumberingPlan = DEFAULT
+    operations: Iterable[ApiOperation] = OPERATIONS,
+    plan: NumberingPlan = DEFAULT,
+    currency: str = DEFAULT_CURRENCY,
 ) -> dict[str, Any]:
-    """The OpenAPI document that describes these operations, for the numbers of a plan."""
-    made = _document(operations)
+    """The OpenAPI document that describes these operations, for the numbers of a plan and amounts
+    in a currency."""
+    with counting_in(DEFAULT_CURRENCY):
+        made = _document(operations)
+    if currency != DEFAULT_CURRENCY:
+        made = _in_currency(made, currency)
     return made if plan.is_default else _in_plan(made, plan)
+
+
+def _in_currency(made: Any, currency: str) -> Any:  # noqa: ANN401 -- any JSON
+    """A part of the document of the default currency, for another one: an amount keeps its minor
+    units, and gets that currency's decimals."""
+    match made:
+        case dict():
+            return {name: _in_currency(each, currency) for name, each in made.items()}
+        case list() | tuple():
+            return [_in_currency(each, currency) for each in made]
+        case str() if made == DEFAULT_CURRENCY:
+            return currency
+        case str():
+            with counting_in(currency):
+                return _AMOUNT.sub(lambda found: money(int(found[1] + found[2])), made)
+    return made
 
 
 def _in_plan(made: Any, plan: NumberingPlan) -> Any:  # noqa: ANN401 -- any JSON
