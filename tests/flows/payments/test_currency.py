@@ -18,13 +18,13 @@ def test_a_command_without_settings_counts_as_the_service(tmp_path, currency, pr
     data, config = tmp_path / "data", tmp_path / "risala.toml"
     config.write_text(f'[service]\ncurrency = "{currency}"\n[pricing]\nper_segment = "{price}"\n')
 
-    def run(*words: str | Path) -> str:
+    def run(*words: str | Path, fails: bool = False) -> str:
         command = [sys.executable, "-m", "risala", *words, "--data", data]
         done = subprocess.run(
             command, capture_output=True, text=True, check=False, cwd=tmp_path.parent
         )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+        assert (done.returncode != 0) is fails, done.stderr
+        return done.stderr if fails else done.stdout
 
     assert run("org", "create", "Shop", "--config", config)
     serve = ["serve", "--config", config, "--data", data, "--port", "0"]
@@ -39,3 +39,7 @@ def test_a_command_without_settings_counts_as_the_service(tmp_path, currency, pr
             assert "clean" in run("audit", "--json")
         finally:
             process.terminate()
+    # Without the service nobody tells the command how its balances are kept.
+    assert f'Set `service.currency` to "{currency}" again' in run("ledger", "Shop", fails=True)
+    assert shown in run("ledger", "Shop", "--config", config)
+    assert "currency" in run("doctor", fails=True)

@@ -1,13 +1,20 @@
 """Each format in three languages, as docs/discussion/interface.md has them."""
 
+import json
 import re
+import shutil
+import subprocess
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from patience import HANG_S
 from risala.engine.model.people import Language
+from risala.http.common.assets import STATIC
 from risala.http.web.formats import Formats
+from risala.http.web.forms import amount_text
 from risala.http.web.languages import load_words
+from risala.sms.currencies import counting_in
 
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
@@ -194,3 +201,73 @@ def test_a_day_of_the_week(language, day):
 )
 def test_money_has_the_decimals_and_the_sign_of_its_currency(language, currency, shown):
     assert text(formats(language).money(12_500, currency=currency)) == shown
+
+
+COUNTER = """
+const cases = JSON.parse(process.argv[2]), told = [];
+for (const [number, { language, words, text }] of cases.entries()) {
+  let parts = [];
+  const out = { dataset: { words: JSON.stringify(words) } };
+  out.replaceChildren = (...all) => { parts = all; };
+  const field = { value: text, dataset: { counter: "out" }, addEventListener: () => {} };
+  globalThis.document = {
+    documentElement: { lang: language },
+    querySelectorAll: () => [field],
+    getElementById: (id) => (id === "out" ? out : null),
+    createElement: () => ({}),
+  };
+  await import(`./sms.mjs?${number}`);
+  told.push(parts.at(-1).textContent);
+}
+console.log(JSON.stringify(told));
+"""
+"""What the composer's script shows last: the price."""
+
+
+@pytest.mark.slow
+def test_the_composer_shows_sums_as_pages_do(tmp_path):
+    """In currencies without decimals, with two and with three."""
+    if shutil.which("node") is None:
+        pytest.skip("NOT TESTED with Node: node is not installed")
+    shutil.copy(STATIC / "web/sms.js", tmp_path / "sms.mjs")
+    (tmp_path / "counter.mjs").write_text(COUNTER)
+    cases, shown = [], []
+    for currency, price in (
+        ("XOF", 25),
+        ("XOF", 1_250),
+        ("MRU", 50),
+        ("TND", 45),
+        ("TND", 1_250_500),
+    ):
+        for language in ("fr", "ar", "en"):
+            own = Formats(WORDS[Language(language)], ZoneInfo("UTC"), currency, AT_MS)
+            words = own.counter_words(price)
+            cases += [{"language": language, "words": words, "text": "a" * n} for n in (9, 400)]
+            shown += [text(own.money(parts * price)) for parts in (1, 3)]
+    done = subprocess.run(
+        ["node", str(tmp_path / "counter.mjs"), json.dumps(cases)],
+        capture_output=True, text=True, check=True, timeout=HANG_S,
+    )  # fmt: skip
+    told = [
+        re.sub("[\u2068\u2069]", "", each).replace("\u00a0", "_")
+        for each in json.loads(done.stdout)
+    ]
+    assert told == shown
+    assert told[:4] == ["25_F\u202fCFA", "75_F\u202fCFA"] * 2
+    assert told[-2:] == ["1,250.500_TND", "3,751.500_TND"]
+
+
+@pytest.mark.parametrize(
+    ("currency", "amount", "shown"),
+    [
+        ("XOF", "12500", ("12_500", "12_500", "12,500")),
+        ("TND", "0.045", ("0,045", "0,045", "0.045")),
+    ],
+)
+def test_a_field_holds_an_amount_as_people_type_it(currency, amount, shown):
+    for language, wanted in zip(("fr", "ar", "en"), shown, strict=True):
+        own = Formats(WORDS[Language(language)], ZoneInfo("UTC"), currency, AT_MS)
+        typed = own.typed(amount)
+        assert typed.replace("\u00a0", "_") == wanted
+        with counting_in(currency):
+            assert amount_text(typed) == amount

@@ -110,6 +110,10 @@ class Formats:
         places = decimals_of(currency or self.currency)
         return _money(self.words.language, amount, unit, places, sign=sign)
 
+    def typed(self, amount: str) -> str:
+        """An amount as people type it: for a field, which holds no markup."""
+        return _plain(self.words.language, Decimal(amount), decimals_of(self.currency))
+
     def unit(self, currency: str) -> str:
         known = _CURRENCIES.get(currency)
         if known is None:

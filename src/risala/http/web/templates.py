@@ -34,8 +34,8 @@ _BADGES_KEPT: Final = 512
 OWN: Final = Path(__file__).parent / "templates"
 _FOR: ContextVar[PageReader] = ContextVar("risala_reader")
 _FORMATS: Final = (
-    *("plain", "num", "nums", "share", "money", "tel", "tel8", "date", "date_text", "clock"),
-    *("moment", "moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
+    *("plain", "num", "nums", "share", "money", "typed", "tel", "tel8", "date", "date_text"),
+    *("clock", "moment", "moment_text", "ago", "lasting", "clock_text", "unit", "counter_words"),
 )
 """Methods of :class:`Formats` that templates call by their bare names."""
 
