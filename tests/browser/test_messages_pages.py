@@ -123,6 +123,24 @@ def test_the_page_proposes_what_the_service_does(look):
     assert dict(zip(odd, found, strict=True)) == {each: plainer(each) for each in odd}
 
 
+def test_the_counter_takes_the_price_of_the_number(look):
+    page = look("/app/org_1/messages/new")
+    source = page.locator("script[src*='/sms.']").get_attribute("src")
+    words = {"price": 50, "local": 8, "prices": {"+222": 50, "+221": 1200, "+22177": 900}}
+    known = {
+        **dict.fromkeys(("", "36 12", "36123456", "00222 36", "22236123456"), 50),
+        "+221 70": 1200,
+        **dict.fromkeys(("+221 77", "00221771", "221771234567", "٢٢١٧٧١٢٣٤٥٦٧"), 900),
+        **dict.fromkeys(("+33", "+2"), None),
+    }
+    found = page.evaluate(
+        "async ([source, typed, words]) => {"
+        " const { priceOf } = await import(source); return typed.map((t) => priceOf(t, words)) }",
+        [source, [*known], words],
+    )
+    assert dict(zip(known, found, strict=True)) == known
+
+
 def test_steps_lead_on_and_programs_change_without_script(look, pages):
     page = look("/app/org_1/start?mode=test", java_script_enabled=False)
     page.get_by_text("PHP").first.click()

@@ -10,7 +10,7 @@ import trio
 from cases import sweep
 from risala.config.model import Settings
 from risala.engine.model.callers import Role
-from risala.engine.model.errors import Invalid
+from risala.engine.model.errors import CountryNotOpen, Invalid
 from risala.engine.model.people import Language, ReachableOrganization
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.formats import Formats
@@ -97,6 +97,56 @@ async def test_no_page_names_another_country(reader_in, route):
 )
 async def test_examples_are_of_home(reader_in, path, shown):
     assert shown in (await reader_in(("FR",)).get(path)).text
+
+
+PRICED = ("messages/new", "verify/try", "verify/settings", "billing")
+"""Pages that say what a part costs."""
+
+
+@pytest.mark.parametrize("path", PRICED)
+async def test_a_price_is_that_of_home_and_those_abroad_are_told(reader_in, path):
+    text = (await reader_in(("MR", "SN", "FR")).get(f"/app/org_1/{path}")).text
+    assert "These are prices at home." in text
+    told = " ".join(re.sub("<.*?>", "", text.partition("These are prices at home.")[2]).split())
+    assert told.startswith("A part abroad costs: Senegal")
+    assert "France" not in told
+    for each in ("+221", "12.00", "+22177", "9.00"):
+        assert each in told
+
+
+@pytest.mark.parametrize("path", PRICED)
+async def test_where_home_alone_is_served_nothing_is_told_of_prices_abroad(
+    reader_in, gateway, path
+):
+    assert "at home" not in (await reader_in(("MR",)).get(f"/app/org_1/{path}")).text
+    assert "country.list" not in [name for name, _ in gateway.done]
+
+
+async def test_the_composer_counts_by_the_number(reader_in, gateway):
+    owner = reader_in(("MR", "SN"))
+    page = await owner.get("/app/org_1/messages/new")
+    assert all(each in page.text for each in ('"+222": 50', '"+22177": 900', '"local": 8'))
+    typed = {"to": "+221771234567", "body": "Bonjour"}
+    await owner.submit(page, "/app/org_1/messages/new/count", typed)
+    [given] = [given for name, given in gateway.done if name == "message.estimate"]
+    assert given["to"] == "+221771234567"
+
+
+async def test_the_composer_says_who_opens_a_country(reader_in, gateway):
+    owner = reader_in(("MR", "SN"))
+    page = await owner.get("/app/org_1/messages/new")
+    perform = gateway.perform
+
+    async def refuse(name, arguments, caller):
+        if name == "send":
+            raise CountryNotOpen("Senegal")
+        return await perform(name, arguments, caller)
+
+    gateway.perform = refuse
+    typed = {"to": "+221771234567", "body": "Bonjour"}
+    told = await owner.submit(page, "/app/org_1/messages/new", typed)
+    assert told.status >= 400
+    assert "Ask the operator of this service to open it." in told.text
 
 
 @pytest.mark.parametrize(("countries", "typed", "number"), SEARCHES)

@@ -537,6 +537,28 @@ class OneChange:
         self._closed.set()
 
 
+def reached() -> dict[str, Any]:
+    """Countries: home, one that is open, and one that is not."""
+    own = ({"prefix": "+221", "price": "12.00"}, {"prefix": "+22177", "price": "9.00"})
+    listed = (("MR", "Mauritania", True, True), ("SN", "Senegal", False, True))
+    return {
+        "organizationId": "org_1",
+        "currency": "MRU",
+        "countries": [
+            {
+                "code": code,
+                "name": name,
+                "home": home,
+                **dict.fromkeys(("send", "verify", "publishable"), is_open),
+                "prices": [] if home else [*own],
+            }
+            for code, name, home, is_open in (*listed, ("FR", "France", False, False))
+        ],
+        "ownPrices": [],
+        "generalPrices": [*own],
+    }
+
+
 @dataclass
 class FakeWebGateway:
     """Does what is asked, and writes it down."""
@@ -665,6 +687,8 @@ class FakeWebGateway:
                 return reachable()
             case "price":
                 return {"perSegment": "0.50", "lowBalance": "1000.00", "currency": "MRU"}
+            case "country.list":
+                return reached()
             case "ledger.list":
                 return self.ledger(**arguments)
             case "payment.methods":

@@ -8,7 +8,7 @@ sentence change places.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date as Day
 from datetime import datetime, time, timedelta
@@ -21,6 +21,7 @@ from markupsafe import Markup, escape
 
 from risala.engine.model.numbers import FORGOTTEN
 from risala.engine.model.people import Language
+from risala.engine.model.records.people.countries import PrefixPrice
 from risala.engine.model.times import iso
 from risala.http.web.drawing.quick import as_markup
 from risala.http.web.languages import NC_, Words, city_of, symbol_of
@@ -121,13 +122,18 @@ class Formats:
         return self.words.among("currency", known)
 
     def counter_words(
-        self, price_minor: int | None = None, *, smart: bool = False
+        self,
+        price_minor: int | None = None,
+        *,
+        smart: bool = False,
+        abroad: Sequence[PrefixPrice] | None = None,
     ) -> dict[str, object]:
         """The texts that ``sms.js`` shows next to a message being typed, and the format of sums.
 
         Args:
             price_minor: of one part; None: no money is shown.
             smart: curly quotes, dashes and the like are replaced where that makes the text fit.
+            abroad: prices of a part by prefix, where other countries are served.
         """
         english = self.words.language is Language.ENGLISH
         return {
@@ -143,10 +149,20 @@ class Formats:
                 for category, count in _CATEGORIES.items()
             },
             "price": price_minor,
+            **({} if abroad is None else self._abroad(price_minor, abroad)),
             "unit": self.unit(self.currency),
             "decimals": decimals_of(self.currency),
             "decimal": "." if english else ",",
             "group": "," if english else NBSP,
+        }
+
+    def _abroad(self, price_minor: int | None, abroad: Sequence[PrefixPrice]) -> dict[str, object]:
+        """What ``sms.js`` needs for the price of a number as it is being typed."""
+        home, local = self.plan.home, self.plan.local_example
+        known = {f"+{home.calling_code}": price_minor}
+        return {
+            "prices": known | {each.prefix: each.price for each in abroad},
+            "local": sum(each.isdigit() for each in local),
         }
 
     # -- telephone numbers

@@ -35,7 +35,7 @@ class EstimateBody(RequestBody):
     body: fields.MessageText
     to: Annotated[
         fields.Number | None,
-        Field(description="The number is only checked: the price is the same for every number."),
+        Field(description="Whom it would be to. At home the price is the same for every number."),
     ] = None
 
 

@@ -14,7 +14,9 @@ from risala.engine.model.money import money
 from risala.engine.model.records.paying import ledger, payments
 from risala.engine.model.records.paying.payments import PaymentState
 from risala.engine.model.records.people import organizations
+from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.people.organizations import Organization
+from risala.http.dashboard.abroad import open_abroad
 from risala.http.dashboard.billing.entries import page_of
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
@@ -72,6 +74,7 @@ async def values(visit: PageRequest, error: Refusal | None = None) -> dict[str, 
         **shown,
         "lasts": _lasts(visit, found.balance, found.spent_a_day),
         "price": prices.per_segment if own is None else own,
+        "abroad": await open_abroad(visit, CountryUse.SEND),
         "general_low": money(prices.low_balance),
         "organization": organization,
         "low_balance": alert["low_balance"].value,

@@ -11,8 +11,10 @@ from risala.engine.model.errors import Refusal
 from risala.engine.model.records import messages, senders
 from risala.engine.model.records.messages import Estimate
 from risala.engine.model.records.paying.ledger import PRICE
+from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.states import Mode
 from risala.engine.model.times import iso
+from risala.http.dashboard.abroad import OpenCountry, open_abroad
 from risala.http.web.access import PageAccess
 from risala.http.web.languages import N_
 from risala.http.web.page_request import PageRequest
@@ -61,6 +63,7 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         price = (await visit.ask(PRICE)).per_segment
     is_test = visit.mode is Mode.TEST
     approved = [each.name for each in names if each.status == "approved"]
+    abroad = await open_abroad(visit, CountryUse.SEND)
     # The first approved name is the default of a form that was just opened.
     is_opened = visit.request.method == "GET" and not visit.form.text("from")
     return {
@@ -70,17 +73,24 @@ async def _values(visit: PageRequest) -> dict[str, object]:
         "sender": approved[0] if is_opened and approved else visit.form.text("from"),
         "is_too_little": not is_test and visit.organization.balance < price,
         "price_minor": None if is_test else price,
-        "estimate": await _estimate(visit, visit.form.text("body")),
+        "estimate": await _estimate(visit, visit.form.text("body"), abroad),
+        "abroad": abroad,
+        "prefixes": None if abroad is None else [each for one in abroad for each in one.prices],
         "senders": [(name, name) for name in approved],
     }
 
 
-async def _estimate(visit: PageRequest, body: str) -> Estimate | None:
+async def _estimate(
+    visit: PageRequest, body: str, abroad: list[OpenCountry] | None
+) -> Estimate | None:
     if not body:
         return None
+    to = visit.form.text("to") or None
+    # Where home alone is served, the price is the same for each number, also for a half typed one.
+    given = {} if abroad is None else {"to": to}
     try:
-        found = await visit.ask_here(messages.ESTIMATE, body=body)
-    except Refusal:  # the page shows the errors of the text itself
+        found = await visit.ask_here(messages.ESTIMATE, body=body, **given)
+    except Refusal:  # the page shows the errors of the text itself, and of the number
         return None
     return found
 

@@ -11,12 +11,14 @@ from risala.engine.model.errors import Invalid, Refusal
 from risala.engine.model.people import Language
 from risala.engine.model.records import senders
 from risala.engine.model.records.asks import Versioned
+from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.verify.settings import (
     ANY_LANGUAGE,
     CONFIG,
     CodeConfiguration,
     CodeSettings,
 )
+from risala.http.dashboard.abroad import open_abroad
 from risala.http.web.access import PageAccess
 from risala.http.web.editing.edit_conflict import StoredField, as_seen, edit
 from risala.http.web.forms import SentForm
@@ -197,6 +199,7 @@ async def _values(
         "code": code,
         "minutes": minutes,
         "price_minor": size.price // size.segments,
+        "abroad": await open_abroad(visit, CountryUse.VERIFY),
     }
 
 

@@ -11,8 +11,10 @@ from markupsafe import Markup
 from quart_trio.wrappers import TrioResponse
 
 from risala.engine.model.errors import Refusal
+from risala.engine.model.records.people.countries import CountryUse
 from risala.engine.model.records.verify import sessions
 from risala.engine.model.records.verify.settings import CONFIG
+from risala.http.dashboard.abroad import open_abroad
 from risala.http.dashboard.snippets import marked
 from risala.http.dashboard.verify.sessions import session_of
 from risala.http.dashboard.verify.settings import own_names
@@ -44,6 +46,7 @@ async def _choices(visit: PageRequest) -> dict[str, Any]:
         "prices": [
             (names.get(name), size.segments, size.price) for name, size in found.sizes.items()
         ],
+        "abroad": await open_abroad(visit, CountryUse.VERIFY),
         "app_hashes": [(each, each) for each in settings.app_hashes],
         "origins": [(each, each) for each in settings.origins],
         "zeros": "0" * settings.code_length,
