@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import phonenumbers
 import pytest
-from hypothesis import given
+from hypothesis import example as tried
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from phonenumbers import PhoneNumberType
 from tests.support.cases import sweep
@@ -13,6 +16,9 @@ from risala.sms.numbering.plan import plan_of
 
 COUNTRIES = ("SN", "MA", "FR", "ML", "CI", "TN", "DZ", "NG", "GB", "US", "BR", "IN")
 PLANS = {code: plan_of((code,)) for code in (*COUNTRIES, "MR")}
+MOBILE = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
+REGIONS = sorted(phonenumbers.SUPPORTED_REGIONS - {"TA"})
+"""The library has no mobile number of Tristan da Cunha."""
 ARABIC = str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")
 OTHERS = (
     *(PhoneNumberType.FIXED_LINE, PhoneNumberType.PREMIUM_RATE, PhoneNumberType.TOLL_FREE),
@@ -66,8 +72,77 @@ def test_another_countrys_number_is_not_served(code):
             assert not PLANS[code].serves(plan.example)
 
 
-@given(st.sampled_from(sorted(PLANS)), st.integers(0, 10**11))
-def test_a_number_that_is_written_is_read_as_itself(code, digits):
+TABLE = [
+    # a mobile number, as people at home write it; a landline, a premium one, of no known prefix
+    ("SN", "+221701234567", "70 123 45 67", "+221301012345", "+221884123456", "+221999123456"),
+    ("MA", "+212650123456", "06 50 12 34 56", "+212520123456", "+212891234567", "+212999123456"),
+    ("FR", "+33612345678", "06.12.34.56.78", "+33123456789", "+33891123456", "+33879123456"),
+    ("ML", "+22365012345", "65 01 23 45", "+22320212345", "+22380012345", "+22388912345"),
+    ("CI", "+2250123456789", "01 23 45 6789", "+2252123456789", None, "+2259900000000"),
+    ("TN", "+21620123456", "20 123 456", "+21671123456", "+21688123456", "+21689912345"),
+    ("DZ", "+213551234567", "0551-23-45-67", "+21312345678", "+213808123456", "+213999123456"),
+    (
+        "NG",
+        "+2348021234567",
+        "0802 123 4567",
+        "+2342033123456",
+        "+23480012345678",
+        "+2349991234567",
+    ),
+    ("GB", "+447400123456", "07400 123456", "+441212345678", "+449012345678", "+449991234567"),
+    ("US", "+12015550123", "(201) 555-0123", None, "+19002345678", "+19991234567"),
+    ("BR", "+5511961234567", "(11) 96123-4567", "+551123456789", "+55500123456", "+5599812345678"),
+    ("IN", "+918123456789", "081234 56789", "+911123456789", "+911861123456789", "+915991234567"),
+]
+"""A country has none where landlines look like mobile numbers, or calls are never dear."""
+DEAR = (PhoneNumberType.PREMIUM_RATE, PhoneNumberType.TOLL_FREE)
+
+
+@sweep("row", TABLE)
+def test_twelve_countries_numbers_against_the_library(row):
+    code, mobile, local, landline, premium, unknown = row
+    plan = PLANS[code]
+    kinds = [(mobile, MOBILE), (landline, (PhoneNumberType.FIXED_LINE,)), (premium, DEAR)]
+    for number, kind in [(number, kind) for number, kind in kinds if number is not None]:
+        parsed = phonenumbers.parse(number)
+        assert phonenumbers.is_valid_number_for_region(parsed, code)
+        assert phonenumbers.number_type(parsed) in kind
+    assert phonenumbers.is_possible_number(phonenumbers.parse(unknown))
+    assert not phonenumbers.is_valid_number(phonenumbers.parse(unknown))
+    assert plan.serves(mobile)
+    for typed in (mobile, local, local.translate(ARABIC), f"00{mobile[1:]}".translate(ARABIC)):
+        assert plan.read(typed) == mobile
+    for other in (mobile[:-1], f"{mobile}00", landline, premium, unknown, "+33699"):
+        if other is not None:
+            assert not plan.serves(other)
+            with pytest.raises(ValueError, match="looks like"):
+                plan.read(other)
+
+
+@st.composite
+def mobile_numbers(draw):
+    """A country that can be served, and one of its mobile numbers."""
+    code = draw(st.sampled_from(REGIONS))
+    metadata = phonenumbers.PhoneMetadata.metadata_for_region(code)
+    pattern = re.compile(metadata.mobile.national_number_pattern, re.ASCII)
+    digits = draw(st.from_regex(pattern, fullmatch=True))
+    return code, f"+{phonenumbers.country_code_for_region(code)}{digits}"
+
+
+@given(mobile_numbers(), st.sampled_from(["FR", "MR", "US", "GA"]))
+@tried(("GA", "+2412000000"), "GA")  # its local form is read as a number of eight digits
+@tried(("TJ", "+992000000000"), "MR")  # its local form begins with 00
+def test_a_number_that_is_written_is_read_as_itself(found, other):
+    code, number = found
+    assume(plan_of((code,)).serves(number))  # a neighbour may share the calling code
+    for plan in (plan_of((code,)), plan_of(tuple(dict.fromkeys((code, other))))):
+        assert plan.read(plan.written(number)) == number
+        assert plan.read(plan.international(number)) == number
+        assert plan.read(number) == number
+
+
+@given(st.sampled_from(sorted({*PLANS} - {"MR"})), st.integers(0, 10**11))
+def test_any_digits_are_served_where_the_library_calls_them_mobile(code, digits):
     plan = PLANS[code]
     number = f"+{plan.home.calling_code}{digits}"
     try:
@@ -75,17 +150,10 @@ def test_a_number_that_is_written_is_read_as_itself(code, digits):
     except phonenumbers.NumberParseException:
         assert not plan.serves(number)
         return
-    is_mobile = phonenumbers.number_type(parsed) in (
-        PhoneNumberType.MOBILE,
-        PhoneNumberType.FIXED_LINE_OR_MOBILE,
+    is_mobile = phonenumbers.number_type(parsed) in MOBILE
+    assert plan.serves(number) == (
+        is_mobile and phonenumbers.is_valid_number_for_region(parsed, code)
     )
-    if code != "MR":
-        assert plan.serves(number) == (
-            is_mobile and phonenumbers.is_valid_number_for_region(parsed, code)
-        )
-    if plan.serves(number):
-        assert plan.read(plan.written(number)) == number
-        assert plan.read(plan.international(number)) == number
 
 
 def test_home_is_the_first_country():

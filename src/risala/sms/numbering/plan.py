@@ -48,7 +48,7 @@ class NumberingPlan:
     @property
     def local_example(self) -> str:
         """The same as people at home write it."""
-        return self.home.local(self.example)
+        return self.written(self.example)
 
     def country_of(self, number: str) -> Country | None:
         """The served country to which a mobile number belongs; None if there is none. Nothing is
@@ -69,6 +69,12 @@ class NumberingPlan:
         Raises:
             ValueError: it is no mobile number of a served country; with one sentence.
         """
+        found = self._meant(text)
+        if found is None:
+            raise ValueError(self.fault)
+        return found
+
+    def _meant(self, text: str) -> str | None:
         typed = compact(text)
         digits = typed.removeprefix(INTERNATIONAL_ACCESS).removeprefix("+")
         found = None
@@ -76,8 +82,6 @@ class NumberingPlan:
             found = self.home.read(typed)
         for each in self.countries:
             found = found or each.read(f"+{digits}")
-        if found is None:
-            raise ValueError(self.fault)
         return found
 
     @property
@@ -132,7 +136,10 @@ class NumberingPlan:
         found = self.country_of(number)
         if found is None:
             return number
-        return found.local(number) if found is self.home else found.international(number)
+        local = found.local(number) if found is self.home else None
+        # Some local forms are read as another number: Gabon's of seven digits, Tajikistan's 00….
+        is_clear = local is not None and self._meant(local) == number
+        return local if local is not None and is_clear else found.international(number)
 
     def networks(self) -> frozenset[str]:
         """The names of all networks that the plan knows."""
