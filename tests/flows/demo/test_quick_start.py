@@ -62,7 +62,7 @@ def parses(language: str, program: str) -> bool:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("programs", [send_snippets, verifying])
 def test_it_is_of_its_language_and_has_the_readers_address(language, programs):
-    program = copied(programs(URL))[language]
+    program = copied(programs(URL, TEST_NUMBER))[language]
     assert parses(language, program)
     assert URL in program
     assert "RISALA_KEY" in program
@@ -71,7 +71,7 @@ def test_it_is_of_its_language_and_has_the_readers_address(language, programs):
 
 @pytest.mark.parametrize("language", list(GRAMMARS))
 def test_the_grammars_see_what_is_wrong(language):
-    program = copied(send_snippets(URL))[language]
+    program = copied(send_snippets(URL, TEST_NUMBER))[language]
     assert not parses(language, program.removesuffix(";")[:-1])
 
 
