@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import pytest
+import trio
 
 from risala.config.model import PricingSection, ServiceSection
 from risala.engine.journal.store import meta
 from risala.engine.journal.upkeep.audit import audit
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid, StorageUnusable
+from risala.engine.model.people import Language
+from risala.engine.people.alert_words import alert_words
 from risala.engine.upkeep.doctor.examine import examine
 from risala.engine.upkeep.doctor.findings import Grade, Patient
 from risala.engine.wiring.foundation import DATABASE
 from risala.sms.currencies import counting, decimals_of
 
+SOON_S = 900
 OPERATOR = Caller("amina", CallerKind.CLI, Role.OPERATOR)
 
 
@@ -54,6 +58,27 @@ async def test_the_books_are_kept_in_the_currency(
             await perform("topup", amount=wrong)
         assert said in str(refused.value.faults[0].message)
         assert audit(house.gateway.services.repositories._store.reader).faults == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("currency", "price", "left"), [("XOF", "25", "975 XOF"), ("TND", "0.045", "999.955 TND")]
+)
+async def test_an_alert_tells_a_low_balance_in_the_currency(
+    open_house, quick, currency, price, left
+):
+    with counting(decimals_of(currency)):
+        pricing = PricingSection(per_segment=price, low_balance="2000")
+    async with open_house(service=ServiceSection(currency=currency), pricing=pricing) as house:
+        await house.send()
+        await trio.sleep(SOON_S)
+        asked = {"kind": "balance_low"}
+        assert len((await house.gateway.perform("alert.list", asked))["alerts"]) == 1
+        alert = house.gateway.services.repositories.alerts.alert(1)
+        for language in Language:
+            told = alert_words(alert, language)
+            assert left in told.title
+            assert left in told.text
 
 
 FRANCS = {"service": ServiceSection(currency="XOF"), "pricing": PricingSection(per_segment="25")}

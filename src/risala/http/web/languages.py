@@ -94,12 +94,13 @@ def listed(language: Language, names: Sequence[str]) -> str:
 
 @lru_cache(_CITIES_KEPT)
 def symbol_of(currency: str, language: Language) -> str:
-    """A currency as a language writes it: ``F CFA`` for XOF, ``د.ت.`` for TND in Arabic; the code,
+    """A currency as a language writes it: ``F CFA`` for XOF, ``د.ت`` for TND in Arabic; the code,
     where it has no sign."""
     from babel.numbers import get_currency_symbol
 
-    # Marks of direction are left out: the sign stands in an isolate already, as all units do.
-    return get_currency_symbol(currency, locale=language.value).strip("\u200e\u200f")
+    # Marks of direction are left out: the sign stands in an isolate already, as all units do. So is
+    # a full stop at its end: a sentence that ends in it has its own.
+    return get_currency_symbol(currency, locale=language.value).strip("\u200e\u200f").rstrip(".")
 
 
 _FRENCH_SPACES: Final = re.compile(r" (?=[:;?!%»])|(?<=«) ")
