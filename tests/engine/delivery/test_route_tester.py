@@ -7,7 +7,8 @@ import time
 import pytest
 
 from patience import HANG_S
-from risala.config.model import CarrierSection, NumbersSection
+from risala.config.model import CarrierSection
+from risala.config.numbers import NumbersSection, PriceSection
 from risala.engine.delivery.route_tester import tell_unserved
 from risala.engine.model.errors import Invalid, NotFound
 from risala.engine.model.records.carriers.state import CarrierCondition
@@ -126,6 +127,29 @@ async def test_the_organization_and_its_sender(open_house, quick):
             await ask(house, organization_id="org_nobody")
         with pytest.raises(Invalid):
             await ask(house, sender="Shop")
+
+
+async def test_a_country_that_takes_no_names_or_is_not_open(open_house, quick):
+    dakar, number = "+221771234567", "+221770000000"
+    settings = {
+        "numbers": NumbersSection(countries=("MR", "SN"), SN={"sender": number}),
+        "prices": (PriceSection(prefix="+221", price="12.00"),),
+    }
+    async with open_house(**settings) as house:
+        mine = {"organization_id": house.principal.organization_id}
+
+        async def told(**more):
+            found = await ask(house, dakar, **more)
+            whose = found["organization"]
+            sender = (found["sender"]["name"], found["sender"]["reason"]["code"])
+            return whose and whose["reason"]["code"], sender
+
+        assert await told() == (None, (number, "numeric"))
+        assert await told(**mine) == ("country_not_open", (number, "numeric"))
+        assert await told(sender="Nobody", **mine) == ("country_not_open", (None, "not_approved"))
+        await house.gateway.perform("country.open", {**mine, "country": "SN", "uses": ["send"]})
+        assert await told(**mine) == ("sends", (number, "numeric"))
+        assert (await ask(house, **mine))["sender"]["reason"]["code"] == "approved"
 
 
 async def test_numbers_that_nobody_serves_are_named_by_their_beginnings(open_house, carrier, quick):

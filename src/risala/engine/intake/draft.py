@@ -150,6 +150,14 @@ class Drafts:
             "message": f"The sender {found.name!r} awaits approval; sent from {default!r}.",
         }
 
+    def reaches(self, organization: Organization, number: str) -> bool:
+        """Whether an organization may send messages to a number, by its country."""
+        if self.prices.is_home(number):
+            return True
+        opened, country = self.prices.opened(organization.id), self.plan.country_of(number)
+        is_priced = self.prices.abroad_of(opened, number) is not None
+        return country is not None and is_priced and opened.has(country.code, CountryUse.SEND)
+
     def numeric_of(self, number: str) -> str | None:
         """What is sent as the sender to a number in a country that takes no names; None: names are
         sent there."""

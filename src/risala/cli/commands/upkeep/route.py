@@ -49,6 +49,7 @@ _SENDERS: Final = {
     "approved": "leaves as {name}",
     "awaits_approval": "{asked} is waiting for approval; sent as {name}",
     "not_approved": "{asked} is not approved, so the send is refused",
+    "numeric": "leaves as {name}, because the country takes no names",
 }
 
 
@@ -107,7 +108,12 @@ def _print_route(found: RouteAnswer) -> None:
     )
     if found.organization is not None:
         reason = found.organization.reason.code
-        if reason != "sends":
+        if reason == "country_not_open":
+            output.warned(
+                f"The country is not open to {found.organization.name}, so the send is refused."
+                " Open it with `risala country open`."
+            )
+        elif reason != "sends":
             output.warned(f"{found.organization.name} is {reason}: its messages are held.")
     if (told := found.sender) is not None:
         values = {"name": told.name, **told.reason.values}

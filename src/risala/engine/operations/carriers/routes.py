@@ -82,20 +82,24 @@ SEGMENTS_MAX: Final = 255
 def _customer(call: Call[TestRoute]) -> tuple[RouteOrganization | None, RouteSender | None]:
     """The effect of the organization and of its requested sender."""
     given, services = call.given, call.services
+    drafts, asked = services.intake.drafts, {"asked": given.sender}
+    numeric = drafts.numeric_of(given.to)
+    instead = None if numeric is None else RouteSender(numeric, CarrierCondition("numeric", asked))
     if given.organization_id is None:
         if given.sender is not None:
             raise Invalid("organization_id", "missing", "Give the sender's organization too.")
-        return None, None
+        return None, instead
     organization = services.accounts.organization(given.organization_id)
     code = "sends" if organization.status == "active" else str(organization.status)
+    if code == "sends" and not drafts.reaches(organization, given.to):
+        code = "country_not_open"
     account = RouteOrganization(organization.id, organization.name, CarrierCondition(code, {}))
-    asked = {"asked": given.sender}
     try:
-        name, notice = services.intake.drafts.sender_of(organization.id, given.sender)
+        name, notice = drafts.sender_of(organization.id, given.sender)
     except SenderNotApproved:
         return account, RouteSender(None, CarrierCondition("not_approved", asked))
     code = "approved" if notice is None else "awaits_approval"
-    return account, RouteSender(name, CarrierCondition(code, asked))
+    return account, instead or RouteSender(name, CarrierCondition(code, asked))
 
 
 async def _unserved(call: Call[NoArguments]) -> UnservedNumbers:
