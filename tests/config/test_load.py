@@ -324,3 +324,20 @@ def test_amounts_have_the_decimals_of_the_currency(tmp_path, currency, key, amou
 def test_the_built_in_price_is_none_in_a_currency_without_decimals():
     with pytest.raises(ConfigError, match=r"pricing\.per_segment"):
         load_settings(None, environ={"RISALA_SERVICE__CURRENCY": "XOF"})
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        ("FR/Orange", 'did you mean "FR/Orange France" or '),
+        ("matel", 'did you mean "mattel" or "mauritel"?'),
+        ("x", '"FR/ACN Communications", "FR/AIF", '),
+    ],
+)
+def test_a_network_that_is_none_is_told_with_those_of_a_like_name(write, named, told):
+    path = write(
+        '[numbers]\ncountries = ["MR", "FR"]\n'
+        f'[[carriers]]\nname = "one"\ndriver = "loopback"\nnetworks = ["{named}"]\n'
+    )
+    faults, _ = faults_of(path)
+    assert told in faults["carriers[0].networks"].text

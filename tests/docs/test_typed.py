@@ -184,6 +184,14 @@ def test_several_carriers(play, tmp_path):
     page.compared.append(simulators)
 
 
+def test_serve_other_countries(play, tmp_path):
+    page = play("docs/how-to/serve-other-countries.md")
+    (tmp_path / "risala.toml").write_text(page.block("toml", "[service]").text)
+    service = page.serve("risala serve")
+    page.rest()
+    service.interrupt()
+
+
 def test_upgrade(play, tmp_path):
     meant = {"/var/backups/risala": str(tmp_path), "/var/lib/risala": str(tmp_path)}
     page = play("docs/how-to/upgrade.md", meant)

@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -13,7 +14,7 @@ from pydantic import ValidationError
 
 from risala.config import schema
 from risala.config.environment import read_environment
-from risala.config.faults import ConfigError, Fault, Origins, Path, from_pydantic, unknown
+from risala.config.faults import NEAR, ConfigError, Fault, Origins, Path, from_pydantic, unknown
 from risala.config.kinds import money_words
 from risala.config.model import CarrierSection, Settings
 from risala.sms.currencies import counting_in, decimals_of, has_too_many
@@ -194,9 +195,19 @@ def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
     ]:
         for network in networks:
             if network not in settings.plan.networks():
-                known = ", ".join(f'"{each}"' for each in sorted(settings.plan.networks()))
-                text = f'has "{network}", which is no network of a served country: {known}'
+                known = sorted(settings.plan.networks())
+                near = get_close_matches(network, known, n=2, cutoff=NEAR)
+                # Some countries have forty networks.
+                named_as = (
+                    f"did you mean {_quoted(near, ' or ')}?" if near else _quoted(known, ", ")
+                )
+                text = f'has "{network}", which is no network of a served country: {rest}'
                 yield Fault(schema.key_of(path), text, origins.of(path))
+
+
+def _quoted(names: Iterable[str], between: str) -> str:
+    """Names as they stand in the settings."""
+    return between.join(f'"{each}"' for each in names)
 
 
 def _unread(number: int, table: Mapping[str, Any]) -> Iterable[tuple[Path, str]]:
