@@ -198,10 +198,8 @@ def _network_faults(settings: Settings, origins: Origins) -> Iterator[Fault]:
                 known = sorted(settings.plan.networks())
                 near = get_close_matches(network, known, n=2, cutoff=NEAR)
                 # Some countries have forty networks.
-                named_as = (
-                    f"did you mean {_quoted(near, ' or ')}?" if near else _quoted(known, ", ")
-                )
-                text = f'has "{network}", which is no network of a served country: {rest}'
+                like = f"did you mean {_quoted(near, ' or ')}?" if near else _quoted(known, ", ")
+                text = f'has "{network}", which is no network of a served country: {like}'
                 yield Fault(schema.key_of(path), text, origins.of(path))
 
 
