@@ -57,6 +57,9 @@ def test_the_reference_of_the_api_is_of_the_served_countries(tmp_path):
     assert json.loads(found) == document(plan=plan_of(("FR",)))
     assert "+222" not in found
     assert "'XX'" in told(["XX"], ends=1).stderr
+    settings.write_text('[service]\ncurrency = "XOF"\n[pricing]\nper_segment = "25"\n')
+    done = CliRunner().invoke(cli, ["openapi", "--config", str(settings)], prog_name="risala")
+    assert json.loads(done.stdout) == document(currency="XOF")
     settings.unlink()
     done = CliRunner().invoke(cli, ["openapi"], prog_name="risala")
     assert done.exit_code == 0, done.output

@@ -21,16 +21,14 @@ from risala.cli.reach.options import CONFIG_NAME, Options
 def openapi(config: Path | None) -> None:
     """Print the OpenAPI 3.1 document of the API.
 
-    Its numbers are those of the countries in the settings. A running service serves it at
-    /openapi.json, and for people at /docs.
+    Its numbers and amounts are those of the countries and the currency in the settings. A running
+    service serves it at /openapi.json, and for people at /docs.
 
     \b
     Example: risala openapi
     """
     from risala.http.api.openapi.document import document
 
-    click.echo(
-        json.dumps(
-            document(plan=Options(None, config, json=True).plan()), ensure_ascii=False, indent=2
-        )
-    )
+    found = Options(None, config, json=True).settings()
+    made = document(plan=found.plan, currency=found.service.currency)
+    click.echo(json.dumps(made, ensure_ascii=False, indent=2))
