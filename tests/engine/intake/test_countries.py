@@ -9,6 +9,9 @@ from risala.engine.model.commands import Principal, SendCode, SendMessage
 from risala.engine.model.errors import CountryNotOpen, SenderNotApproved
 from risala.engine.model.records.keys import KeyType
 from risala.engine.model.states import Mode
+from risala.plugins.testing.fake_driver import FakeDriver
+from risala.sms.cause import Cause
+from risala.sms.outcome import Refused, Scope
 
 HOME = "+22236123456"
 DAKAR = "+221771234567"
@@ -63,6 +66,19 @@ async def test_a_message_costs_what_its_number_costs(open_house):
             for more in ({}, {"to": HOME}, {"to": DAKAR})
         ]
         assert estimates == ["0.50", "0.50", "9.00"]
+
+
+async def test_statement_and_refund_say_the_price_of_the_number(open_house, carrier):
+    refusal = Refused(Scope.FINAL, "NO", cause=Cause.UNKNOWN_NUMBER)
+    there, drivers = carrier(prefixes=["+221"]), {"fake": FakeDriver(always=refusal)}
+    async with open_house(there, drivers=drivers, **PRICED, balance="30") as house:
+        await opened(house, "send")
+        sent = await house.send(to=DAKAR)
+        await house.wait_status(sent, "failed")
+        entries = (await about(house, "ledger.list"))["entries"]
+        told = [(each["kind"], each["amount"]) for each in reversed(entries)]
+        assert told == [("topup", "30.00"), ("charge", "-12.00"), ("refund", "12.00")]
+        assert (await house.gateway.perform("audit", {}))["clean"]
 
 
 async def test_a_known_key_is_answered_though_the_country_is_closed_since(open_house):

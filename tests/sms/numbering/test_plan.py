@@ -6,8 +6,8 @@ import re
 
 import phonenumbers
 import pytest
-from hypothesis import example as tried
 from hypothesis import assume, given
+from hypothesis import example as tried
 from hypothesis import strategies as st
 from phonenumbers import PhoneNumberType
 from tests.support.cases import sweep
