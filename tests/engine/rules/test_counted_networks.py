@@ -4,6 +4,7 @@ from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
 
 from cases import sweep
 from risala.engine.rules.networks import UNKNOWN, network
+from risala.sms.numbering.plan import plan_of
 
 
 @sweep(
@@ -27,6 +28,14 @@ from risala.engine.rules.networks import UNKNOWN, network
 )
 def test_a_number_is_counted_with_its_network_or_its_country(recipient, name):
     assert network(recipient) == name
+
+
+def test_a_network_abroad_is_named_with_its_country():
+    plan_of(("SN", "FR"))
+    assert network("+221771234567") == "SN/Orange"
+    assert network("+33689123456") == "FR/Orange France"
+    assert network("+221331234567") == "+221"  # no mobile number
+    assert network("+22236123456") == "mattel"
 
 
 @sweep("code", sorted(COUNTRY_CODE_TO_REGION_CODE))
