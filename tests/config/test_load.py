@@ -341,3 +341,31 @@ def test_a_network_that_is_none_is_told_with_those_of_a_like_name(write, named, 
     )
     faults, _ = faults_of(path)
     assert told in faults["carriers[0].networks"].text
+SENEGAL = """
+[numbers]
+countries = ["SN", "MR"]
+[limits]
+verify_networks = ["SN/Orange", "mattel"]
+[[carriers]]
+name = "all"
+driver = "loopback"
+[[carriers]]
+name = "orange"
+driver = "loopback"
+networks = ["SN/Orange"]
+national_prefix = ""
+"""
+
+
+def test_a_carriers_numbers_and_networks_are_of_the_served_countries(write):
+    whole, orange = load_settings(write(SENEGAL), environ={}).carriers
+    assert (whole.prefixes, whole.national_prefix) == (("+221", "+222"), "+221")
+    assert (orange.prefixes, orange.networks, orange.national_prefix) == ((), ("SN/Orange",), "")
+    served = {"RISALA_NUMBERS__COUNTRIES": '["FR"]'}
+    (whole,) = load_settings(
+        write('[[carriers]]\nname = "all"\ndriver = "loopback"\n'), environ=served
+    ).carriers
+    assert (whole.prefixes, whole.national_prefix) == (("+33",), "+33")
+    faults, told = faults_of(write(SENEGAL.replace('"SN", "MR"', '"FR"')))
+    assert set(faults) == {"carriers[1].networks", "limits.verify_networks"}
+    assert '"FR/Orange France"' in told

@@ -9,14 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Final
 
 import phonenumbers
-from phonenumbers import (
-    COUNTRY_CODE_TO_REGION_CODE,
-    PhoneMetadata,
-    PhoneNumber,
-    PhoneNumberFormat,
-    PhoneNumberType,
-    carrier,
-)
+from phonenumbers import PhoneMetadata, PhoneNumber, PhoneNumberFormat, PhoneNumberType, carrier
 from phonenumbers.carrierdata import CARRIER_DATA
 
 from risala.sms.numbering.country import Block
@@ -64,7 +57,7 @@ class LibraryCountry:
 
     def _is_ours(self, prefix: str) -> bool:
         """Whether numbers of the country begin so: others may share its calling code."""
-        if len(COUNTRY_CODE_TO_REGION_CODE[int(self.calling_code)]) == 1:
+        if len(phonenumbers.region_codes_for_country_code(int(self.calling_code))) == 1:
             return True
         lengths = [len(f"+{self.calling_code}") + len(places) for places in self.digit_places]
         tried = (f"+{prefix}".ljust(length, each) for length in lengths for each in _DIGITS)
