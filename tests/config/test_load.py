@@ -341,6 +341,8 @@ def test_a_network_that_is_none_is_told_with_those_of_a_like_name(write, named, 
     )
     faults, _ = faults_of(path)
     assert told in faults["carriers[0].networks"].text
+
+
 SENEGAL = """
 [numbers]
 countries = ["SN", "MR"]
