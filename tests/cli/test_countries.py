@@ -70,3 +70,12 @@ def test_an_organization_has_prices_of_its_own(run):
     assert "+221: 9.00 MRU" in senegal(run("country", "price", "+221", "9"))
     found = json.loads(run("country", "drop-price", "+221", "--json").stdout)
     assert found["countries"][1]["prices"] == [{"prefix": "+221", "price": "12.00"}]
+
+
+def test_a_made_up_event_has_a_number_of_home(tmp_path):
+    settings = tmp_path / "risala.toml"
+    settings.write_text('[numbers]\ncountries = ["FR"]\n')
+    for event, member in (("sms.delivered", "to"), ("sms.received", "from")):
+        arguments = ("trigger", event, "--config", str(settings))
+        done = CliRunner().invoke(cli, arguments, prog_name="risala")
+        assert json.loads(done.stdout)[member] == "+33612345678"

@@ -6,6 +6,7 @@ import pytest
 
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.engine.model.errors import Invalid
+from risala.engine.model.times import iso
 
 SERVED = {"numbers": NumbersSection(countries=("MR", "SN"))}
 PRICED = {**SERVED, "prices": (PriceSection(prefix="+221", price="12.00"),)}
@@ -103,3 +104,21 @@ async def test_the_trail_shows_what_changed(open_house):
     assert "SN" in told, told
     assert "9.00" in json.dumps(entries["price.set"])
     assert entries["country.open"]["organizationId"] == house.principal.organization_id
+
+
+async def test_figures_lists_and_exports_are_by_country_and_network(open_house, carrier, quick):
+    dakar = "+221771234567"
+    async with open_house(carrier(prefixes=["+221", "+222"]), **PRICED) as house:
+        await about(house, "country.open", country="SN", uses=["send"])
+        for to in (dakar, dakar, "+22236123456"):
+            await house.wait_status(await house.send(to=to), "sent")
+        now_ms = house.gateway.services.recorder.clock.now_ms()
+        span = {"since": iso(now_ms - 3_600_000), "until": iso(now_ms + 1)}
+        found = await about(house, "overview.show", **span)
+        counts = {each["network"]: each["accepted"] for each in found["networks"]}
+        assert counts == {"SN/Orange": 2, "mattel": 1}
+        for typed in ("+221 77 123 45 67", "00221 77123"):
+            listed = await about(house, "message.list", mode="live", contains=typed)
+            assert [each["to"] for each in listed["messages"]] == [dakar] * 2
+        part = await about(house, "message.export", mode="live", to="+221 77 123 45 67")
+        assert [each["to"] for each in part["messages"]] == [dakar] * 2

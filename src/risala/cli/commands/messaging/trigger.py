@@ -83,7 +83,7 @@ def trigger(
     currency = DEFAULT_CURRENCY
     if event in _OF_MONEY:
         currency = options.settings().service.currency
-    event_id, body = made(event, currency)
+    event_id, body = made(event, currency, options.plan().example)
     if url is None:
         click.echo(body)
         return
@@ -112,8 +112,8 @@ def _url_of(options: Options, endpoint: str) -> str:
     return options.run(work)
 
 
-def made(event: str, currency: str) -> tuple[str, str]:
-    """The event's id and its body, with amounts in a currency."""
+def made(event: str, currency: str, number: str) -> tuple[str, str]:
+    """The event's id and its body, with amounts in a currency and a person's number."""
     from risala.engine.model.clock import SystemClock
     from risala.engine.model.events import EventType, event_body
     from risala.engine.model.ids import IdSource
@@ -122,7 +122,7 @@ def made(event: str, currency: str) -> tuple[str, str]:
     ids = IdSource(SystemClock())
     identities = {prefix: ids.new(prefix) for prefix in PREFIXES}
     at, event_id = time.time_ns() // 1_000_000, ids.new("evt")
-    found = example(EventType(event), at, identities["org"], identities, currency)
+    found = example(EventType(event), at, identities["org"], identities, currency, number)
     return event_id, event_body(found, event_id)
 
 

@@ -65,14 +65,16 @@ def example(
     organization_id: str,
     identities: Mapping[str, str],
     currency: str = DEFAULT_CURRENCY,
+    number: str = EXAMPLE,
 ) -> Event:
     """A made-up event, marked as a test.
 
     Args:
         identities: possible ids, by their prefix.
         currency: of its amounts.
+        number: of a person.
     """
-    members = dict(_MEMBERS[kind])
+    members = {name: number if each == EXAMPLE else each for name, each in _MEMBERS[kind].items()}
     subject = identities[members.pop("subject")]
     if kind is EventType.BALANCE_LOW:
         members["currency"] = currency
