@@ -96,6 +96,27 @@ GUARDS: Final = (
         ("engine/intake/test_countries.py",),
     ),
     Guard(
+        "A country that is not open to an organization is not reached.",
+        "engine/intake/draft.py",
+        "or price is None or not self._opened.has(country.code, use):\n",
+        "or price is None:\n",
+        ("engine/intake/test_countries.py",),
+    ),
+    Guard(
+        "A country without a price is not reached, though it is open.",
+        "engine/intake/draft.py",
+        "        if country is None or price is None or not",
+        "        price = price or 0\n        if country is None or not",
+        ("engine/intake/test_countries.py",),
+    ),
+    Guard(
+        "Codes that publishable keys send abroad are opened by themselves.",
+        "engine/intake/draft.py",
+        "CountryUse.PUBLISHABLE if is_publishable else CountryUse.VERIFY\n",
+        "CountryUse.VERIFY\n",
+        ("engine/intake/test_countries.py",),
+    ),
+    Guard(
         "A key that was used is not charged a second time in the transaction.",
         "engine/journal/messages/acceptance.py",
         "result = self._given.get(slot) or known_answer(self._conn, *slot)\n",
