@@ -7,6 +7,7 @@ from tests.http.faces.face_office import open_office
 
 from risala.config.model import NumbersSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
+from risala.drivers.faces.twilio.compat import TwilioCompat, TwilioSettings
 
 PATH = "/cgi-bin/sendsms"
 NUMBERS = [
@@ -43,3 +44,26 @@ async def test_numbers_of_other_countries_are_refused(tmp_path, autojump_clock, 
     (status, _), sent = await ask(tmp_path, countries, to)
     assert status != 202
     assert sent == []
+
+
+@pytest.mark.parametrize(
+    ("countries", "good", "wrong"),
+    [
+        (("SN", "MR"), "+221701234567", ("+33612345678", "701234567", "+221338234567")),
+        (("FR",), "+33612345678", ("+22236123456", "0612345678", "+33123456789")),
+    ],
+)
+async def test_twilios_numbers_are_whole(tmp_path, autojump_clock, countries, good, wrong):
+    faces = {"twilio": TwilioCompat(TwilioSettings())}
+    numbers = NumbersSection(countries=countries)
+    async with open_office(tmp_path, faces, numbers=numbers) as office:
+        made, token = await office.credential("twilio")
+        who = (made["username"], token)
+        path = f"/2010-04-01/Accounts/{made['username']}/Messages.json"
+        answer = await office.form(path, {"To": good, "Body": "x"}, who)
+        assert answer.status_code == 201
+        assert (await answer.get_json())["to"] == good
+        for to in wrong:
+            refused = await office.form(path, {"To": to, "Body": "x"}, who)
+            assert (refused.status_code, (await refused.get_json())["code"]) == (400, 21211), to
+        assert len(office.messages()) == 1
