@@ -3,6 +3,8 @@ them."""
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from risala.config.numbers import NumbersSection, PriceSection
@@ -85,6 +87,9 @@ async def test_a_country_is_opened_and_closed(post, operator):
     await operator.submit(page, f"{one}/countries", fields)
     assert await is_open() == [False, True, False]
     page = await operator.get(one)
+    panel = page.text.partition("h-countries")[2].partition("</section>")[0]
+    assert re.findall(r'aria-pressed="(\w+)"', panel) == ["false", "true", "false"]
+    assert panel.count("#s-sent") == 1
     await operator.submit(page, f"{one}/countries", {**fields, "way": "close"})
     assert await is_open() == [False, False, False]
 
