@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from openapi_spec_validator import validate
 
@@ -85,6 +87,13 @@ async def test_the_reference_s_amounts_are_in_the_currency(
     answer = whole["paths"]["/api/sms/estimate"]["post"]["responses"]["200"]
     shown = answer["content"]["application/json"]["examples"]["unicode"]["value"]
     assert (shown["price"], shown["currency"]) == (price, currency)
+    schemas = whole["components"]["schemas"]
+    owed = schemas["BalanceAnswer"]["properties"]["balance"]["pattern"]
+    assert re.fullmatch(owed, balance)
+    assert re.fullmatch(owed, f"-{balance}")
+    others = {"4950", "4.950", "49.50"} - {balance}
+    assert not any(re.fullmatch(owed, other) for other in others)
+    assert re.fullmatch(schemas["MessageAnswer"]["properties"]["price"]["pattern"], price)
     low = str(whole["webhooks"]["balance.low"])
     assert f"'balance': '{balance}'" in low
     assert f"'currency': '{currency}'" in low

@@ -26,6 +26,7 @@ from risala.engine.model.records.record import (
     members_of,
     of_item,
 )
+from risala.sms.currencies import USUAL
 
 Places = Mapping[type[Any], str]
 """Types that have a place of their own in a document: what refers to it."""
@@ -44,6 +45,11 @@ def json_schema(shape: type[Any], places: Places | None = None) -> Json:
         "properties": members,
         "required": list(members),
     }
+
+
+def amount_pattern(places: int) -> str:
+    """The regular expression of an amount with so many decimals, without its sign."""
+    return f"[0-9]+\\.[0-9]{{{places}}}" if places else "[0-9]+"
 
 
 def enum_schema(shape: type[Enum]) -> Json:
@@ -101,7 +107,7 @@ def _schema_of(field: RecordField, places: Places) -> Json:
     if kind in places:
         return {"$ref": places[kind]}
     if field.note(WrittenAs) is WrittenAs.MONEY:
-        return {"type": "string", "pattern": f"^{'' if least else '-?'}[0-9]+\\.[0-9]{{2}}$"}
+        return {"type": "string", "pattern": f"^{'' if least else '-?'}{amount_pattern(USUAL)}$"}
     found = _plain_schema(field.note(WrittenAs), kind, places)
     if words is not None and isinstance(words.known, tuple):
         found["enum"] = list(words.known)

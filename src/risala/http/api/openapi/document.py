@@ -16,12 +16,13 @@ from pydantic_core import core_schema
 from risala import __version__
 from risala.engine.model import errors
 from risala.engine.model.money import money
+from risala.engine.model.records.schema import amount_pattern
 from risala.http.api.answers import COMPONENTS, Component
 from risala.http.api.openapi import endpoints, management, service, sms, verify, webhooks
 from risala.http.api.openapi.answers import Error
 from risala.http.api.openapi.operation import ApiOperation
 from risala.http.common.problems import CODES, Problem, plain, problem_of
-from risala.sms.currencies import DEFAULT_CURRENCY, counting_in
+from risala.sms.currencies import DEFAULT_CURRENCY, USUAL, counting_in, decimals_of
 from risala.sms.numbering.plan import DEFAULT, NumberingPlan
 
 OPERATIONS: Final = (
@@ -177,7 +178,7 @@ def document(
 
 def _in_currency(made: Any, currency: str) -> Any:  # noqa: ANN401 -- any JSON
     """A part of the document of the default currency, for another one: an amount keeps its minor
-    units, and gets that currency's decimals."""
+    units, and gets that currency's decimals; so does the pattern of amounts."""
     match made:
         case dict():
             return {name: _in_currency(each, currency) for name, each in made.items()}
@@ -185,6 +186,8 @@ def _in_currency(made: Any, currency: str) -> Any:  # noqa: ANN401 -- any JSON
             return [_in_currency(each, currency) for each in made]
         case str() if made == DEFAULT_CURRENCY:
             return currency
+        case str() if amount_pattern(USUAL) in made:
+            return made.replace(amount_pattern(USUAL), amount_pattern(decimals_of(currency)))
         case str():
             with counting_in(currency):
                 return _AMOUNT.sub(lambda found: money(int(found[1] + found[2])), made)
