@@ -53,6 +53,9 @@ class MessageEvent(WebhookEvent):
     error_text: str | None = None
     carrier_code: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
+    price: Decimal | None = None
+    """Of this message. None: the service is of an older version."""
+    currency: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,7 +68,7 @@ async def test_a_message_costs_what_its_number_costs(open_house):
         assert estimates == ["0.50", "0.50", "9.00"]
 
 
-async def test_statement_and_refund_say_the_price_of_the_number(open_house, carrier):
+async def test_statement_refund_and_event_say_the_price_of_the_number(open_house, carrier):
     refusal = Refused(Scope.FINAL, "NO", cause=Cause.UNKNOWN_NUMBER)
     there, drivers = carrier(prefixes=["+221"]), {"fake": FakeDriver(always=refusal)}
     async with open_house(there, drivers=drivers, **PRICED, balance="30") as house:
@@ -78,6 +78,8 @@ async def test_statement_and_refund_say_the_price_of_the_number(open_house, carr
         entries = (await about(house, "ledger.list"))["entries"]
         told = [(each["kind"], each["amount"]) for each in reversed(entries)]
         assert told == [("topup", "30.00"), ("charge", "-12.00"), ("refund", "12.00")]
+        (event,) = await house.events()
+        assert (event["type"], event["price"], event["currency"]) == ("sms.failed", "12.00", "MRU")
         assert (await house.gateway.perform("audit", {}))["clean"]
 
 

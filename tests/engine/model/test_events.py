@@ -31,33 +31,61 @@ REJECTED = (
     '"carrierCode":"ESME_RINVDSTADR","metadata":{}'
 )
 ORDER = {"order": "77", "né": "é"}
+PRICE = (50, "MRU")
+PRICED = ',"price":"0.50","currency":"MRU"'
 GOLDEN: list[tuple[Event, str]] = [
     (
-        MessageEvent(EventType.SMS_SENT, *LIVE, "sms_1", TO, "R", "sent", "7f", None, None, ORDER),
+        MessageEvent(
+            EventType.SMS_SENT, *LIVE, "sms_1", TO, "R", "sent", "7f", None, None, ORDER, *PRICE
+        ),
         f'"type":"sms.sent",{HEAD}false,"messageId":"sms_1","to":"{TO}","from":"R",'
-        f'"status":"sent","providerMessageId":"7f",{NO_ERROR}{{"order":"77","né":"é"}}',
+        f'"status":"sent","providerMessageId":"7f",{NO_ERROR}{{"order":"77","né":"é"}}{PRICED}',
     ),
     (
         MessageEvent(
-            *(EventType.SMS_DELIVERED, *TEST, "sms_1", TO, "R", "delivered", None, None, None, {})
+            *(
+                EventType.SMS_DELIVERED,
+                *TEST,
+                "sms_1",
+                TO,
+                "R",
+                "delivered",
+                None,
+                None,
+                None,
+                {},
+                *PRICE,
+            )
         ),
         f'"type":"sms.delivered",{HEAD}true,"messageId":"sms_1","to":"{TO}","from":"R",'
-        f'"status":"delivered","providerMessageId":null,{NO_ERROR}{{}}',
+        f'"status":"delivered","providerMessageId":null,{NO_ERROR}{{}}{PRICED}',
     ),
     (
         MessageEvent(
             *(EventType.SMS_FAILED, *LIVE, "sms_1", TO, "R", "failed", None),
-            *("REJECTED", "ESME_RINVDSTADR", {}),
+            *("REJECTED", "ESME_RINVDSTADR", {}, *PRICE),
         ),
         f'"type":"sms.failed",{HEAD}false,"messageId":"sms_1","to":"{TO}","from":"R",'
-        f'"status":"failed","providerMessageId":null,{REJECTED}',
+        f'"status":"failed","providerMessageId":null,{REJECTED}{PRICED}',
     ),
     (
         MessageEvent(
-            *(EventType.SMS_CANCELED, *LIVE, "sms_1", TO, "R", "canceled", None, None, None, {})
+            *(
+                EventType.SMS_CANCELED,
+                *LIVE,
+                "sms_1",
+                TO,
+                "R",
+                "canceled",
+                None,
+                None,
+                None,
+                {},
+                *PRICE,
+            )
         ),
         f'"type":"sms.canceled",{HEAD}false,"messageId":"sms_1","to":"{TO}","from":"R",'
-        f'"status":"canceled","providerMessageId":null,{NO_ERROR}{{}}',
+        f'"status":"canceled","providerMessageId":null,{NO_ERROR}{{}}{PRICED}',
     ),
     (
         InboundEvent(EventType.SMS_RECEIVED, *LIVE, "mo_1", "1234", TO, None, 'نعم "7"\n'),

@@ -107,7 +107,7 @@ class House:
         """Write events as a unit of the engine would; their ids."""
         recorder = self.gateway.services.recorder
         whose = (self.organization_id, mode, message_id(1, 1))  # of no message that is here
-        what = ("+22236123456", "RISALA", "sent", None, None, None, {})
+        what = ("+22236123456", "RISALA", "sent", None, None, None, {}, 50, "MRU")
         event = MessageEvent(EventType(kind), self.clock.now_ms(), *whose, *what)
         return await recorder.journal.commit(
             lambda conn: [outbox.write(conn, event) for _ in range(count)]

@@ -49,6 +49,8 @@ async def test_an_event_is_posted_at_once_as_it_is_stored(open_house, quick, lea
             "errorText": None,
             "carrierCode": None,
             "metadata": {"order": "٧"},
+            "price": "0.50",
+            "currency": "MRU",
         }
         stored = stored_events(house.gateway.services.repositories._store.reader)[0].body
         assert call.body == stored.encode()

@@ -77,6 +77,9 @@ class MessageEvent(Event):
     carrier_code: str | None
     metadata: Mapping[str, str]
     """Yours, as it was sent."""
+    price: int
+    """The message's, in minor units, as of `POST /api/sms/get`: that of its own number."""
+    currency: str
 
     def members(self) -> dict[str, Any]:
         return {
@@ -89,6 +92,8 @@ class MessageEvent(Event):
             "errorText": cause_text(self.error_code),
             "carrierCode": self.carrier_code,
             "metadata": dict(self.metadata),
+            "price": money(self.price),
+            "currency": self.currency,
         }
 
 

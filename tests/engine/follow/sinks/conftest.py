@@ -18,7 +18,7 @@ def happen() -> Callable[..., Awaitable[list[str]]]:
     async def happen_in(house, count: int) -> list[str]:
         recorder = house.gateway.services.recorder
         whose = (house.principal.organization_id, "live", message_id(1, 1))  # none that is here
-        what = ("+22236123456", "RISALA", "sent", None, None, None, {})
+        what = ("+22236123456", "RISALA", "sent", None, None, None, {}, 50, "MRU")
         event = MessageEvent(EventType.SMS_SENT, recorder.clock.now_ms(), *whose, *what)
         return await recorder.journal.commit(
             lambda conn: [outbox.write(conn, event) for _ in range(count)]

@@ -57,6 +57,8 @@ class EventRow:
     sender: str | None
     provider_message_id: str | None
     metadata: str | None
+    price: int | None
+    currency: str | None
     phone: str | None
     """The recipient of a session's code."""
 
@@ -104,6 +106,8 @@ _ROWS: Final = Rows(
         "sender": "(SELECT name FROM names WHERE no = m.sender)",
         "provider_message_id": "coalesce(m.carrier_id, m.carrier_key)",
         "metadata": "m.metadata",
+        "price": "m.price",
+        "currency": "m.currency",
         "phone": "v.recipient",
     },
     type=_type,
@@ -207,9 +211,11 @@ def _message(row: EventRow) -> Event:
     status, error, code, provider = row.frozen or plain
     assert row.recipient is not None
     assert row.sender is not None
+    assert row.price is not None
+    assert row.currency is not None
     recipient, metadata = recipient_text(row.recipient), json.loads(row.metadata or "{}")
-    told = (recipient, row.sender, status, provider, error, code)
-    return MessageEvent(*_whose(row), *told, metadata)
+    told = (recipient, row.sender, status, provider, error, code, metadata)
+    return MessageEvent(*_whose(row), *told, row.price, row.currency)
 
 
 def _session(row: EventRow) -> Event:

@@ -56,8 +56,8 @@ MODELS: Final[Mapping[type[Event], ApiAnswer]] = {
     MessageEvent: _event(
         *("MessageEventModel", MessageEvent),
         "messageId=subject to=recipient from=sender status providerMessageId errorCode errorText"
-        " carrierCode metadata",
-        {"errorText": {"type": ["string", "null"]}},
+        " carrierCode metadata price currency",
+        {"errorText": {"type": ["string", "null"]}, "price": _TEXT},
     ),
     InboundEvent: _event(
         *("InboundEventModel", InboundEvent),
@@ -106,6 +106,8 @@ def _message(
         error_code=error,
         carrier_code=carrier_code,
         metadata={"order": "7"},
+        price=50,
+        currency="MRU",
     )
 
 
