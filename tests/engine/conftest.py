@@ -26,7 +26,7 @@ from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.webhooks import outbox
 from risala.engine.model.answers import answer
 from risala.engine.model.clock import TrioClock
-from risala.engine.model.commands import TIME_ZONE, Principal, SendMessage
+from risala.engine.model.commands import Principal, SendMessage
 from risala.engine.model.ids import IdSource, key_of, message_id
 from risala.engine.model.lines import JUST_ACCEPTED
 from risala.engine.model.records.attempts import (
@@ -269,7 +269,7 @@ class Book:
                 "operator_spend_cap": None,
                 "owner_spend_cap": None,
                 "spent_today": None,
-                "time_zone": TIME_ZONE,
+                "time_zone": "Africa/Nouakchott",
                 "created_at": self.now_ms,
                 **fields,
             }

@@ -122,3 +122,12 @@ async def test_figures_lists_and_exports_are_by_country_and_network(open_house, 
             assert [each["to"] for each in listed["messages"]] == [dakar] * 2
         part = await about(house, "message.export", mode="live", to="+221 77 123 45 67")
         assert [each["to"] for each in part["messages"]] == [dakar] * 2
+
+
+@pytest.mark.parametrize(
+    ("countries", "zone"), [(("FR", "MR"), "Europe/Paris"), (("MR", "FR"), "Africa/Nouakchott")]
+)
+async def test_a_new_organization_has_the_time_zone_of_home(open_house, countries, zone):
+    async with open_house(numbers=NumbersSection(countries=countries)) as house:
+        found = await house.gateway.perform("org.create", {"name": "Boulangerie"})
+    assert found["timeZone"] == zone

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zoneinfo
 
 import phonenumbers
 import pytest
@@ -194,3 +195,25 @@ def test_a_part_of_a_number_leads_to_few_ranges():
     assert any(low <= 221771234567 <= high for low, high in ranges)
     assert len(ranges) < 50_000
     assert not any(low <= 221771234568 <= high for low, high in ranges)
+
+
+def test_a_country_has_the_time_zone_of_most_of_its_people():
+    expected = {
+        "MR": "Africa/Nouakchott",
+        "SN": "Africa/Dakar",
+        "FR": "Europe/Paris",
+        "ES": "Europe/Madrid",
+        "PT": "Europe/Lisbon",
+        "GB": "Europe/London",
+        "US": "America/New_York",
+        "RU": "Europe/Moscow",
+        "BR": "America/Sao_Paulo",
+    }
+    assert {code: plan_of((code,)).home.time_zone for code in expected} == expected
+
+
+def test_every_countrys_time_zone_exists():
+    known = zoneinfo.available_timezones()
+    zones = {code: plan_of((code,)).home.time_zone for code in REGIONS}
+    assert {code: zone for code, zone in zones.items() if zone not in known} == {}
+    assert [code for code, zone in zones.items() if zone == "UTC"] == []

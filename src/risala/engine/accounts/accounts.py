@@ -20,7 +20,7 @@ import trio
 from risala.engine.journal.repositories.accounts import KeyRepository, OrganizationRepository
 from risala.engine.model.audit import AuditEntry
 from risala.engine.model.clock import Clock
-from risala.engine.model.commands import TIME_ZONE, Principal
+from risala.engine.model.commands import Principal
 from risala.engine.model.errors import Forbidden, Invalid, Unauthorized, Unavailable
 from risala.engine.model.ids import IdSource
 from risala.engine.model.origins import ranges_of
@@ -59,12 +59,22 @@ class _KnownKey(NamedTuple):
 
 class Accounts:
     def __init__(
-        self, stored: OrganizationRepository, keys: KeyRepository, clock: Clock, ids: IdSource
+        self,
+        stored: OrganizationRepository,
+        keys: KeyRepository,
+        clock: Clock,
+        ids: IdSource,
+        time_zone: str,
     ) -> None:
+        """
+        Args:
+            time_zone: of new organizations, until their owners choose another.
+        """
         self._stored = stored
         self._stored_keys = keys
         self._clock = clock
         self._ids = ids
+        self._time_zone = time_zone
         self._keys: OrderedDict[bytes, _KnownKey] = OrderedDict()
         self._organizations: dict[str, Organization] = {}
         self._used: dict[str, int] = {}
@@ -187,7 +197,7 @@ class Accounts:
             operator_spend_cap=None,
             owner_spend_cap=None,
             spent_today=None,
-            time_zone=TIME_ZONE,
+            time_zone=self._time_zone,
             created_at=self._clock.now_ms(),
         )
 

@@ -21,8 +21,6 @@ AddressRange = IPv4Network | IPv6Network
 
 AHEAD_MAX_S: Final = 30 * 86_400
 """How far ahead a message may be scheduled, in seconds (contract §3)."""
-TIME_ZONE: Final = "Africa/Nouakchott"
-"""The time zone of an organization without a choice."""
 
 
 class AddressUse(StrEnum):

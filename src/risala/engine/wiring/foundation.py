@@ -114,7 +114,8 @@ async def open_core(settings: Settings, seams: Seams) -> AsyncIterator[Foundatio
                 await inner.start(supervisor.run)
                 stored = Repositories.open(Store.open(journal))
                 clock, ids = seams.clock, seams.ids
-                accounts = Accounts(stored.organizations, stored.keys, clock, ids)
+                home = settings.plan.home
+                accounts = Accounts(stored.organizations, stored.keys, clock, ids, home.time_zone)
                 credentials = Credentials(accounts, stored.credentials, clock, ids)
                 data_dir = Path(settings.storage.data_dir)
                 server_keys = ServerKeys(data_dir)

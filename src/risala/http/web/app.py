@@ -23,7 +23,6 @@ from quart_trio.wrappers import TrioResponse
 
 from risala.config.model import Settings
 from risala.engine.model.clock import Clock, SystemClock
-from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.errors import (
     EngineError,
     NotFound,
@@ -197,7 +196,11 @@ class WebApp(JsonApp):
             request_id=id_of_request(),
             door=door,
             formats=Formats(
-                words, ZoneInfo(TIME_ZONE), settings.service.currency, now_ms, settings.plan
+                words,
+                ZoneInfo(settings.plan.home.time_zone),
+                settings.service.currency,
+                now_ms,
+                settings.plan,
             ),
             theme=_theme(request.cookies.get(THEME_COOKIE)),
             cookie=token,

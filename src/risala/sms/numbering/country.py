@@ -34,6 +34,10 @@ class Country(Protocol):
         """A mobile number, for placeholders and documents."""
 
     @property
+    def time_zone(self) -> str:
+        """Of most of its people, such as ``Africa/Nouakchott``."""
+
+    @property
     def digit_places(self) -> tuple[tuple[str, ...], ...]:
         """For each length that its numbers have: the possible digits at each place behind the
         calling code, such as ``("234", "0123456789", …)``."""

@@ -6,6 +6,7 @@ Imported only where a country that is not built in is served: its tables take me
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from importlib import resources
 from typing import Final
 
 import phonenumbers
@@ -16,6 +17,16 @@ from risala.sms.numbering.country import Block
 
 _MOBILE: Final = (PhoneNumberType.MOBILE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
 _DIGITS: Final = "0123456789"
+_OTHER_ZONES: Final = {
+    "AC": "Atlantic/St_Helena",
+    "AU": "Australia/Sydney",
+    "BR": "America/Sao_Paulo",
+    "CA": "America/Toronto",
+    "RU": "Europe/Moscow",
+    "XK": "Europe/Belgrade",
+}
+"""Where the table of time zones goes from coast to coast or lacks the country; elsewhere its first
+zone has most people."""
 _NUMBERS_KEPT: Final = 8192
 """Numbers of each country whose answer is kept: to find it takes the library some 25 µs."""
 
@@ -45,6 +56,10 @@ class LibraryCountry:
         from babel import Locale
 
         return str(Locale("en").territories.get(self.code, self.code))
+
+    @cached_property
+    def time_zone(self) -> str:
+        return _OTHER_ZONES.get(self.code) or _first_zone(self.code)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -103,6 +118,12 @@ def _parse(text: str, region: str | None) -> PhoneNumber | None:
         return phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:
         return None
+
+
+def _first_zone(country: str) -> str:
+    table = resources.files("tzdata.zoneinfo").joinpath("zone.tab").read_text("ascii")
+    rows = (line.split("\t") for line in table.splitlines() if not line.startswith("#"))
+    return next((zone for code, _, zone, *_ in rows if code == country), "UTC")
 
 
 def _e164(parsed: PhoneNumber) -> str:

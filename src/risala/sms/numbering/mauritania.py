@@ -32,6 +32,7 @@ class Mauritania:
     name = "Mauritania"
     calling_code = "222"
     example = "+22236123456"
+    time_zone = "Africa/Nouakchott"
     digit_places = (("".join(NETWORKS), *[_DIGITS] * 7),)
     blocks = _BLOCKS
 

@@ -15,13 +15,12 @@ from risala.engine.journal.store.opening import open_reader, open_writer
 from risala.engine.journal.store.schema.migrations import migrate
 from risala.engine.journal.store.tables import table, writable
 from risala.engine.journal.store.transaction import run_batch
-from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.errors import Failed, NotFound
 from risala.engine.model.records.people.organizations import Organization
 
 THERE = Organization(
     *("org_1", "There", "active", 0, "MRU", None, False, False),
-    *(None, None, None, None, None, TIME_ZONE, 1),
+    *(None, None, None, None, None, "Africa/Nouakchott", 1),
 )
 WRITES: dict[str, Callable[[sqlite3.Connection], object]] = {
     "insert": lambda conn: writable(conn, "meta").insert({"key": "new", "value": "x"}),

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final
 
 from pydantic import PlainValidator
 
-from risala.engine.model.commands import TIME_ZONE
 from risala.engine.model.records.minutes import DAY_MINUTES, HOUR_MINUTES, MINUTE_MS
 from risala.engine.model.records.upkeep.service import OVERVIEW, ServiceOverview
 from risala.engine.operations.arguments import (
@@ -59,7 +58,7 @@ async def _show(call: Call[ShowService]) -> ServiceOverview:
     now = now_ms // MINUTE_MS + 1
     end = -(-now // given.by) * given.by
     series = counts.series(end - _count(given) * given.by, end, given.by)
-    today = midnight(TIME_ZONE, now_ms) // MINUTE_MS
+    today = midnight(services.settings.plan.home.time_zone, now_ms) // MINUTE_MS
     hour, day = HOUR_MINUTES, DAY_MINUTES
     return ServiceOverview(
         at=now_ms,

@@ -19,6 +19,7 @@ _MESSAGE: Final = {
     "error_code": None,
     "carrier_code": None,
     "metadata": {"order": "4711"},
+    "price": 50,
 }
 _CODE: Final = {"subject": "ver", "recipient": _RECIPIENT, "reason": None}
 _NAME: Final = {"subject": "snd", "name": "ACME", "reason": None}
@@ -76,7 +77,7 @@ def example(
     """
     members = {name: number if each == EXAMPLE else each for name, each in _MEMBERS[kind].items()}
     subject = identities[members.pop("subject")]
-    if kind is EventType.BALANCE_LOW:
+    if "price" in members or "balance" in members:
         members["currency"] = currency
     return FAMILIES[kind](
         type=kind,
