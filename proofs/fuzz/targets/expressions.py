@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,9 +45,14 @@ class Expression:
             self.pattern.fullmatch(subject)
 
 
-def expressions() -> Iterator[Expression]:
+@cache
+def expressions() -> tuple[Expression, ...]:
     """Those that are written as they are, in their order; what is put together of pieces is tried
     where its pieces are."""
+    return tuple(_found())
+
+
+def _found() -> Iterator[Expression]:
     for path in sorted(SOURCE.rglob("*.py")):
         source = path.read_text("utf-8")
         if "re.compile" not in source:
@@ -82,12 +88,10 @@ def _pattern(call: ast.Call) -> re.Pattern[Any] | None:
     return re.compile(written, flags)
 
 
-ALL: Final = tuple(expressions())
-
-
 def _expressions(octets: bytes) -> None:
     script = Script(octets)
-    expression = ALL[(script.number() << 8 | script.number()) % len(ALL)]
+    known = expressions()
+    expression = known[(script.number() << 8 | script.number()) % len(known)]
     before, again = script.text(), script.text() or "a"
     behind = script.text()
     text = before + again * ((TEXT_CHARACTERS - len(before) - len(behind)) // len(again)) + behind
@@ -100,7 +104,7 @@ def _expressions(octets: bytes) -> None:
 
 def _seeds() -> Iterator[bytes]:
     pumps = (b"a", b"1", b" ", b"0 ", b"a-", b"a.", b"\r\n", b'"', b"=", b"{{", b"a:", b",")
-    for number in range(len(ALL)):
+    for number in range(len(expressions())):
         for pump in pumps:
             head = bytes((number >> 8, number & 255))
             yield head + b"\0" + bytes((len(pump),)) + pump + b"\1\0"

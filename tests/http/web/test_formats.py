@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,11 +20,11 @@ from risala.sms.currencies import counting_in
 AT_MS = 1_795_250_476_123
 """21 Nov 2026, 08:41:16 in Nouakchott."""
 MINUTE_MS, HOUR_MS, DAY_MS = 60_000, 3_600_000, 86_400_000
-WORDS = {language: load_words(language) for language in Language}
+words_of = cache(load_words)
 
 
 def formats(language: str, zone: str = "Africa/Nouakchott", now_ms: int = AT_MS) -> Formats:
-    return Formats(WORDS[Language(language)], ZoneInfo(zone), "MRU", now_ms)
+    return Formats(words_of(Language(language)), ZoneInfo(zone), "MRU", now_ms)
 
 
 def text(markup: str) -> str:
@@ -240,7 +241,7 @@ def test_the_composer_shows_sums_as_pages_do(tmp_path):
         ("TND", 1_250_500),
     ):
         for language in ("fr", "ar", "en"):
-            own = Formats(WORDS[Language(language)], ZoneInfo("UTC"), currency, AT_MS)
+            own = Formats(words_of(Language(language)), ZoneInfo("UTC"), currency, AT_MS)
             words = own.counter_words(price)
             cases += [{"language": language, "words": words, "text": "a" * n} for n in (9, 400)]
             shown += [text(own.money(parts * price)) for parts in (1, 3)]
@@ -266,7 +267,7 @@ def test_the_composer_shows_sums_as_pages_do(tmp_path):
 )
 def test_a_field_holds_an_amount_as_people_type_it(currency, amount, shown):
     for language, wanted in zip(("fr", "ar", "en"), shown, strict=True):
-        own = Formats(WORDS[Language(language)], ZoneInfo("UTC"), currency, AT_MS)
+        own = Formats(words_of(Language(language)), ZoneInfo("UTC"), currency, AT_MS)
         typed = own.typed(amount)
         assert typed.replace("\u00a0", "_") == wanted
         with counting_in(currency):

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 import trio
-from svix.webhooks import Webhook
+from standardwebhooks import Webhook
 
 from risala.engine.journal.alerts import alerts
 from risala.engine.rules.alerts.alert import AlertKind

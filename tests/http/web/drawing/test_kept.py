@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
+from functools import cache
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -16,13 +17,13 @@ from risala.http.web.formats import Formats, bare_formats
 from risala.http.web.languages import load_words
 from risala.http.web.templates import OWN
 
-WORDS = {language: load_words(language) for language in Language}
+words_of = cache(load_words)
 READER: ContextVar = ContextVar("reader")
 
 
 class Reader:
     def __init__(self, language: Language) -> None:
-        self.formats = Formats(WORDS[language], ZoneInfo("UTC"), "MRU", 0)
+        self.formats = Formats(words_of(language), ZoneInfo("UTC"), "MRU", 0)
 
 
 class Counted:
@@ -57,7 +58,7 @@ def test_it_is_drawn_once_for_the_same_arguments(drawn_once):
 def test_each_language_has_its_own(drawn_once):
     english = drawn_once("part.html", given=1)
     READER.set(Reader(Language.FRENCH))
-    assert drawn_once("part.html", given=1) == f"{WORDS[Language.FRENCH]('Close')} 1" != english
+    assert drawn_once("part.html", given=1) == f"{words_of(Language.FRENCH)('Close')} 1" != english
 
 
 def test_markup_of_the_same_letters_is_something_else(drawn_once):
@@ -72,7 +73,7 @@ def test_markup_of_the_same_letters_is_something_else(drawn_once):
 
 
 def test_the_reader_is_out_of_reach():
-    nobody = NoReader(bare_formats(WORDS[Language.ENGLISH]))
+    nobody = NoReader(bare_formats(words_of(Language.ENGLISH)))
     for use in (nobody.marks, lambda: nobody.at("keys"), lambda: nobody.may("owner")):
         with pytest.raises(RuntimeError, match="hand it in"):
             use()
