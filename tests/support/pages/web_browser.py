@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import urlencode
@@ -52,7 +53,7 @@ class Page:
         wanted = rf'name="{name}" value="([^"]*)"'
         return (re.search(wanted, own) or re.search(wanted, self.text))[1]
 
-    @property
+    @cached_property
     def tags(self) -> list[tuple[str, dict[str, str | None]]]:
         found: list[tuple[str, dict[str, str | None]]] = []
 
