@@ -34,18 +34,18 @@ def sweep(
         asked = inspect.signature(test)
 
         @wraps(test)
-        def run(**fixtures: Any) -> None:
+        def run(*owner: Any, **fixtures: Any) -> None:
             with _failures() as case_of:
                 for row in rows:
                     with case_of(named(row)):
-                        test(**given(row), **fixtures)
+                        test(*owner, **given(row), **fixtures)
 
         @wraps(test)
-        async def run_async(**fixtures: Any) -> None:
+        async def run_async(*owner: Any, **fixtures: Any) -> None:
             with _failures() as case_of:
                 for row in rows:
                     with case_of(named(row)):
-                        await test(**given(row), **fixtures)
+                        await test(*owner, **given(row), **fixtures)
 
         made: Any = run_async if inspect.iscoroutinefunction(test) else run
         others = [each for each in asked.parameters.values() if each.name not in given(rows[0])]

@@ -131,8 +131,8 @@ async def test_every_form_has_somewhere_to_go(route, owner):
         assert takes((form.get("method") or "get").upper(), form["action"]), form["action"]
 
 
-@pytest.mark.parametrize("role", [Role.OWNER, Role.DEVELOPER, Role.VIEWER])
-@pytest.mark.parametrize("mode", ["", "?mode=test"])
+@sweep("role", [Role.OWNER, Role.DEVELOPER, Role.VIEWER])
+@sweep("mode", ["", "?mode=test"])
 async def test_whatever_a_page_leads_to_is_there(role, mode, reader_as):
     """The rail, the dock, the menus and the first page's own links: none is a dead end."""
     reader = reader_as(role)
@@ -162,9 +162,7 @@ def test_the_policy_is_the_contracts():
     )
 
 
-@pytest.mark.parametrize(
-    "path", ["/app/org_1/nope", "/app/org_2/nope", "/sign-in/x", "/app/org_1/keys/"]
-)
+@sweep("path", ["/app/org_1/nope", "/app/org_2/nope", "/sign-in/x", "/app/org_1/keys/"])
 async def test_pages_that_are_not_there(path, owner, stranger):
     for reader in (owner, stranger):
         page = await reader.get(path)

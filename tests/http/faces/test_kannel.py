@@ -12,6 +12,7 @@ import structlog
 import trio
 from tests.http.faces.face_office import CALLED, TO, FakeOutbound, open_office
 
+from cases import sweep
 from risala.config.numbers import NumbersSection, PriceSection
 from risala.drivers.faces.kannel import KannelCompat, KannelSettings
 from risala.engine.journal.webhooks import compat_calls
@@ -90,7 +91,7 @@ async def test_a_text_is_read_by_its_coding_and_charset(office, autojump_clock, 
     assert office.gateway.show_message(office.messages()[0])[0].body == text
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("fields", "status", "text"),
     [
         ({"pass": "wrong"}, 403, "Authorization failed for sendsms"),

@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+from cases import sweep
+
 
 @pytest.fixture
 async def told(post):
@@ -35,7 +37,7 @@ async def test_a_line_says_who_did_what_and_what_it_changed(post, told, operator
     assert "nothing: only viewed" in page.text, "looks over all organizations are lines too"
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("query", "found"),
     [
         ("operation=sender.clear", {"sender.clear"}),

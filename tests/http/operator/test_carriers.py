@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from cases import sweep
 from risala.engine.model.people import Language
 from risala.engine.model.records.carriers import routes, state
 from risala.engine.model.records.carriers.routes import Traffic, TrafficLine
@@ -88,7 +89,7 @@ async def test_what_there_is_not(operator):
     assert (await operator.submit(page, f"{PAGE}/fake/do/explode", drawn=False)).location == PAGE
 
 
-@pytest.mark.parametrize("typed", ["36 12 34 56", "%2B222 36123456", "%D9%A3%D9%A6123456"])
+@sweep("typed", ["36 12 34 56", "%2B222 36123456", "%D9%A3%D9%A6123456"])
 async def test_where_a_number_would_go(operator, typed):
     page = await operator.get(f"{PAGE}?to={typed}")
     assert "a message now goes by <bdi>fake</bdi>." in page.text
@@ -120,7 +121,7 @@ async def test_pace_and_weight_are_changed_and_given_back(post, operator):
     assert (await lane_of(post))["override"] is None
 
 
-@pytest.mark.parametrize("fields", [{"rate_per_s": "fast"}, {"weight": "0"}, {"weight": "1.5"}])
+@sweep("fields", [{"rate_per_s": "fast"}, {"weight": "0"}, {"weight": "1.5"}])
 async def test_what_is_no_pace_is_refused_where_it_stands(post, operator, fields):
     page = await operator.get(f"{PAGE}/fake")
     refused = await operator.submit(page, f"{PAGE}/fake/override", fields)
@@ -155,7 +156,7 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize("code", CODES)
+@sweep("code", CODES)
 async def test_every_condition_is_a_sentence(post, code):
     loaded = await post.console.site.templates.load()
     for words in loaded.words.values():
@@ -180,9 +181,7 @@ async def test_what_went_over_the_link(post, operator, monkeypatch):
     assert (await operator.get(f"{PAGE}/nope/traffic")).status == 404
 
 
-@pytest.mark.parametrize(
-    ("used", "drawn"), [(399, "<progress value"), (400, "warn"), (500, '"bad"'), (501, '"bad"')]
-)
+@sweep(("used", "drawn"), [(399, "<progress value"), (400, "warn"), (500, '"bad"'), (501, '"bad"')])
 async def test_a_quota_that_is_nearly_used_up_is_seen(post, operator, monkeypatch, used, drawn):
     quota, signal = CarrierQuotas(day=CarrierQuota(used, 500)), CarrierSignal(-81, 3)
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 import trio
 
+from cases import sweep
 from patience import HANG_S
 
 FIND = "/operator/messages"
@@ -36,7 +37,7 @@ async def test_nothing_is_looked_up_before_somebody_asks(post, operator, message
     assert await lines(post, "message.find") == []
 
 
-@pytest.mark.parametrize("typed", ["36123456", "+222 36 12 34 56", "٣٦١٢٣٤٥٦"])
+@sweep("typed", ["36123456", "+222 36 12 34 56", "٣٦١٢٣٤٥٦"])
 async def test_a_message_is_found_by_its_number(post, operator, message, typed):
     page = await operator.get(f"{FIND}?q={quote(typed)}")
     assert f"{FIND}/{message}" in page.text
@@ -47,10 +48,8 @@ async def test_a_message_is_found_by_its_number(post, operator, message, typed):
     assert "36123456" not in str(line)
 
 
-@pytest.mark.parametrize(
-    "typed", ["123456", "12 34 56", "3456", "36 12", "+222 36 12", "00222 36 12", "٣٤٥٦"]
-)
-@pytest.mark.parametrize("by", ["", "&by=to"])
+@sweep("typed", ["123456", "12 34 56", "3456", "36 12", "+222 36 12", "00222 36 12", "٣٤٥٦"])
+@sweep("by", ["", "&by=to"])
 async def test_a_message_is_found_by_a_part_of_its_number(post, operator, message, typed, by):
     page = await operator.get(f"{FIND}?q={quote(typed)}{by}")
     assert f"{FIND}/{message}" in page.text
@@ -102,7 +101,7 @@ async def test_its_page_tells_its_story_and_hides_its_text(post, operator, messa
     assert (await operator.get(f"{FIND}/sms_none")).status == 404
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("language", "told"), [("fr", "Accepté et enregistré"), ("ar", "قُبلت"), ("en", "Accepted and")]
 )
 async def test_its_story_is_in_the_readers_language(operator, message, language, told):

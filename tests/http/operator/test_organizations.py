@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from cases import sweep
 from web_browser import Reader
 
 LIST = "/operator/organizations"
@@ -211,8 +212,8 @@ async def test_a_reference_is_not_credited_to_a_second(post, operator, one):
     assert (await post.do("org.show", **whose))["balance"] == "0.00"
 
 
-@pytest.mark.parametrize("amount", ["", "0", "-5", "many", "1.234"])
-@pytest.mark.parametrize("way", ["topup", "adjust"])
+@sweep("amount", ["", "0", "-5", "many", "1.234"])
+@sweep("way", ["topup", "adjust"])
 async def test_what_is_no_amount_is_asked_again(operator, one, way, amount):
     fields = {"amount": amount, "reason": "x", "way": "give"}
     refused = await typed_and_checked(operator, f"{one}/{way}", fields)

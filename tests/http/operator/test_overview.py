@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from cases import sweep
 from patience import until_true
 from risala.engine.model.records.asks import Versioned
 from risala.engine.model.records.upkeep.alert_views import AlertPage, AlertView
@@ -133,7 +134,7 @@ async def test_an_alert_is_told_and_somebody_sees_to_it(operator, alarmed):
     ]
 
 
-@pytest.mark.parametrize("kind", ["disk_low", "sink_behind", "standby_behind"])
+@sweep("kind", ["disk_low", "sink_behind", "standby_behind"])
 async def test_what_is_wrong_with_the_service_leads_to_its_page(operator, alarmed, kind):
     alarmed(alert(kind, "archive" if kind == "sink_behind" else None))
     page = await operator.get(PAGE)
@@ -163,7 +164,7 @@ async def test_what_nobody_sees_to_stands_first(operator, alarmed):
     assert "and <bdi" in page.text
 
 
-@pytest.mark.parametrize("kind", ["nope", "", "lane_down"])
+@sweep("kind", ["nope", "", "lane_down"])
 async def test_what_cannot_be_silenced_is_refused(operator, kind):
     page = await operator.get("/operator/account")
     fields = {"kind": kind, "minutes": "0"}

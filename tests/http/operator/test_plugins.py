@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 
+from cases import sweep
 from risala.drivers.sinks.page import TITLE, SinksPage
 from risala.http.operator import plugins
 from risala.plugins.page import (
@@ -131,7 +132,7 @@ async def _exit() -> None:
     raise SystemExit(3)
 
 
-@pytest.mark.parametrize(
+@sweep(
     "blocks",
     [
         _raise,
@@ -221,7 +222,7 @@ async def test_plugins_and_their_pages_are_listed(page, operator):
     assert_nothing_inline(drawn)
 
 
-@pytest.mark.parametrize("language", ["en", "fr", "ar"])
+@sweep("language", ["en", "fr", "ar"])
 async def test_the_page_of_sinks_is_one_of_a_plugin(pages, operator, language):
     pages["sinks"] = OpenPage(TITLE, SinksPage())
     operator.cookies["risala-language"] = language

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from cases import sweep
 from risala.config.model import Settings
 from risala.engine.journal.alerts import alerts
 from risala.engine.rules.alerts.alert import AlertKind
@@ -86,7 +85,7 @@ async def test_a_mute_is_taken_back(post, operator):
     assert [each["face"] for each in lines] == ["console"]
 
 
-@pytest.mark.parametrize("query", ["kind=nonsense", "state=nonsense", "kind=errors&state=over"])
+@sweep("query", ["kind=nonsense", "state=nonsense", "kind=errors&state=over"])
 async def test_of_no_alert_there_is_a_page_too(operator, query):
     page = await operator.get(f"/operator/system/alerts?{query}")
     assert page.status == 200

@@ -9,6 +9,7 @@ import sqlite3
 import pytest
 import trio
 
+from cases import sweep
 from risala.http.dashboard.app import ROUTES as CUSTOMERS
 from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import NAVIGATION, ROUTES
@@ -107,7 +108,7 @@ async def test_a_session_of_operators_is_not_enough(post, operator):
     assert (await operator.get("/operator/overview")).location.startswith("/operator/sign-in")
 
 
-@pytest.mark.parametrize("route", GETS, ids=lambda route: route.name)
+@sweep("route", GETS, lambda route: route.name)
 async def test_nothing_stands_inline_and_every_header_is_there(route, operator):
     page = await operator.get(path_of(route))
     assert page.status in (200, 303, 404)

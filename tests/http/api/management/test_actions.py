@@ -1,8 +1,8 @@
 """Withdrawing messages and verifications, and what a text would cost."""
 
-import pytest
 import trio
 
+from cases import sweep
 from risala.engine.model.times import iso
 
 TO = "+22236123456"
@@ -94,8 +94,9 @@ class TestEstimate:
         ]
 
 
-@pytest.mark.parametrize("path", ["/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"])
+@sweep("path", ["/api/sms/cancel", "/api/sms/estimate", "/api/verify/cancel"])
 async def test_publishable_keys_and_suspended_organizations_are_refused(bureau, path):
     await bureau.ask(path, key="pk_live", status=403)
     await bureau.perform("org.suspend", organization_id=bureau.organization_id)
     await bureau.ask(path, status=403)
+    await bureau.perform("org.resume", organization_id=bureau.organization_id)

@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from cases import sweep
 from risala.engine.model.times import iso
 from risala.http.api.management.cursors import ListName, read, written
 from risala.plugins.contract import Inbound
@@ -274,13 +275,14 @@ class TestWhose:
         body = {"after": place}
         assert await listed(bureau, "/api/sms/list", body, "other_sk_live") == [theirs]
 
-    @pytest.mark.parametrize("path", LISTS)
+    @sweep("path", LISTS)
     async def test_publishable_keys_and_suspended_organizations_are_refused(self, bureau, path):
         for key in ("pk_live", "pk_test"):
             assert (await bureau.ask(path, key=key, status=403))["code"] == "FORBIDDEN"
         assert (await bureau.ask(path, key="nobody", status=401))["code"] == "UNAUTHORIZED"
         await bureau.perform("org.suspend", organization_id=bureau.organization_id)
         assert (await bureau.ask(path, status=403))["code"] == "FORBIDDEN"
+        await bureau.perform("org.resume", organization_id=bureau.organization_id)
 
     async def test_a_look_leaves_no_line_in_the_trail(self, bureau):
         await bureau.send()
@@ -319,8 +321,8 @@ class TestCursors:
         with pytest.raises(ValueError, match="cursor"):
             read(ListName.MESSAGES, text)
 
-    @pytest.mark.parametrize("path", PAGED)
-    @pytest.mark.parametrize("text", ["x", "~~~", "aa.bb", "0"])
+    @sweep("path", PAGED)
+    @sweep("text", ["x", "~~~", "aa.bb", "0"])
     async def test_a_place_that_nobody_told_is_a_fault_or_an_empty_page(self, bureau, path, text):
         for of in ListName:
             for way in ("before", "after"):

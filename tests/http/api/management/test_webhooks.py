@@ -2,7 +2,7 @@
 
 import json
 
-import pytest
+from cases import sweep
 
 URL = "https://example.com/events"
 PATHS = ("list", "create", "update", "delete", "rotate", "test", "deliveries", "replay")
@@ -180,10 +180,11 @@ class TestWhose:
         assert words == {"No webhook endpoint has this id."}
         assert (await bureau.ask("/api/webhooks/list"))["items"][0]["enabled"] is True
 
-    @pytest.mark.parametrize("name", PATHS)
+    @sweep("name", PATHS)
     async def test_publishable_keys_and_suspended_organizations_are_refused(self, bureau, name):
         path = f"/api/webhooks/{name}"
         for key in ("pk_live", "pk_test"):
             assert (await bureau.ask(path, key=key, status=403))["code"] == "FORBIDDEN"
         await bureau.perform("org.suspend", organization_id=bureau.organization_id)
         await bureau.ask(path, status=403)
+        await bureau.perform("org.resume", organization_id=bureau.organization_id)

@@ -3,6 +3,8 @@
 import pytest
 import trio
 
+from cases import sweep
+
 APP, EVIL = "https://app.example", "https://evil.example"
 OPEN = ("/api/verify/send", "/api/verify/check")
 CLOSED = ("/api/verify/get", "/api/sms", "/api/sms/get", "/api/sms/batch", "/nowhere")
@@ -25,8 +27,8 @@ def is_open(response, origin: str = APP) -> None:
     assert response.headers["vary"] == "origin"
 
 
-@pytest.mark.parametrize("path", OPEN)
-@pytest.mark.parametrize("origin", [APP, EVIL, "null", "http://localhost:3000"])
+@sweep("path", OPEN)
+@sweep("origin", [APP, EVIL, "null", "http://localhost:3000"])
 async def test_a_preflight_needs_no_key(desk, path, origin):
     response = await desk.client.options(path, headers=PREFLIGHT | {"origin": origin})
     assert response.status_code == 204
@@ -48,7 +50,7 @@ async def test_a_preflight_of_a_suspended_organization_or_with_a_bad_key_is_stil
     assert response.status_code == 204
 
 
-@pytest.mark.parametrize("path", CLOSED)
+@sweep("path", CLOSED)
 async def test_everything_else_is_closed(desk, refused, path):
     response = await desk.client.options(path, headers=PREFLIGHT)
     await refused(response, 404 if path == "/nowhere" else 405)
@@ -110,7 +112,7 @@ async def test_a_body_that_never_comes_is_a_408_for_pages_too(desk, quick):
     is_open(response)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("allowed", "origin", "passes"),
     [
         (None, None, True),

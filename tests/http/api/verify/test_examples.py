@@ -2,8 +2,7 @@
 
 from itertools import chain
 
-import pytest
-
+from cases import sweep
 from risala.http.api.openapi.document import OPERATIONS, document
 
 WITH_BODY = [operation for operation in OPERATIONS if operation.body]
@@ -34,7 +33,7 @@ def made_up(whole: dict, schema: dict) -> object:
     return next(iter(schema.get("examples", ())), None)
 
 
-@pytest.mark.parametrize("operation", WITH_BODY, ids=lambda operation: operation.name)
+@sweep("operation", WITH_BODY, lambda operation: operation.name)
 async def test_every_example_is_answered_as_the_good_request_that_it_is(desk, operation):
     whole = document()
     media = whole["paths"][operation.path]["post"]["requestBody"]["content"]["application/json"]
