@@ -72,9 +72,10 @@ class Wire:
 
 
 @asynccontextmanager
-async def open_wire(url: str) -> AsyncIterator[Wire]:
+async def open_wire(url: str, comes_from: str | None = None) -> AsyncIterator[Wire]:
+    """``comes_from``: the client's own address."""
     host, _, port = url.removeprefix("http://").rpartition(":")
-    async with await trio.open_tcp_stream(host, int(port)) as stream:
+    async with await trio.open_tcp_stream(host, int(port), local_address=comes_from) as stream:
         yield Wire(stream)
 
 
