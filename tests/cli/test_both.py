@@ -5,13 +5,13 @@ import re
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 import pytest
@@ -112,7 +112,7 @@ ROWS = (
     ),
     Row("sender list", ("--org", "{org}"), (("senders", list),)),
     Row("sender clear", ("{sender}",), (("status", "pending"), ("cleared", True))),
-    Row("sender waive", ("Shop {n}",), (("status", "approved"),)),
+    Row("sender waive", ("{asked}",), (("status", "approved"),)),
     Row(
         "sender deny",
         ("{sender}", "--reason", "ownership"),
@@ -385,46 +385,21 @@ class World:
         )
 
     def prepare(self, directory: Path, *arguments: str) -> dict[str, str]:
-        """Things of its own for each row; a backup and a verification where its arguments name
-        them."""
+        """Things of its own for each row: an organization with a message, and what else these
+        words name."""
         needed = {field for each in arguments for _, field, *_ in Formatter().parse(each)}
         names = {"n": str(next(self._numbers)), "file": str(directory / "file")}
 
         async def work(reached: session.GatewaySession) -> None:
             organization = (await reached.perform("org.create", name=f"Org {names['n']}"))["id"]
             await reached.perform("topup", organization_id=organization, amount="100")
-            key = await reached.perform("key.create", organization_id=organization, type="secret")
-            sender = await reached.perform(
-                "sender.request",
-                organization_id=organization,
-                name=f"Shop {names['n']}",
-                description="x",
-            )
             message = await reached.perform(
                 "send", organization_id=organization, to=NUMBER, body="waits"
             )
-            hook = await reached.perform(
-                "webhook.create", organization_id=organization, mode="live", url=HOOK
-            )
-            names["hook"] = hook["endpoint"]["id"]
-            owed = await reached.perform("webhook.test", endpoint_id=names["hook"])
-            names["event"] = owed["delivery"]["eventId"]
-            route = await reached.perform(
-                "inbound.route", organization_id=organization, keyword=f"own{names['n']}"
-            )
-            names["route"] = route["id"]
-            names["user"] = f"u{names['n']}@example.com"
-            await reached.perform(
-                "member.add", organization_id=organization, email=names["user"], role="owner"
-            )
-            names["org"], names["key"] = organization, key["key"]["id"]
-            names["sender"], names["message"] = sender["id"], message["messageId"]
-            made = await reached.perform(
-                "credential.create", organization_id=organization, face="kannel"
-            )
-            names["credential"] = made["credential"]["id"]
-            if needed & {"public", "verification"}:
-                await self._prepare_verification(reached, names)
+            names["org"], names["message"] = organization, message["messageId"]
+            for makes, make in self.MAKERS:
+                if needed & makes:
+                    await make(reached, names)
 
         settings = load_settings(
             self.config, overrides={"storage.data_dir": str(self.data)}, environ={}
@@ -435,14 +410,61 @@ class World:
             assert self.run("backup", names["backup"]).exit_code == 0
         return names
 
-    async def _prepare_verification(
-        self, reached: session.GatewaySession, names: dict[str, str]
-    ) -> None:
+    async def _make_key(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        made = await reached.perform("key.create", organization_id=names["org"], type="secret")
+        names["key"] = made["key"]["id"]
+
+    async def _make_sender(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        made = await reached.perform(
+            "sender.request",
+            organization_id=names["org"],
+            name=f"Shop {names['n']}",
+            description="x",
+        )
+        names["sender"], names["asked"] = made["id"], made["name"]
+
+    async def _make_hook(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        hook = await reached.perform(
+            "webhook.create", organization_id=names["org"], mode="live", url=HOOK
+        )
+        names["hook"] = hook["endpoint"]["id"]
+        owed = await reached.perform("webhook.test", endpoint_id=names["hook"])
+        names["event"] = owed["delivery"]["eventId"]
+
+    async def _make_route(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        made = await reached.perform(
+            "inbound.route", organization_id=names["org"], keyword=f"own{names['n']}"
+        )
+        names["route"] = made["id"]
+
+    async def _make_user(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        names["user"] = f"u{names['n']}@example.com"
+        await reached.perform(
+            "member.add", organization_id=names["org"], email=names["user"], role="owner"
+        )
+
+    async def _make_credential(reached: session.GatewaySession, names: dict[str, str]) -> None:
+        made = await reached.perform(
+            "credential.create", organization_id=names["org"], face="kannel"
+        )
+        names["credential"] = made["credential"]["id"]
+
+    async def _make_verification(reached: session.GatewaySession, names: dict[str, str]) -> None:
         made = await reached.perform("org.create", name=f"Codes {names['n']}")
         await reached.perform("topup", organization_id=made["id"], amount="1")
         key = await reached.perform("key.create", organization_id=made["id"], type="publishable")
         sent = await reached.perform("verify.send", organization_id=made["id"], to=NUMBER)
         names["public"], names["verification"] = key["key"]["id"], sent["verificationId"]
+
+    MAKERS: ClassVar = (
+        ({"key"}, _make_key),
+        ({"sender", "asked"}, _make_sender),
+        ({"hook", "event"}, _make_hook),
+        ({"route"}, _make_route),
+        ({"user"}, _make_user),
+        ({"credential"}, _make_credential),
+        ({"public", "verification"}, _make_verification),
+    )
 
 
 @contextmanager
@@ -458,17 +480,26 @@ def service(data: Path, config: Path) -> Iterator[Process]:
     assert status == 0
 
 
-@pytest.fixture(scope="module", params=["beside a service", "alone"])
-def world(request, tmp_path_factory) -> Iterator[World]:
+def _place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A data directory that is not there yet, and settings."""
     directory = tmp_path_factory.mktemp("both")
-    config, data = directory / "risala.toml", directory / "data"
+    config = directory / "risala.toml"
     config.write_text(CONFIG)
-    if request.param == "alone":
-        data.mkdir(0o700)
-        yield World(data, config, running=False)
-        return
+    return directory / "data", config
+
+
+@pytest.fixture(scope="module")
+def beside(tmp_path_factory) -> Iterator[World]:
+    data, config = _place(tmp_path_factory)
     with service(data, config):
         yield World(data, config, running=True)
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory) -> World:
+    data, config = _place(tmp_path_factory)
+    data.mkdir(0o700)
+    return World(data, config, running=False)
 
 
 def member(payload: Any, path: str) -> Any:
@@ -477,10 +508,35 @@ def member(payload: Any, path: str) -> Any:
     return payload
 
 
+def few(cases: Sequence[Any], chosen: Container[Any]) -> list[Any]:
+    """Of those that run alone, ``make test`` does a few. All go the one way that there is without a
+    service; what each command says is shown beside one."""
+    return [
+        case if case in chosen else pytest.param(case, marks=pytest.mark.long) for case in cases
+    ]
+
+
+FILES = ("audit", "backup", "doctor", "init", "restore", "rotate-key", "upgrade")
+"""Commands that have to do with the data's files."""
+FIRST = ("org create", "org list", "key create", "topup", "send", "message list", "carriers")
+ALONE = [row for row in ROWS if row.command in (*FILES, *FIRST) or row.alone != row.beside]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.command)
-def test_a_command(world: World, row: Row, tmp_path: Path):
-    names = world.prepare(tmp_path, *row.arguments)
+def test_a_command_beside_a_service(beside: World, row: Row, tmp_path: Path):
+    hold_against(beside, row, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", few(ROWS, ALONE), ids=lambda row: row.command)
+def test_a_command_alone(alone: World, row: Row, tmp_path: Path):
+    hold_against(alone, row, tmp_path)
+
+
+def hold_against(world: World, row: Row, tmp_path: Path) -> None:
+    wanted = [each for _, each in row.holds if isinstance(each, str)]
+    names = world.prepare(tmp_path, *row.arguments, *wanted)
     arguments = [*row.command.split(), *(each.format(**names) for each in row.arguments)]
     done = world.run(*arguments)
     expected = row.beside if world.running else row.alone
@@ -517,10 +573,20 @@ REFUSED = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "code", "status", "data"), REFUSED)
-def test_a_refusal_in_json_is_that_of_the_api(
-    world: World, tmp_path: Path, arguments, code, status, data
-):
+@pytest.mark.parametrize("refusal", REFUSED, ids=lambda refusal: " ".join(refusal[0]))
+def test_a_refusal_in_json_is_that_of_the_api(beside: World, refusal, tmp_path: Path):
+    see_refused(beside, tmp_path, *refusal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "refusal", few(REFUSED, REFUSED[:2]), ids=lambda refusal: " ".join(refusal[0])
+)
+def test_a_refusal_in_json_is_the_same_alone(alone: World, refusal, tmp_path: Path):
+    see_refused(alone, tmp_path, *refusal)
+
+
+def see_refused(world: World, tmp_path: Path, arguments, code, status, data) -> None:
     names = world.prepare(tmp_path, *arguments)
     names["poor"] = json.loads(world.run("org", "create", f"Poor {names['n']}").stdout)["id"]
     told = [each.format(**names) for each in arguments]
@@ -536,13 +602,31 @@ def test_a_refusal_in_json_is_that_of_the_api(
     assert found == data
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "command",
-    ["org list", "org show", "price show", "sender list", "carriers", "doctor", "retention show"],
+SHOWN = (
+    "org list",
+    "org show",
+    "price show",
+    "sender list",
+    "carriers",
+    "doctor",
+    "retention show",
 )
-def test_tables_for_people(world: World, tmp_path: Path, command):
-    names = world.prepare(tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", SHOWN)
+def test_tables_for_people(beside: World, command, tmp_path: Path):
+    see_table(beside, command, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", few(SHOWN, ("org list", "doctor")))
+def test_tables_for_people_alone(alone: World, command, tmp_path: Path):
+    see_table(alone, command, tmp_path)
+
+
+def see_table(world: World, command: str, tmp_path: Path) -> None:
+    names = world.prepare(tmp_path, "{sender}")
     more = [names["org"]] if command in ("org show", "price show") else []
     done = world.run(*command.split(), *more, as_json=False)
     assert done.exit_code == 0, done.output
@@ -561,6 +645,7 @@ LISTING = (
     *("kept deletions", "log", "doctor", "audit", "smpp sessions", "credential list"),
 )
 """What shows tables, or names and values."""
+EVERYTHING = ("key", "sender", "hook", "route", "user", "credential", "verification")
 WHOLE = re.compile(
     r"\b[a-z]{3}_[0-9A-HJKMNP-TV-Z]{32}\b"  # ids
     r"|\+222\d{8}\b|\S+@example\.com"
@@ -571,25 +656,26 @@ WHOLE = re.compile(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("places", [40, 60, 80, 200])
-def test_nothing_is_broken_in_a_narrow_terminal(world: World, tmp_path: Path, in_terminal, places):
-    if not world.running:
-        return  # the same words: the rows above say so
+@pytest.mark.parametrize(
+    "places", [40, *(pytest.param(each, marks=pytest.mark.long) for each in (60, 80, 200))]
+)
+def test_nothing_is_broken_in_a_narrow_terminal(beside: World, tmp_path: Path, in_terminal, places):
     first = {}
     for row in ROWS:
         first.setdefault(row.command, row)
-    names = world.prepare(tmp_path, *(each for name in LISTING for each in first[name].arguments))
+    named = (each for name in LISTING for each in first[name].arguments)
+    names = beside.prepare(tmp_path, *named, *(f"{{{each}}}" for each in EVERYTHING))
     for command in LISTING:
         if "{hook}" in first[command].arguments:
             arguments = [names["hook"]]
         else:
             arguments = [each.format(**names) for each in first[command].arguments]
         told = [*command.split(), *arguments]
-        piped = world.run(*told, as_json=False)
+        piped = beside.run(*told, as_json=False)
         assert piped.exit_code == 0, (command, piped.output)
         shown = in_terminal(
             places,
-            [*told, "--config", str(world.config), "--data", str(world.data)],
+            [*told, "--config", str(beside.config), "--data", str(beside.data)],
         )
         lines = shown.splitlines()
         wanted = Counter(WHOLE.findall(piped.stdout))
