@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import httpx2
 import pytest
 import structlog
 import trio
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 import stones
 from patience import HANG_S, until_true
@@ -26,6 +27,7 @@ from risala.cli.reach.refused import CommandRefused
 from risala.config.model import Settings, StorageSection
 from risala.engine.journal.store.lock import DataLock
 from risala.engine.journal.upkeep.upgrade.upgrade import is_due
+from risala.engine.upkeep import upgrade
 from risala.http.server.server import BoundAddress
 from risala.http.server.sockets import base_url, listen_tcp
 from stones import StonesMove, write_stones
@@ -140,6 +142,25 @@ async def test_a_stop_ends_it_and_the_next_start_goes_on(data, stop, sock, move)
     await upgrade_while_answering(again, [BoundAddress(sock)], moves=[StonesMove()])
     assert not is_due(data / "risala.db", [StonesMove()])
     assert len([*data.glob("risala-before-*.db")]) == 1
+
+
+def test_a_command_brings_it_over_as_well(tmp_path, monkeypatch):
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(cli, [*words, "--data", str(tmp_path)])
+
+    moves = [StonesMove()]
+    monkeypatch.setattr(upgrade, "bring_over", partial(upgrade.bring_over, moves=moves))
+    monkeypatch.setattr(upgrade, "is_due", lambda path, moves=moves: is_due(path, moves))
+    with stones.migrations():
+        write_stones(tmp_path / "risala.db", STONES)
+        done = run("org", "list", "--json")
+        assert (done.exit_code, done.stderr) == (0, "")
+        assert '"balance"' in done.stdout
+        assert not is_due(tmp_path / "risala.db", [StonesMove()])
+        assert run("audit").exit_code == 0
+    with closing(sqlite3.connect(tmp_path / "risala.db")) as conn:
+        assert conn.execute("SELECT count(*) FROM polished").fetchone() == (STONES,)
+    assert len([*tmp_path.glob("risala-before-*.db")]) == 1
 
 
 async def test_a_database_of_today_is_none_of_its_business(data, stop, sock, capsys):

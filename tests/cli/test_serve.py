@@ -187,6 +187,7 @@ class TestReload:
         assert served.stop() == 0
         assert not any("Traceback" in line for line in served.log)
 
+    @pytest.mark.long
     def test_one_that_comes_while_it_starts_waits_until_it_is_heard(self, serve):
         # Started whole, as something is given to its interpreter: a fork has begun and is up before
         # anybody could look.

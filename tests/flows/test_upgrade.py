@@ -70,6 +70,7 @@ def test_it_is_brought_over_and_then_served_at_the_same_address(service):
     assert service.process.lines[0].startswith("Risala is running at")
 
 
+@pytest.mark.long
 def test_an_order_to_stop_is_obeyed_in_the_middle(service):
     write_stones(service.data / "risala.db", 2000)
     before = contents(service.data / "risala.db")
@@ -82,6 +83,7 @@ def test_an_order_to_stop_is_obeyed_in_the_middle(service):
     assert polished(service.data / "risala.db") == all_polished(2000)
 
 
+@pytest.mark.long
 def test_a_command_brings_it_over_as_well(service):
     write_stones(service.data / "risala.db", 100)
     done = service.command("org", "list", "--json")
