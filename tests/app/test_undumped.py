@@ -9,11 +9,13 @@ import sys
 
 import pytest
 
+from risala.app import undumped
+
 PROGRAM = """
 import ctypes, os, resource, signal
 resource.setrlimit(resource.RLIMIT_CORE, (resource.getrlimit(resource.RLIMIT_CORE)[1],) * 2)
-from risala.app.undumped import forbid_dumps
-forbid_dumps()
+import runpy
+runpy.run_path({file!r})["forbid_dumps"]()  # without what is beside it
 GET_DUMPABLE = 3
 print(resource.getrlimit(resource.RLIMIT_CORE), ctypes.CDLL(None).prctl(GET_DUMPABLE), flush=True)
 signal.signal(signal.{signal}, signal.SIG_DFL)  # a shell's background job ignores SIGQUIT
@@ -33,7 +35,7 @@ os.kill(os.getpid(), signal.{signal})
 )
 def test_a_crash_leaves_no_core(tmp_path, name):
     with subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(signal=name)],
+        [sys.executable, "-c", PROGRAM.format(signal=name, file=undumped.__file__)],
         stdout=subprocess.PIPE,
         cwd=tmp_path,
         text=True,

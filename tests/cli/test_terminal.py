@@ -17,6 +17,7 @@ from contextlib import suppress
 import httpx2
 import pytest
 
+from forked_processes import server
 from patience import HANG_S, until
 
 pytestmark = pytest.mark.slow
@@ -24,18 +25,21 @@ RUNS = re.compile(rb"Risala is running at (\S+)")
 
 
 class Demo:
-    """A demo over two descriptors of its own."""
+    """A demo over descriptors of its own, which are its alone from then on."""
 
-    def __init__(self, place, streams, level="debug", **options):
+    def __init__(self, place, streams, begin=None):
         self.data = place / "data"
-        command = [sys.executable, "-m", "risala", "serve", "--demo", "--port", "0"]
-        self.process = subprocess.Popen(
-            [*command, "--data", str(self.data)],
-            cwd=place,
-            env={**os.environ, "PYTHONUNBUFFERED": "1", "RISALA_LOG__LEVEL": level},
-            **streams,
-            **options,
-        )
+        command = ["serve", "--demo", "--port", "0", "--data", str(self.data)]
+        environ = {**os.environ, "PYTHONUNBUFFERED": "1", "RISALA_LOG__LEVEL": "debug"}
+        if begin is None:
+            ends = dict.fromkeys(("stdin", "stdout", "stderr"))
+            self.process = server().start_on(streams, command, place, environ, ends)
+            return
+        ends = dict(zip(("stdin", "stdout", "stderr"), streams, strict=True))
+        command = [sys.executable, "-m", "risala", *command]
+        self.process = subprocess.Popen(command, cwd=place, env=environ, preexec_fn=begin, **ends)
+        for each in {*streams}:
+            os.close(each)
 
     def wait_running(self, reader):
         """Read on until the demo's file is there: a pipe that is full would hold it up."""
@@ -70,9 +74,7 @@ def test_a_closed_window_stops_it_in_order(tmp_path):
         os.setsid()
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
 
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), slave)
-    demo = Demo(tmp_path, streams, preexec_fn=begin)
-    os.close(slave)
+    demo = Demo(tmp_path, (slave, slave, slave), begin)
     try:
         demo.wait_running(master)
         until(lambda: demo.send().status_code == 200, "a message is accepted")
@@ -86,9 +88,7 @@ def test_a_closed_window_stops_it_in_order(tmp_path):
 
 def test_it_serves_on_where_nobody_reads_its_log(tmp_path):
     (reader, log), (screen_reader, screen) = os.pipe(), os.pipe()
-    demo = Demo(tmp_path, {"stdin": subprocess.DEVNULL, "stdout": screen, "stderr": log})
-    os.close(log)
-    os.close(screen)
+    demo = Demo(tmp_path, (os.open(os.devnull, os.O_RDONLY), screen, log))
     try:
         demo.wait_running(screen_reader)
         os.close(reader)
@@ -99,9 +99,8 @@ def test_it_serves_on_where_nobody_reads_its_log(tmp_path):
 
 
 def test_it_serves_on_where_its_logs_disk_is_full(tmp_path):
-    with open("/dev/full", "wb") as full:
-        streams = {"stdin": subprocess.DEVNULL, "stdout": full, "stderr": full}
-        demo = Demo(tmp_path, streams)
+    null, full, again = (os.open(path, os.O_RDWR) for path in ("/dev/null", *["/dev/full"] * 2))
+    demo = Demo(tmp_path, (null, full, again))
     try:
         file = demo.data / "demo.json"
         until(file.exists, "it runs")

@@ -3,13 +3,14 @@
 import csv
 import io
 import json
-import subprocess
 import sys
 
 import pytest
 from click.testing import CliRunner
 
+from forked_processes import start
 from patience import HANG_S
+from processes import environment
 from risala.cli.main import cli
 from risala.engine.operations.console import trail
 
@@ -49,9 +50,8 @@ def test_as_json_it_is_a_line_for_each(run):
 @pytest.mark.slow
 def test_who_has_read_enough_is_no_fault(run, tmp_path):
     command = (sys.executable, "-m", "risala", "audit-log", "--jsonl", "--data", "data")
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        process.stdout.close()
-        assert process.wait(HANG_S) == 0
-        assert process.stderr.read() == b""
+    process = start(command, tmp_path, environment(), typed=False)
+    process.stdout.close()
+    with process.stderr:
+        assert process.stderr.read() == ""
+    assert process.wait(HANG_S) == 0
