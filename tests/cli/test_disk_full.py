@@ -101,6 +101,7 @@ def disk(tmp_path, risala) -> Iterator[SmallDisk]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/proc/self/root"), reason="needs Linux")
 def test_full_means_503_and_then_everything_again(disk):
     accepted = [f"before-{number}" for number in range(20)]

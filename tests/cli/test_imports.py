@@ -59,6 +59,7 @@ def test_the_version_imports_no_command_line():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_an_idle_service_has_nothing_in_memory_that_it_does_not_use(tmp_path):
     arguments = ("serve", "--port", "0", "--data", str(tmp_path / "data"))
     with subprocess.Popen(

@@ -171,6 +171,7 @@ def test_who_has_the_port_is_named(simulated):
         assert done.stderr == "Failed: port is free.\n"
 
 
+@pytest.mark.long
 def test_a_service_that_has_the_port_is_as_it_should_be(simulated, tmp_path, monkeypatch):
     port = simulated().port
     config = tmp_path / "risala.toml"

@@ -21,6 +21,7 @@ def wait_text(rehearsal: Rehearsal, part: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_readme(play):
     page = play("README.md")
     demo = page.serve('make serve ARGS="--data /tmp/risala-demo"')
@@ -63,7 +64,6 @@ def test_connect_an_smpp_carrier(play):
 
 
 @pytest.mark.slow
-@pytest.mark.long
 def test_cli(play):
     page = play("docs/reference/cli.md")
     page.type("console", "org create")

@@ -217,6 +217,7 @@ def test_php(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("javac") is None, reason="a JDK is not there")
 def test_java(tmp_path):
     files = [str(put(tmp_path / name, text)) for name, text in JAVA.items()]

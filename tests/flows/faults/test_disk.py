@@ -134,6 +134,7 @@ def test_new_files_cannot_be_opened(stand):
         trial.wait_whole()
 
 
+@pytest.mark.long
 def test_reads_fail(stand):
     with stand.trial("read_fails") as trial:
         trial.send_quietly()
