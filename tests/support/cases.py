@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 
 Test = Callable[..., Any]
@@ -70,6 +71,14 @@ def _failures() -> Iterator[Callable[[str], Any]]:
     yield case_of
     if failed:
         raise ExceptionGroup(f"{len(failed)} cases failed", failed)
+
+
+def first(count: int, cases: Iterable[Any]) -> list[Any]:
+    """``cases`` for ``parametrize``; those after the first ``count`` are marked ``long``."""
+    return [
+        pytest.param(case, marks=pytest.mark.long if number >= count else ())
+        for number, case in enumerate(cases)
+    ]
 
 
 def examples(count: int) -> int:

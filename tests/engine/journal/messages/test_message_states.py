@@ -20,7 +20,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from cases import examples
+from cases import examples, first
 from risala.config.model import OnUncertain, RetrySection
 from risala.engine.journal.accounts.accounts import set_organization_status
 from risala.engine.journal.messages import deadlines, delivery, endings
@@ -360,11 +360,12 @@ class Lives(RuleBasedStateMachine):
 
 
 @pytest.mark.slow
-def test_no_life_of_a_message_breaks_the_rules(open_book):
+@pytest.mark.parametrize("count", first(1, [30, 120]))
+def test_no_life_of_a_message_breaks_the_rules(open_book, count):
     run_state_machine_as_test(
         lambda: Lives(open_book),
         settings=settings(
-            max_examples=examples(120),
+            max_examples=examples(count),
             stateful_step_count=60,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],

@@ -17,6 +17,7 @@ import pytest
 import trio
 from sqlite_utils import Database
 
+from cases import first
 from patience import until
 from risala.engine.journal.store.opening import open_writer
 from risala.engine.journal.store.schema import migrations as schema
@@ -215,7 +216,7 @@ class TestChecksum:
         again = back_up(tmp_path / "from.db", made, silent)
         assert beside.read_text() == f"{again.sha256}  backup.db\n"
 
-    @pytest.mark.parametrize("seed", range(30))
+    @pytest.mark.parametrize("seed", first(4, range(30)))
     def test_no_flipped_bit_is_restored(self, made, tmp_path, seed):
         content = bytearray(made.read_bytes())
         bit = random.Random(seed).randrange(len(content) * 8)

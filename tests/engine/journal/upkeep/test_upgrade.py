@@ -175,7 +175,10 @@ def test_what_comes_of_it_does_not_depend_on_how_long_the_steps_are(old, tmp_pat
 
 
 @pytest.mark.slow
-def test_killed_at_any_instant_it_goes_on_and_comes_to_the_same(old, tmp_path):
+@pytest.mark.parametrize(
+    ("every", "cuts_min"), [(311, 20), pytest.param(83, 40, marks=pytest.mark.long)]
+)
+def test_killed_at_any_instant_it_goes_on_and_comes_to_the_same(old, tmp_path, every, cuts_min):
     """Every look that somebody takes, and every so many statements of the steps."""
     cuts: list[Path] = []
     calls = 0
@@ -183,7 +186,7 @@ def test_killed_at_any_instant_it_goes_on_and_comes_to_the_same(old, tmp_path):
     def cut(*_: object) -> None:
         nonlocal calls
         calls += 1
-        if calls % 83 == 0 or calls < 12:
+        if calls % every == 0 or calls < 12:
             cuts.append(tmp_path / f"cut{calls}")
             snapshot(old, cuts[-1])
 
@@ -191,7 +194,7 @@ def test_killed_at_any_instant_it_goes_on_and_comes_to_the_same(old, tmp_path):
     snapshot(old, kept)
     bring(old, cut, moves=[StonesMove(statements=cut)])
     expected = contents(old)
-    assert len(cuts) > 40
+    assert len(cuts) > cuts_min
     for each in [kept, *cuts]:
         path = each / old.name
         bring(path)
