@@ -7,6 +7,7 @@ from contextlib import suppress
 import pytest
 import trio
 
+from cases import sweep
 from risala.config.model import Settings, StorageSection
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound, Refusal
 from risala.engine.model.times import iso
@@ -14,6 +15,30 @@ from risala.engine.operations import OPERATIONS
 from risala.engine.wiring.gateway import open_gateway
 
 TO = "+22236123456"
+REQUIRED = [
+    ("org.create", ["name"]),
+    ("org.show", ["organization_id"]),
+    ("org.suspend", ["organization_id"]),
+    ("org.resume", ["organization_id"]),
+    ("key.create", ["organization_id", "type"]),
+    ("key.list", ["organization_id"]),
+    ("key.enable", ["key_id"]),
+    ("key.disable", ["key_id"]),
+    ("key.delete", ["key_id"]),
+    ("topup", ["organization_id", "amount"]),
+    ("adjust", ["organization_id", "amount", "reason"]),
+    ("ledger.list", ["organization_id"]),
+    ("send", ["organization_id", "to", "body"]),
+    ("message.show", ["message_id"]),
+    ("message.cancel", ["message_id"]),
+    ("message.erase", ["message_id"]),
+    ("carriers.pause", ["carrier"]),
+    ("carriers.resume", ["carrier"]),
+    ("carriers.drain", ["carrier"]),
+    ("carriers.show", ["carrier"]),
+    ("carriers.ask", ["carrier"]),
+]
+NO_TEXT = [..., None, "", 7, True, [], {}]
 
 
 @pytest.fixture
@@ -27,39 +52,17 @@ def organization(house):
     return {"organization_id": house.principal.organization_id}
 
 
-@pytest.mark.parametrize("name", ["", "org", "org.destroy", "ORG.LIST", "__class__", "audit "])
+@sweep("name", ["", "org", "org.destroy", "ORG.LIST", "__class__", "audit "], repr)
 async def test_an_unknown_operation_is_not_found(house, name, autojump_clock):
     with pytest.raises(NotFound):
         await house.gateway.perform(name, {})
 
 
-@pytest.mark.parametrize(
-    ("operation", "names"),
-    [
-        ("org.create", ["name"]),
-        ("org.show", ["organization_id"]),
-        ("org.suspend", ["organization_id"]),
-        ("org.resume", ["organization_id"]),
-        ("key.create", ["organization_id", "type"]),
-        ("key.list", ["organization_id"]),
-        ("key.enable", ["key_id"]),
-        ("key.disable", ["key_id"]),
-        ("key.delete", ["key_id"]),
-        ("topup", ["organization_id", "amount"]),
-        ("adjust", ["organization_id", "amount", "reason"]),
-        ("ledger.list", ["organization_id"]),
-        ("send", ["organization_id", "to", "body"]),
-        ("message.show", ["message_id"]),
-        ("message.cancel", ["message_id"]),
-        ("message.erase", ["message_id"]),
-        ("carriers.pause", ["carrier"]),
-        ("carriers.resume", ["carrier"]),
-        ("carriers.drain", ["carrier"]),
-        ("carriers.show", ["carrier"]),
-        ("carriers.ask", ["carrier"]),
-    ],
+@sweep(
+    ("operation", "names", "wrong"),
+    [(*each, wrong) for each in REQUIRED for wrong in NO_TEXT],
+    repr,
 )
-@pytest.mark.parametrize("wrong", [..., None, "", 7, True, [], {}], ids=repr)
 async def test_what_is_required_is_text_and_not_empty(
     house, organization, operation, names, wrong, autojump_clock
 ):
@@ -83,7 +86,7 @@ async def test_what_is_required_is_text_and_not_empty(
         assert refused.value.path == name
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("operation", "arguments"),
     [
         ("org.show", {"organization_id": "org_x"}),
