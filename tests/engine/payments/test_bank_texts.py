@@ -205,7 +205,7 @@ async def test_a_false_text_takes_nothing_from_the_true_one(open_bank, quick):
         assert await bank.shop.balance() == "1000.00"
 
 
-async def test_a_forgery_to_the_last_letter_stays_within_the_caps(open_bank, quick):
+async def test_a_forgery_to_the_last_letter_stays_within_the_caps(open_bank, quick, leap):
     """Somebody who sees the account's balance, and forges whatever a text has."""
     async with open_bank() as bank:
         await bank.reconcile()
@@ -223,7 +223,7 @@ async def test_a_forgery_to_the_last_letter_stays_within_the_caps(open_bank, qui
         assert credited <= 2000
         for each in (bank.shop, other):
             assert float(await each.balance()) <= 1500
-        await trio.sleep(86_400)
+        await leap(86_400)
         await bank.claimed("T-1", "100")
         await bank.paid("100", "T-1", balance=str(balance + 100))
         assert (await bank.whys())[-1] == ("credited", None), "another day"

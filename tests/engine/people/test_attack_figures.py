@@ -70,6 +70,7 @@ async def _guesses_of_an_hour(town):
         return judged
 
 
+@pytest.mark.long
 @ERA
 async def test_codes_of_an_hour_that_one_provider_s_addresses_take(
     open_town, monkeypatch, autojump_clock, era

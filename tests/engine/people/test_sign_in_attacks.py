@@ -7,6 +7,7 @@ from ipaddress import ip_address
 import pytest
 import trio
 
+from cases import first
 from risala.engine.journal import signing_in
 from risala.engine.journal.people import sign_in_failures
 from risala.engine.journal.people.sign_in_failures import AUDITED_PER_HOUR
@@ -33,6 +34,8 @@ from risala.http.common.client_address import (
 OPERATOR, CUSTOMER = "amina@example.com", "fatima@example.com"
 CONSOLE = SessionKind.OPERATOR
 HOUR_S, DAY_S = 3600, 86_400
+SHARE = pytest.mark.parametrize("share", first(1, [10, 1]))
+"""The part of the usual limits; all of them are the defaults."""
 
 
 def at_address(town, text, **fields):
@@ -145,50 +148,59 @@ async def test_only_its_own_browser_is_known(town, autojump_clock, spoil):
         await town.people.begin(town.browser(known_as=cookie), OPERATOR, CONSOLE)
 
 
-async def test_a_known_browser_guesses_no_more_than_its_share(town, autojump_clock):
+async def test_a_known_browser_guesses_no_more_than_its_share(town, autojump_clock, leap):
     await make_operator(town)
     mine = known(town, await town.sign_in(OPERATOR, CONSOLE))
     judged = 0
     for _ in range(10):
         judged += await guess(town, OPERATOR, CONSOLE, 5, mine)
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S)
     assert judged == GUESSES_PER_KNOWN_BROWSER
 
 
-async def test_one_network_does_not_shut_the_sign_in(town, autojump_clock):
+@SHARE
+async def test_one_network_does_not_shut_the_sign_in(open_town, autojump_clock, share):
     """2,100 requests from /64s of one /32 used up the whole hour for every customer."""
-    await make_operator(town)
-    await town.sign_in(CUSTOMER)
-    flood = [at_address(town, f"2001:db8:{n:x}::1") for n in range(2100)]
-    emails = [f"x{n}@example.org" for n in range(2100)]
-    assert await asked_for(town, flood, emails) == 500
-    one_site = [at_address(town, f"2001:dbf:1:{n:x}::1") for n in range(300)]
-    assert await asked_for(town, one_site, emails[:300]) == 240
-    assert isinstance(await town.sign_in(CUSTOMER), SignedIn)
-    assert isinstance(await town.sign_in(OPERATOR, CONSOLE), SignedIn)
+    limits = {"codes_per_hour": 2000 // share, "codes_per_ip_per_hour": 60 // share}
+    async with open_town(**limits) as town:
+        await make_operator(town)
+        await town.sign_in(CUSTOMER)
+        flood = [at_address(town, f"2001:db8:{n:x}::1") for n in range(2100 // share)]
+        emails = [f"x{n}@example.org" for n in range(2100 // share)]
+        assert await asked_for(town, flood, emails) == 500 // share
+        one_site = [at_address(town, f"2001:dbf:1:{n:x}::1") for n in range(300 // share)]
+        assert await asked_for(town, one_site, emails[: 300 // share]) == 240 // share
+        assert isinstance(await town.sign_in(CUSTOMER), SignedIn)
+        assert isinstance(await town.sign_in(OPERATOR, CONSOLE), SignedIn)
 
 
-async def test_the_console_and_the_dashboard_have_pools_of_their_own(town, autojump_clock):
-    await make_operator(town)
-    browsers = [town.browser() for _ in range(2100)]
-    emails = [f"x{n}@example.org" for n in range(2100)]
-    assert await asked_for(town, browsers, emails) == 2000
-    with pytest.raises(RateLimited) as full:
-        await town.people.begin(town.browser(), CUSTOMER)
-    assert full.value.limit == "all"
-    assert isinstance(await town.sign_in(OPERATOR, CONSOLE), SignedIn)
-
-
-async def test_mails_to_addresses_without_a_user_are_capped_and_nobody_is_told(
-    town, autojump_clock
+@SHARE
+async def test_the_console_and_the_dashboard_have_pools_of_their_own(
+    open_town, autojump_clock, share
 ):
-    await town.do("user.create", email=CUSTOMER)
-    browsers = [town.browser() for _ in range(350)]
-    emails = [f"x{n}@example.org" for n in range(350)]
-    assert await asked_for(town, browsers, emails) == 350
-    await trio.testing.wait_all_tasks_blocked()
-    assert sum(len(town.mails.to(email)) for email in emails) == 300
-    assert isinstance(await town.sign_in(CUSTOMER), SignedIn)
+    async with open_town(codes_per_hour=2000 // share) as town:
+        await make_operator(town)
+        browsers = [town.browser() for _ in range(2100 // share)]
+        emails = [f"x{n}@example.org" for n in range(2100 // share)]
+        assert await asked_for(town, browsers, emails) == 2000 // share
+        with pytest.raises(RateLimited) as full:
+            await town.people.begin(town.browser(), CUSTOMER)
+        assert full.value.limit == "all"
+        assert isinstance(await town.sign_in(OPERATOR, CONSOLE), SignedIn)
+
+
+@SHARE
+async def test_mails_to_addresses_without_a_user_are_capped_and_nobody_is_told(
+    open_town, autojump_clock, share
+):
+    async with open_town(strangers_codes_per_hour=300 // share) as town:
+        await town.do("user.create", email=CUSTOMER)
+        browsers = [town.browser() for _ in range(350 // share)]
+        emails = [f"x{n}@example.org" for n in range(350 // share)]
+        assert await asked_for(town, browsers, emails) == 350 // share
+        await trio.testing.wait_all_tasks_blocked()
+        assert sum(len(town.mails.to(email)) for email in emails) == 300 // share
+        assert isinstance(await town.sign_in(CUSTOMER), SignedIn)
 
 
 def rows(town, count=1000):
