@@ -170,21 +170,22 @@ def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     return autojump_clock
 
 
-Leap = Callable[[float], Awaitable[None]]
+Leap = Callable[..., Awaitable[None]]
 
 
 @pytest.fixture
 def leap(quick: trio.testing.MockClock) -> Leap:
-    """``await leap(seconds)``, beside ``quick``: hours and days pass by the half hour.
+    """``await leap(seconds)``, beside ``quick``: hours and days pass by the half hour, or by
+    ``every_s``.
 
     What is due within one happens at its end. Else an engine that has nothing to do looks around
     some ten thousand times a day.
     """
 
-    async def leap(seconds: float) -> None:
+    async def leap(seconds: float, every_s: float = 1800) -> None:
         left_s = seconds
         while left_s > 0:
-            step_s = min(left_s, 1800)
+            step_s = min(left_s, every_s)
             quick.jump(max(step_s - 1, 0))
             await trio.sleep(min(step_s, 1))
             left_s -= step_s

@@ -12,6 +12,8 @@ from risala.plugins.contract import HealthState
 MINUTE_S = 60
 HOUR_S = 3600
 HOUR_MS = 3_600_000
+LOOKED_S = 600
+"""Hours pass by as much, with a look at each; every fifth also sees what changes slowly."""
 SOON_S = 6 * MINUTE_S
 """By then each look was taken, also those that come at every fifth."""
 
@@ -22,17 +24,17 @@ async def told_of(watched, kind):
 
 
 @pytest.mark.slow
-async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autojump_clock):
+async def test_a_carrier_is_down_or_sick_for_longer_than_a_moment(watched, autojump_clock, leap):
     watched.driver.set_health(HealthState.DOWN)
     await trio.sleep(4 * MINUTE_S)
     assert await told_of(watched, "lane_down") == []
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     assert await told_of(watched, "lane_down") == [("fake", False)]
     watched.driver.set_health(HealthState.SICK)
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     assert await told_of(watched, "lane_down") == [("fake", False)]
     watched.driver.set_health(HealthState.UP)
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     assert await told_of(watched, "lane_down") == [("fake", True)]
 
 
@@ -49,28 +51,30 @@ async def test_a_due_message_waits_too_long(watched, autojump_clock):
     assert await told_of(watched, "queue_old") == [("+2223", True)]
 
 
-async def test_what_a_suspended_organization_has_in_the_queue_is_no_fault(watched, autojump_clock):
+async def test_what_a_suspended_organization_has_in_the_queue_is_no_fault(
+    watched, autojump_clock, leap
+):
     await watched.do("carriers.pause", carrier="fake")
     await watched.send()
     await watched.do("org.suspend", organization_id=watched.principal.organization_id)
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     assert await told_of(watched, "queue_old") == []
 
 
 @pytest.mark.slow
-async def test_a_carrier_that_gave_receipts_gives_none(watched, autojump_clock):
+async def test_a_carrier_that_gave_receipts_gives_none(watched, autojump_clock, leap):
     watched.driver.delivers = True
     await watched.send()
     await trio.sleep(2 * MINUTE_S)
     watched.driver.delivers = False
-    await trio.sleep(2 * HOUR_S)  # nothing is sent, so that nothing is missing
+    await leap(2 * HOUR_S, LOOKED_S)  # nothing is sent, so that nothing is missing
     for _ in range(60):
         await watched.send()
     await trio.sleep(20 * MINUTE_S)
     assert await told_of(watched, "receipts_missing") == []
     await trio.sleep(20 * MINUTE_S)
     assert await told_of(watched, "receipts_missing") == [("fake", False)]
-    await trio.sleep(3 * HOUR_S)  # quiet hours prove nothing
+    await leap(3 * HOUR_S, LOOKED_S)  # quiet hours prove nothing
     assert await told_of(watched, "receipts_missing") == [("fake", False)]
     await watched.driver.receipt("50")
     await trio.sleep(2 * SOON_S)
@@ -78,61 +82,65 @@ async def test_a_carrier_that_gave_receipts_gives_none(watched, autojump_clock):
 
 
 @pytest.mark.slow
-async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_clock):
+async def test_a_carrier_that_never_gave_receipts_owes_none(watched, autojump_clock, leap):
     for _ in range(60):
         await watched.send()
-    await trio.sleep(2 * HOUR_S)
+    await leap(2 * HOUR_S, LOOKED_S)
     assert await told_of(watched, "receipts_missing") == []
 
 
-async def usual_hours(watched, hours=15):
+async def usual_hours(watched, leap, hours=15):
     """The traffic and the codes of some hours, all as usual; the hour that follows."""
     first = watched.clock.now_ms() // HOUR_MS
     for hour in range(first, first + hours):
         await watched.traffic(hour, 100, 95)
         await watched.codes(hour * HOUR_MS, 60, 48)
     watched.clock.ahead_ms += (hours - 1) * HOUR_MS
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     return first + hours
 
 
 @pytest.mark.slow
-async def test_less_arrives_with_a_network_than_usual(open_watched, autojump_clock):
+async def test_less_arrives_with_a_network_than_usual(open_watched, autojump_clock, leap):
     async with open_watched(rate_hours=1) as watched:
-        hour = await usual_hours(watched)
+        hour = await usual_hours(watched, leap)
         await watched.traffic(hour, 100, 40)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S, LOOKED_S)
         assert await told_of(watched, "delivery_low") == [("mattel", False)]
         (alert,) = await watched.alerts(kind="delivery_low")
         assert alert["facts"] == {"share": 0.4, "usual_share": 0.95, "count": 100, "hours": 1}
         assert "Of 100 messages to Mattel" in alert["text"]["en"]
         assert "40%" in alert["text"]["en"]
-        await trio.sleep(2 * HOUR_S)  # nobody writes: nothing can be said
+        await leap(2 * HOUR_S, LOOKED_S)  # nobody writes: nothing can be said
         assert await told_of(watched, "delivery_low") == [("mattel", False)]
         await watched.traffic(hour + 4, 100, 96)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S, LOOKED_S)
         assert await told_of(watched, "delivery_low") == [("mattel", True)]
 
 
 @pytest.mark.slow
-async def test_fewer_codes_are_entered_with_a_network_than_usual(open_watched, autojump_clock):
+async def test_fewer_codes_are_entered_with_a_network_than_usual(
+    open_watched, autojump_clock, leap
+):
     async with open_watched(rate_hours=1) as watched:
-        hour = await usual_hours(watched)
+        hour = await usual_hours(watched, leap)
         await watched.codes(hour * HOUR_MS, 60, 20)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S, LOOKED_S)
         assert await told_of(watched, "approval_low") == [("mattel", False)]
         await watched.codes((hour + 2) * HOUR_MS, 60, 48)
-        await trio.sleep(2 * HOUR_S)
+        await leap(2 * HOUR_S, LOOKED_S)
         assert await told_of(watched, "approval_low") == [("mattel", True)]
 
 
 @pytest.mark.slow
-async def test_codes_to_one_beginning_are_asked_for_and_never_entered(watched, autojump_clock):
+async def test_codes_to_one_beginning_are_asked_for_and_never_entered(
+    watched, autojump_clock, leap
+):
     await watched.codes(watched.clock.now_ms(), 60, 30, start="+2223700")
     await watched.codes(watched.clock.now_ms() + 1000, 40, 2, start="+2224655")
     await trio.sleep(SOON_S)
     assert await told_of(watched, "codes_abused") == [("+2224655", False)]
-    await trio.sleep(2 * HOUR_S)
+    await leap(2 * HOUR_S, LOOKED_S)
     assert await told_of(watched, "codes_abused") == [("+2224655", True)]
 
 
@@ -216,15 +224,15 @@ async def test_the_disk_is_nearly_full(open_watched, autojump_clock):
 
 
 @pytest.mark.slow
-async def test_the_last_backup_is_old(open_watched, autojump_clock):
+async def test_the_last_backup_is_old(open_watched, autojump_clock, leap):
     async with open_watched(backup_age_h=3) as watched:
-        await trio.sleep(4 * HOUR_S)
+        await leap(4 * HOUR_S, LOOKED_S)
         (alert,) = await watched.alerts(kind="backup_old")
         assert alert["title"]["en"] == "There is no backup"
         backup_note.write(watched.data_dir, BackupNote(watched.clock.now_ms(), 1))
         await trio.sleep(3 * SOON_S)
         assert await told_of(watched, "backup_old") == [(None, True)]
-        await trio.sleep(4 * HOUR_S)
+        await leap(4 * HOUR_S, LOOKED_S)
         latest, _ = await watched.alerts(kind="backup_old")
         assert latest["title"]["en"] == "The last backup is 3 h old"
 
@@ -271,7 +279,7 @@ async def test_messages_come_in_that_nobody_gets(watched, autojump_clock):
 
 
 @pytest.mark.slow
-async def test_too_many_answers_are_errors(watched, autojump_clock):
+async def test_too_many_answers_are_errors(watched, autojump_clock, leap):
     watched.answers[200] += 1000
     await trio.sleep(SOON_S)
     watched.answers[500] += 19  # too few to get up for
@@ -280,18 +288,18 @@ async def test_too_many_answers_are_errors(watched, autojump_clock):
     watched.answers.update({200: 100, 500: 15, 503: 15})
     await trio.sleep(2 * MINUTE_S)
     assert await told_of(watched, "errors") == [(None, False)]
-    await trio.sleep(HOUR_S)
+    await leap(HOUR_S, LOOKED_S)
     assert await told_of(watched, "errors") == [(None, True)]
 
 
 @pytest.mark.slow
-async def test_the_clock_is_set(watched, autojump_clock):
+async def test_the_clock_is_set(watched, autojump_clock, leap):
     await trio.sleep(SOON_S)
     watched.clock.ahead_ms -= 2 * HOUR_MS
     await trio.sleep(2 * MINUTE_S)
     (alert,) = await watched.alerts(kind="clock_jumped")
     assert alert["title"]["en"] == "The clock was set back by 2 h"
-    await trio.sleep(2 * HOUR_S)
+    await leap(2 * HOUR_S, LOOKED_S)
     assert await told_of(watched, "clock_jumped") == [(None, True)]
     watched.clock.ahead_ms += 30_000  # less than anybody would notice
     await trio.sleep(SOON_S)

@@ -11,6 +11,7 @@ import pytest
 import trio
 from standardwebhooks import Webhook
 
+from cases import first
 from risala.engine.journal.alerts import alerts
 from risala.engine.rules.alerts.alert import AlertKind
 from risala.engine.rules.webhooks.schedule import ReceiverAnswer, ReceiverFault
@@ -18,6 +19,8 @@ from risala.plugins.contract import HealthState
 
 MINUTE_S = 60
 HOUR_S = 3600
+LOOKED_S = 600
+"""Hours pass by as much, with a look at each."""
 DAY_MS = 86_400_000
 OPERATOR, SPARE = "amina@example.com", "spare@example.com"
 DOWN = ReceiverFault("NOT_CONNECTED", "The connection failed.")
@@ -80,21 +83,23 @@ def _moment(at_s):
 
 
 @pytest.mark.slow
-async def test_a_call_that_fails_is_made_again_also_after_a_restart(open_watched, autojump_clock):
+async def test_a_call_that_fails_is_made_again_also_after_a_restart(
+    open_watched, autojump_clock, leap
+):
     async with open_watched() as watched:
         watched.ops.plan[:] = [DOWN, ReceiverAnswer(500, None, "")]
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(7 * MINUTE_S)
         assert called(watched) == [("alert.raised", "lane_down")] * 2
     async with open_watched() as watched:
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S, LOOKED_S)
         assert called(watched)[2] == ("alert.raised", "lane_down")
         ids = [call.headers["webhook-id"] for call in watched.ops.calls[:3]]
         assert len({*ids}) == 1
 
 
 @pytest.mark.slow
-async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, autojump_clock):
+async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, autojump_clock, leap):
     async with open_watched() as watched:
         watched.ops.hangs = True
         watched.driver.set_health(HealthState.DOWN)
@@ -104,7 +109,7 @@ async def test_a_call_that_is_cut_off_by_a_stop_is_made_again(open_watched, auto
     async with open_watched() as watched:
         await trio.sleep(MINUTE_S // 2)
         assert called(watched) == [("alert.raised", "lane_down")] * 2
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S, LOOKED_S)
         assert called(watched)[2:] == [("alert.over", "lane_down")]
 
 
@@ -120,21 +125,23 @@ async def test_a_call_waits_no_longer_where_the_clock_is_set_back(watched, autoj
 
 
 @pytest.mark.slow
-async def test_a_call_to_an_address_that_was_taken_away_is_dropped(open_watched, autojump_clock):
+async def test_a_call_to_an_address_that_was_taken_away_is_dropped(
+    open_watched, autojump_clock, leap
+):
     async with open_watched() as watched:
         watched.ops.plan[:] = [DOWN]
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(6 * MINUTE_S + 2)
         assert len(watched.ops.calls) == 1
     async with open_watched(webhook_url=()) as watched:
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S, LOOKED_S)
     async with open_watched(webhook_url=("https://other.example/",)) as watched:
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S, LOOKED_S)
         assert len(watched.ops.calls) == 1
 
 
 @pytest.mark.slow
-async def test_a_restart_neither_raises_again_nor_forgets(open_watched, autojump_clock):
+async def test_a_restart_neither_raises_again_nor_forgets(open_watched, autojump_clock, leap):
     async with open_watched() as watched:
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(10 * MINUTE_S)
@@ -142,26 +149,28 @@ async def test_a_restart_neither_raises_again_nor_forgets(open_watched, autojump
     for _ in range(3):
         async with open_watched() as watched:
             watched.driver.set_health(HealthState.DOWN)
-            await trio.sleep(HOUR_S)
+            await leap(HOUR_S, LOOKED_S)
             assert told(watched) == ["Risala: fake is down"]
     async with open_watched() as watched:  # its link is up now
-        await trio.sleep(HOUR_S)
+        await leap(HOUR_S, LOOKED_S)
         assert told(watched) == ["Risala: fake is down", "Risala: over: fake is down"]
         assert len(await watched.alerts()) == 1
     assert called(watched) == [("alert.raised", "lane_down"), ("alert.over", "lane_down")]
 
 
 @pytest.mark.slow
-async def test_a_lane_that_flaps_is_told_of_ever_more_seldom(watched, autojump_clock):
-    for _ in range(3 * 12):  # half a day of ten minutes down, ten minutes up
+@pytest.mark.parametrize("hours", first(1, [4, 12]))
+async def test_a_lane_that_flaps_is_told_of_ever_more_seldom(watched, autojump_clock, hours):
+    for _ in range(3 * hours):  # ten minutes down, ten minutes up
         await break_and_mend(watched)
     raised = [subject for subject in told(watched) if "over" not in subject]
     assert 1 <= len(raised) <= 3
 
 
 @pytest.mark.slow
-async def test_a_lane_that_is_never_down_for_long_is_not_told_of(watched, autojump_clock):
-    for _ in range(30):
+@pytest.mark.parametrize("times", first(1, [10, 30]))
+async def test_a_lane_that_is_never_down_for_long_is_not_told_of(watched, autojump_clock, times):
+    for _ in range(times):
         watched.driver.set_health(HealthState.DOWN)
         await trio.sleep(2 * MINUTE_S)
         watched.driver.set_health(HealthState.UP)
@@ -241,7 +250,10 @@ async def test_without_a_mailer_nothing_is_owed_by_mail(open_watched, autojump_c
 
 
 @pytest.mark.slow
-async def test_history_is_kept_for_its_days_and_within_its_bound(watched, autojump_clock):
+async def test_history_is_kept_for_its_days_and_within_its_bound(
+    watched, autojump_clock, monkeypatch
+):
+    monkeypatch.setattr(alerts, "KEPT_MAX", 500)
     now_ms = watched.clock.now_ms()
 
     def unit(conn):
