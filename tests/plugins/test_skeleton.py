@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from clean import copy_sources
+from made_once import alone, made_once
 from patience import HANG_S
 from risala.plugins.skeleton import KINDS, SkeletonRefusedError, write_skeleton
 
@@ -113,7 +114,9 @@ def test_nothing_is_written_over(tmp_path):
 
 def outside() -> dict[str, str]:
     ours = ("RISALA_", "PYTHON", "VIRTUAL_ENV", "PYTEST_", "COVERAGE_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    told = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    # Most of what is installed is never imported: what is, Python compiles itself.
+    return {**told, "PIP_NO_COMPILE": "0"}  # so it says no: pip reads it as the option's value
 
 
 def run(*words: str | Path, cwd: Path) -> str:
@@ -131,19 +134,22 @@ def run(*words: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def apart(tmp_path_factory):
-    """An environment with Risala's wheel and what its extra for tests brings."""
-    folder = tmp_path_factory.mktemp("apart")
+    """An environment with Risala's wheel and what its extra for tests brings; for one test at a
+    time, which installs its own package beside those of others."""
+    folder = made_once(tmp_path_factory, "outside", _set_up)
+    with alone(folder):
+        yield folder
+
+
+def _set_up(folder):
     source = folder / "source"
     copy_sources(source)
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
     (wheel,) = folder.glob("risala-*.whl")
     run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
-    # Most of what is installed is never imported: what is, Python compiles itself.
-    install = folder / "venv/bin/pip", "install", "--quiet", "--no-compile"
-    run(*install, f"{wheel}[testing]", cwd=folder)
-    return folder
+    run(folder / "venv/bin/pip", "install", "--quiet", f"{wheel}[testing]", cwd=folder)
 
 
 @pytest.mark.slow

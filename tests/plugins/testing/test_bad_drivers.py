@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from made_once import made_once
 from patience import HANG_S
 from risala.plugins.testing.apart import ApartRun, BlockedLoopError
 
@@ -55,26 +56,38 @@ def _untraced():
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
     """The report on all of them: pytest runs them as an author would, without our settings."""
-    folder = tmp_path_factory.mktemp("bad")
-    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    folder = made_once(tmp_path_factory, "bad-plugins", _report)
     suites = {}
     for path in BAD:
-        report = folder / f"{path.stem}.json"
-        subprocess.run(
+        told = json.loads((folder / f"{path.stem}.json").read_text(encoding="utf-8"))["suites"]
+        suites |= {(path.stem, one["suite"]): one for one in told}
+    return suites
+
+
+def _report(folder):
+    """All files at once: their time is that of drivers that stand still."""
+    (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    begun = [
+        subprocess.Popen(
             [
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
                 *("-c", str(folder / "pytest.ini"), "--import-mode=importlib", "-W", "ignore"),
-                *("--rootdir", str(folder), "--risala-report", str(report), str(path)),
+                *("--rootdir", str(folder), "--risala-report", str(folder / f"{path.stem}.json")),
+                str(path),
             ],
             env={**_untraced(), "PYTHONPATH": str(HERE)},
             cwd=folder,
-            capture_output=True,
-            timeout=HANG_S * 5,
-            check=False,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
-        told = json.loads(report.read_text(encoding="utf-8"))["suites"]
-        suites |= {(path.stem, one["suite"]): one for one in told}
-    return suites
+        for path in BAD
+    ]
+    try:
+        for each in begun:
+            each.wait(HANG_S * 5)
+    finally:
+        for each in begun:
+            each.kill()
 
 
 @pytest.mark.slow
