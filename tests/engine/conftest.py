@@ -165,6 +165,13 @@ def open_house(tmp_path: Path) -> OpenHouse:
 
 
 @pytest.fixture
+async def house(open_house: OpenHouse, quick: trio.testing.MockClock) -> AsyncIterator[House]:
+    """One for all cases of a sweep, none of which changes anything."""
+    async with open_house() as opened:
+        yield opened
+
+
+@pytest.fixture
 def quick(autojump_clock: trio.testing.MockClock) -> trio.testing.MockClock:
     """Minutes and hours pass at once."""
     return autojump_clock

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 import trio
 
-from cases import first
+from cases import first, sweep
 from risala.engine.accounts import accounts as module
 from risala.engine.journal import clock_rollback
 from risala.engine.journal.upkeep import audit_log
@@ -56,7 +56,7 @@ async def test_no_value_is_on_the_disk_or_made_twice(house, autojump_clock):
     assert not any(value[8:] in dump for value in values)
 
 
-@pytest.mark.parametrize(
+@sweep(
     "value",
     ["", " ", "sk_live_", "sk_live_" + "x" * 32, "x" * 128, "x" * 129, "x" * 10_000, "é\0\ud800"],
 )

@@ -145,7 +145,7 @@ async def test_the_ledger_tells_what_was_credited_once_and_what_was_corrected(
     assert (await house.gateway.perform("audit", {}))["clean"]
 
 
-@pytest.mark.parametrize("amount", ["0", "-0", "+-1", "--1", "1e3", "-", "- 1", "1.234"])
+@sweep("amount", ["0", "-0", "+-1", "--1", "1e3", "-", "- 1", "1.234"])
 async def test_adjustments_that_are_none(house, organization, amount, autojump_clock):
     slip = {**organization, "amount": amount, "reason": "slip"}
     with pytest.raises(Invalid) as refused:
@@ -186,7 +186,7 @@ async def test_amounts_are_decimal_text(house, organization, amount, minor, auto
     assert (entry["kind"], entry["amount"]) == ("topup", minor)
 
 
-@pytest.mark.parametrize(
+@sweep(
     "amount",
     [
         "0",
@@ -211,7 +211,7 @@ async def test_what_is_no_amount_is_refused(house, organization, amount, autojum
     assert await house.balance() == "1000.00"
 
 
-@pytest.mark.parametrize(
+@sweep(
     "change",
     [
         {"to": "3612345"},

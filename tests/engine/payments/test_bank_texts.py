@@ -67,7 +67,8 @@ class Bank:
     async def claimed(self, reference="BK-1", amount="500", payer=NUMBER, shop=None):
         """A payment of which the customer has shown that the number is theirs."""
         shop = shop or self.shop
-        await trio.sleep(1200)  # a number gets few codes an hour
+        trio.lowlevel.current_clock().jump(1199)  # a number gets few codes an hour
+        await trio.sleep(1)
         payment = await shop.begin(amount=amount)
         await shop.claim(payment, reference, payer=payer)
         return await shop.prove(payment)

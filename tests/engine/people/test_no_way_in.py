@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cases import sweep
 from risala.engine.model.errors import Conflict, Forbidden, Invalid, NotFound
 from risala.engine.model.people import Denied, SessionKind, SignedIn
 
@@ -13,8 +14,8 @@ NOBODYS = "A" * 43
 """Shaped as a token is."""
 
 
-@pytest.mark.parametrize("token", ["", "x", "../..", "é" * 43, NOBODYS])
 @pytest.mark.parametrize("kind", SessionKind)
+@sweep("token", ["", "x", "../..", "é" * 43, NOBODYS])
 async def test_a_token_that_is_nobody_s_is_no_session(town, autojump_clock, token, kind):
     await town.sign_in(FATIMA)
     sessions = town.rows("SELECT * FROM web_sessions")

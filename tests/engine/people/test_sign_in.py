@@ -11,6 +11,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cases import sweep
 from risala.engine.model.errors import Forbidden, Invalid, RateLimited
 from risala.engine.model.people import Denied, Language, SessionKind, SignedIn
 from risala.engine.people.tokens import Derived, new_token
@@ -58,7 +59,7 @@ async def test_a_code_may_be_typed_as_people_type(town, autojump_clock, typed):
     assert isinstance(await town.people.finish(browser, guess), SignedIn)
 
 
-@pytest.mark.parametrize(
+@sweep(
     "email",
     [
         *("", "x", "a@b", "a b@example.com", "a@example.com\nBcc: b@example.com", "a@exa mple.com"),

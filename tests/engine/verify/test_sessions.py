@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import trio
 
+from cases import sweep
 from risala.engine.journal.messages import verifications
 from risala.engine.model.commands import Principal, SendCode
 from risala.engine.model.errors import Invalid, NotFound, RateLimited
@@ -330,7 +331,7 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
                 await send(house, **fields)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("values", "path"),
     [
         ({"code_length": 3}, "code_length"),
@@ -350,13 +351,12 @@ async def test_languages_autofill_and_what_is_not_registered(open_house, quick):
         ({"nonsense": 1}, "nonsense"),
     ],
 )
-async def test_settings_that_are_refused_name_the_fault(open_house, quick, values, path):
-    async with open_house() as house:
-        before = await configure(house)
-        with pytest.raises(Invalid) as refused:
-            await configure(house, **values)
-        assert refused.value.path.startswith(path)
-        assert await configure(house) == before
+async def test_settings_that_are_refused_name_the_fault(house, quick, values, path):
+    before = await configure(house)
+    with pytest.raises(Invalid) as refused:
+        await configure(house, **values)
+    assert refused.value.path.startswith(path)
+    assert await configure(house) == before
 
 
 async def test_settings_that_are_refused_name_all_their_faults(open_house, quick):

@@ -40,6 +40,6 @@ async def test_an_event_that_is_owed_is_kept(open_house, quick, leap):
         reader = house.gateway.services.repositories._store.reader
         assert reader.execute("SELECT id FROM events").fetchall() == [(event,)]
         house.outbound.plan.clear()
-        await leap(2 * 86_400)
+        await leap(2 * 86_400, 7200)
         assert house.outbound.ids()[-1] == event
         assert (await house.deliveries(endpoint))[0]["state"] == "delivered"

@@ -375,7 +375,7 @@ class TestRestore:
 
     @pytest.mark.parametrize("lost", ["gone", "no database", "another"])
     async def test_what_nobody_can_prove_is_held_and_listed(
-        self, open_house, quick, tmp_path, lost
+        self, open_house, quick, leap, tmp_path, lost
     ):
         ids, report = await self.held(open_house, tmp_path, lost)
         assert (report.ended, report.scheduled, report.held) == (1, 0, 2)
@@ -385,7 +385,7 @@ class TestRestore:
             told = house.gateway.show_message(ids["waits"])[1]
             assert "held until the operator" in sentence(told[-2])
             assert sentence(told[-1]).startswith("It is held: the database was restored")
-            await trio.sleep(3 * 3600)
+            await leap(3 * 3600)
             assert driver.submitted == []
             assert house.status(ids["waits"]) == "pending"
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cases import sweep
 from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.errors import Invalid
 
@@ -43,7 +44,7 @@ async def test_pages_go_on_by_key_both_ways(town, autojump_clock):
     assert names(back) == names(second)
 
 
-@pytest.mark.parametrize(
+@sweep(
     ("search", "found"),
     [
         ("shop", {"Shop A", "Shop B", "Old_Shop"}),
