@@ -6,11 +6,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from proofs.changed import ROOT, changed, chosen
+from proofs.changed import ROOT, TESTS, changed, chosen
 
 SMPP, CUT = "drivers/smpp/habits", "sms/test_cut"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "reached", "spared"),
     [
@@ -21,12 +22,35 @@ SMPP, CUT = "drivers/smpp/habits", "sms/test_cut"
         ("tests/support/kannel_daemons.py", "tests/flows/faces/test_kannel_sendsms.py", CUT),
         ("tests/lab/smsc/conftest.py", "tests/lab/smsc/test_community.py", "lab/test_quirks"),
         (f"tests/{CUT}.py", f"tests/{CUT}.py", "sms/test_cause"),
+    ],
+)
+def test_what_is_reached(path, reached, spared):
+    found = chosen([path])
+    assert reached in found
+    assert f"tests/{spared}.py" not in found
+
+
+@pytest.fixture
+def a_folder(monkeypatch):
+    """To read all tests takes seconds: only those of the drivers are there."""
+    monkeypatch.setattr("proofs.changed.TESTS", TESTS / "drivers")
+
+
+def test_what_is_reached_of_a_folder(a_folder):
+    found = chosen([f"src/risala/{SMPP}.py"])
+    assert f"tests/{SMPP.replace('habits', 'test_habits')}.py" in found
+    assert "tests/drivers/modem/at/test_at.py" not in found
+
+
+@pytest.mark.parametrize(
+    ("path", "reached", "spared"),
+    [
         ("src/risala/http/web/templates/parts.html", "tests/http", CUT),
         ("src/risala/http/web/locale/fr/web.po", "tests/http", CUT),
         ("docs/how-to/upgrade.md", "tests/docs", CUT),
     ],
 )
-def test_what_is_reached(path, reached, spared):
+def test_what_no_module_imports(path, reached, spared):
     found = chosen([path])
     assert reached in found
     assert f"tests/{spared}.py" not in found
@@ -36,7 +60,7 @@ def test_what_concerns_everything():
     assert chosen(["pyproject.toml", "docs/how-to/upgrade.md"]) == ["tests"]
 
 
-def test_a_module_that_is_gone_has_no_importers():
+def test_a_module_that_is_gone_has_no_importers(a_folder):
     assert chosen(["src/risala/sms/gone.py"]) == []
 
 

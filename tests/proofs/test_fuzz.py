@@ -13,6 +13,8 @@ from proofs.fuzz.plants import PLANTS
 from proofs.fuzz.table import TARGETS, target_named
 from proofs.fuzz.target import FuzzTarget, Script, cuts, work_within
 
+from cases import examples
+
 NEAR = 100
 """Inputs near the stored ones that are tried at each door: what `make fuzz` does for a minute, in
 a second."""
@@ -61,7 +63,7 @@ def near(target: FuzzTarget) -> st.SearchStrategy[bytes]:
 def test_inputs_near_the_stored_ones_hold(target):
     # The same ones in each run: what another run finds is for `make fuzz`.
     @settings(
-        max_examples=NEAR,
+        max_examples=examples(NEAR),
         deadline=None,
         derandomize=True,
         database=None,

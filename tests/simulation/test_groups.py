@@ -32,7 +32,7 @@ from risala.plugins.contract import (
 )
 
 WORLDS = int(os.environ.get("RISALA_WORLDS", "12"))
-FEW = 4
+FEW = 2
 """Of these, what `make test` plays too."""
 LIVES = 6
 MESSAGES = 60

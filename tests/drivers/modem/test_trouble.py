@@ -3,6 +3,7 @@
 import pytest
 import trio
 
+from cases import examples
 from risala.drivers.modem.port.serial import PortError, PortFault
 from risala.plugins.contract import Accepted, HealthState, Uncertain, Unsent
 from risala.plugins.testing.conformance import segment
@@ -28,14 +29,15 @@ async def test_a_modem_that_hangs_for_a_moment(autojump_clock, modem, new_line):
 async def test_a_modem_that_hangs_again_and_again_is_always_found(autojump_clock, modem, new_line):
     """Every twenty minutes, as sticks do: nothing may wear out."""
     async with new_line(modem).run() as line:
-        for _ in range(30):
+        hangs = examples(30)
+        for _ in range(hangs):
             await trio.sleep(1200)
             modem.deaf = True
             await line.context.wait_health(HealthState.DOWN)
             modem.deaf = False
             await line.context.wait_health(HealthState.UP)
             assert line.details["signal_dbm"] == -73
-        assert traces(line).count("The modem answers again.") == 30
+        assert traces(line).count("The modem answers again.") == hangs
         assert line.opened == 1
 
 

@@ -53,6 +53,8 @@ HAPPENS = {
     "everything": lambda it: len({one.kind for one in it.of(Misbehaved)}) > 1,
 }
 """What is to be seen of each."""
+FEW = ("everything", "reluctant")
+"""The days of `make test`."""
 
 
 class Day:
@@ -119,7 +121,13 @@ def test_there_is_a_day_for_each_example():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(HAPPENS))
+@pytest.mark.parametrize(
+    "name",
+    [
+        each if each in FEW else pytest.param(each, marks=pytest.mark.long)
+        for each in sorted(HAPPENS)
+    ],
+)
 async def test_what_the_driver_says_of_each_message_is_true(name, autojump_clock):
     day = Day(load_scenario(EXAMPLES / f"{name}.toml"))
     await day.live()

@@ -5,7 +5,9 @@ timeline saying so, or left in ``processing``.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -29,6 +31,15 @@ pytestmark = pytest.mark.slow
 SCENARIOS = sorted((Path(__file__).parents[3] / "examples/scenarios").glob("*.toml"))
 
 
+def some(values: Iterable[str], few: int) -> list[Any]:
+    """All of them; `make test` has the first ``few``. That the driver reads each form of a receipt
+    and of an inbound message is also shown octet by octet, in tests/drivers/smpp."""
+    return [
+        each if place < few else pytest.param(each, marks=pytest.mark.long)
+        for place, each in enumerate(values)
+    ]
+
+
 def bodies(count: int) -> list[str]:
     return [f"message {number}" for number in range(count)]
 
@@ -41,7 +52,7 @@ async def test_a_good_day(open_exchange):
         assert len(it.messages) == 21
 
 
-@pytest.mark.parametrize("distribution", ["uniform", "normal", "exponential"])
+@pytest.mark.parametrize("distribution", some(["uniform", "normal", "exponential"], 1))
 async def test_answers_that_take_their_time_and_come_out_of_order(distribution, open_exchange):
     answers = {"distribution": distribution, "mean_s": 0.1, "spread_s": 0.1, "max_s": 0.2}
     async with open_exchange({"answers": answers}) as it:
@@ -171,8 +182,15 @@ async def test_an_answer_that_never_came_and_is_not_sent_again(kind, open_exchan
         assert row.error_code == "UNCERTAIN"
 
 
-@pytest.mark.parametrize("wanted", [True, "auto"])
-@pytest.mark.parametrize("early_percent", [0, 100], ids=["after", "before"])
+@pytest.mark.parametrize(
+    ("early_percent", "wanted"),
+    [
+        pytest.param(0, True, id="after-wanted"),
+        pytest.param(100, "auto", id="before-auto"),
+        pytest.param(100, True, id="before-wanted", marks=pytest.mark.long),
+        pytest.param(0, "auto", id="after-auto", marks=pytest.mark.long),
+    ],
+)
 @pytest.mark.parametrize("kind", MISHAPS)
 async def test_a_receipt_tells_what_an_answer_that_never_came_would_have(
     kind, early_percent, wanted, open_exchange
@@ -247,7 +265,7 @@ async def test_refused_and_unanswered_binds(open_exchange):
 # -- receipts ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ReceiptForm)
+@pytest.mark.parametrize("form", some(ReceiptForm, 2))
 async def test_every_layout_of_a_receipt(form, open_exchange):
     async with open_exchange({"receipts": {"wait": {"mean_s": 0.01}, "forms": [form]}}) as it:
         ids = await it.send("one", "two " * 60)
@@ -259,7 +277,7 @@ async def test_every_layout_of_a_receipt(form, open_exchange):
 ID_STYLES = [style for style in IdStyle if style not in (IdStyle.NONE, IdStyle.ONE_FOR_ALL)]
 
 
-@pytest.mark.parametrize("style", ID_STYLES)
+@pytest.mark.parametrize("style", some(ID_STYLES, 2))
 @pytest.mark.parametrize("form", [ReceiptForm.STANDARD, ReceiptForm.TEXT_ONLY])
 async def test_every_form_of_an_id(style, form, open_exchange):
     wanted = style if style.startswith("resp_") else "same"
@@ -342,7 +360,7 @@ async def test_receipts_wait_while_the_link_is_down(open_exchange):
 # -- inbound -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["udh8", "udh16", "sar", "payload", "data_sm"])
+@pytest.mark.parametrize("form", some(["udh8", "sar", "udh16", "payload", "data_sm"], 2))
 async def test_inbound_messages_in_every_form(form, open_exchange):
     texts = ["Bonjour à tous €", "x" * 400, "سلام عليكم " * 20, "😀" * 80]
     inbound = {

@@ -16,9 +16,11 @@ pytestmark = pytest.mark.slow
 FORM = {"content_type": "application/x-www-form-urlencoded"}
 ENDLESS = ("/live", "/piece", "/progress")
 """Streams: who may not come is refused; who may would read for ever."""
-OUTSIDE = (
-    *(Visitor.STRANGER, Visitor.MADE_UP, Visitor.ENDED, Visitor.EXPIRED, Visitor.OTHER_KIND),
+FEW = 7
+every = pytest.mark.parametrize(
+    "nth", [pytest.param(1, id="each route", marks=pytest.mark.long), pytest.param(FEW, id="some")]
 )
+"""``make test`` goes to some routes of each access; all of them have the walks of `tests/http`."""
 
 
 def path_of(route, things):
@@ -30,13 +32,14 @@ def apps(city):
     return ((city.dashboard, CUSTOMERS), (city.console, OPERATORS))
 
 
-async def test_each_visitor_is_let_in_or_turned_away_as_expected(city):
+@every
+async def test_each_visitor_is_let_in_or_turned_away_as_expected(city, nth):
     before = await city.digest()
     for app, routes in apps(city):
         for who, told in VISITED.items():
-            for route in routes:
-                if route.access in told and route.access is not PageAccess.PUBLIC:
-                    await visit(city, app, route, who, told[route.access])
+            for access in told.keys() - {PageAccess.PUBLIC}:
+                for route in [each for each in routes if each.access is access][::nth]:
+                    await visit(city, app, route, who, told[access])
     after = await city.digest()
     looks = {"audit_log"}  # where it stands that a member looked
     changed = {name for name, found in after.items() if found != before[name]}
@@ -60,7 +63,8 @@ async def visit(city, app, route, who, wanted):
         assert page.status == wanted, where
 
 
-async def test_the_right_session_does_nothing_without_the_mark_of_its_own_forms(city):
+@every
+async def test_the_right_session_does_nothing_without_the_mark_of_its_own_forms(city, nth):
     """None, nonsense, another session's, another person's of the same role; from elsewhere."""
     owner, other = (
         Reader(city.dashboard, dict(city.cookies[who]))
@@ -80,7 +84,7 @@ async def test_the_right_session_does_nothing_without_the_mark_of_its_own_forms(
     ]
     before = await city.digest()
     for reader, routes, own in ((owner, CUSTOMERS, marks[0]), (boss, OPERATORS, marks[2])):
-        for route in (each for each in routes if each.method == "POST"):
+        for route in [each for each in routes if each.method == "POST"][::nth]:
             if "/link/" in route.path or route.path.endswith("sign-out"):
                 continue
             path = path_of(route, city.things["own"])
@@ -101,12 +105,13 @@ async def test_the_right_session_does_nothing_without_the_mark_of_its_own_forms(
     assert await city.digest() == before
 
 
-async def test_a_method_in_a_field_or_a_header_is_no_method(city):
+@every
+async def test_a_method_in_a_field_or_a_header_is_no_method(city, nth):
     """A GET stays a look, whatever its query or its header say it is."""
     owner, before = Reader(city.dashboard, dict(city.cookies[Visitor.OWNER])), await city.digest()
     mark = (await owner.get("/account")).field("form_token")
-    for route in CUSTOMERS:
-        if route.method == "POST" and route.access is not PageAccess.PUBLIC:
+    for route in [each for each in CUSTOMERS if each.method == "POST"][::nth]:
+        if route.access is not PageAccess.PUBLIC:
             path = path_of(route, city.things["own"])
             for query in (f"?_method=POST&form_token={mark}", f"?form_token={mark}&confirm=x"):
                 page = await owner.get(path + query, x_http_method_override="POST")
