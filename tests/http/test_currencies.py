@@ -8,7 +8,7 @@ import io
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from risala.engine.model.callers import Caller, CallerKind, Role
 from risala.engine.model.people import Browser, Language
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
+from risala.engine.wiring.foundation import system_seams
 from risala.http.api.app import create_api
 from risala.http.dashboard.app import create_dashboard
 from risala.http.operator.app import create_console
@@ -184,7 +185,8 @@ async def open_town(case: Case, tmp_path: Path) -> AsyncIterator[Town]:
     )
     with counting_in(case.currency):
         first = settings_of(case, tmp_path)
-        async with open_engine(first, lanes[:1], {"fake": FakeDriver()}) as engine:
+        seams = replace(system_seams(), inline_journal=True, watch_loop=False)
+        async with open_engine(first, lanes[:1], {"fake": FakeDriver()}, seams) as engine:
             made = await engine.gateway.perform("org.create", {"name": "Codes"}, CLI)
         paid = {"organization_id": made["id"], "amount": "500"}
         settings, mails = settings_of(case, tmp_path, made["id"]), []
@@ -194,7 +196,7 @@ async def open_town(case: Case, tmp_path: Path) -> AsyncIterator[Town]:
             url="http://127.0.0.1:8080",
         )
         drivers = {each.name: FakeDriver() for each in lanes}
-        async with open_engine(settings, lanes, drivers, outside=outside) as engine:
+        async with open_engine(settings, lanes, drivers, seams, outside) as engine:
             gateway = engine.gateway
             await gateway.perform("topup", paid, CLI)
             yield await _peopled(gateway, settings, drivers, mails)

@@ -6,7 +6,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from risala.engine.operations.gateway import Gateway
 from risala.engine.rules.request_bodies import NotedRequest
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
-from risala.engine.wiring.foundation import DATABASE
+from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.http.dashboard.app import ROUTES, create_dashboard
 from risala.http.web.access import PageAccess
 from risala.http.web.app import WebApp
@@ -95,7 +95,8 @@ async def town(tmp_path: Path) -> AsyncIterator[Town]:
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     outside = Connections(payments={"bankily": bankily, "sandbox": SandboxCard(SandboxSettings())})
     drivers = {"fake": FakeDriver()}
-    async with open_engine(settings, (carrier,), drivers, outside=outside) as engine:
+    seams = replace(system_seams(), inline_journal=True, watch_loop=False)
+    async with open_engine(settings, (carrier,), drivers, seams, outside) as engine:
         gateway = engine.gateway
         organizations, keys, messages, payments, tokens = {}, {}, {}, {}, {}
         verifications, requests = {}, {}

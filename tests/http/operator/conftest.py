@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from risala.engine.model.people import Browser, Language
 from risala.engine.operations.gateway import Gateway
 from risala.engine.wiring.connections import Connections
 from risala.engine.wiring.engine import open_engine
-from risala.engine.wiring.foundation import DATABASE
+from risala.engine.wiring.foundation import DATABASE, system_seams
 from risala.http.operator.app import create_console
 from risala.http.web.app import WebApp
 from risala.plugins.contract import DriverCommand
@@ -73,7 +73,9 @@ async def post(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[
     bankily = MobileMoney("Bankily", MobileMoneySettings(merchant="038 221"))
     pages: dict[str, OpenPage] = {}
     outside = Connections(payments={"bankily": bankily}, pages=pages)
-    async with open_engine(settings, (carrier,), {"fake": Talking()}, outside=outside) as engine:
+    seams = replace(system_seams(), inline_journal=True, watch_loop=False)
+    drivers = {"fake": Talking()}
+    async with open_engine(settings, (carrier,), drivers, seams, outside=outside) as engine:
         gateway = engine.gateway
         console = create_console(gateway, settings, shutdown=trio.Event())
         made = Post(gateway, settings, console, tmp_path / DATABASE, "", pages)

@@ -23,7 +23,8 @@ class FixedClock:
 
 def on_one_line(html: str) -> str:
     """Tags without the line breaks at which templates wrap them."""
-    tags = re.sub(r"<[a-zA-Z][^>]*>", lambda tag: re.sub(r"\s{2,}", " ", tag[0]), html)
+    wrapped = r"<[a-zA-Z][^>\n]*\n[^>]*>"
+    tags = re.sub(wrapped, lambda tag: re.sub(r"\s{2,}", " ", tag[0]), html)
     return re.sub(r">\s{2,}<", "><", tags)
 
 
