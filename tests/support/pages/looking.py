@@ -21,6 +21,7 @@ _OF_COLOURS: Final = ("color-contrast", "link-in-text-block")
 _RUN: Final = """(rules) => axe.run(document, {resultTypes: ["violations"], runOnly: rules})
 .then((found) => found.violations.flatMap((each) => each.nodes.map((node) =>
   `${each.impact} ${each.id}: ${node.target.join(" ")}`)))"""
+_OVER: Final = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 SCREENS: Final = ((1280, "light"), (1280, "dark"), (390, "light"), (360, "dark"))
 """Those that each page is looked at on: width in pixels, and scheme of colours."""
 
@@ -63,8 +64,17 @@ _MISPLACED: Final = """() => {
 }"""
 
 
+_LOOK: Final = f"async (rules) => [await ({_RUN})(rules), ({_MISPLACED})(), {_OVER}]"
+"""All of it at one stroke."""
+
+
 def violations(page: Page, rules: Sequence[str] = _RULES) -> list[str]:
     """What axe finds wrong, of any weight."""
+    _give_axe(page)
+    return page.evaluate(_RUN, [*rules])
+
+
+def _give_axe(page: Page) -> None:
     # By the debugger's protocol, which no policy of the page's is asked about. To send it with each
     # page took longer than what it does; what is loaded from now on has it from the start.
     if page.context not in _HAVE_AXE:
@@ -72,13 +82,11 @@ def violations(page: Page, rules: Sequence[str] = _RULES) -> list[str]:
         _HAVE_AXE.add(page.context)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    return page.evaluate(_RUN, [*rules])
 
 
 def overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window."""
-    root = "document.documentElement"
-    return page.evaluate(f"{root}.scrollWidth - {root}.clientWidth")
+    return page.evaluate(_OVER)
 
 
 def misplaced(page: Page) -> list[str]:
@@ -93,12 +101,21 @@ def wrong_on_any_screen(page: Page, address: str) -> list[str]:
     no script of ours reads the width or the kind of pointer when a page is loaded.
     """
     page.goto(address)
+    _give_axe(page)
     found = []
-    for width, scheme in SCREENS:
-        page.set_viewport_size({"width": width, "height": 844})
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        told = violations(page, _RULES if scheme == "light" else _OF_COLOURS) + misplaced(page)
-        if over := overflow(page):
+    # Where the page before left the window, this one begins: a change of it draws all anew.
+    is_there = (page.viewport_size or {}).get("width") == SCREENS[-1][0]
+    before: tuple[int | None, str | None] = (SCREENS[-1][0] if is_there else None, None)
+    for width, scheme in SCREENS[::-1] if is_there else SCREENS:
+        if width != before[0]:
+            page.set_viewport_size({"width": width, "height": 844})
+        if scheme != before[1]:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        before = width, scheme
+        rules = _RULES if scheme == "light" else _OF_COLOURS
+        told, misplaced_texts, over = page.evaluate(_LOOK, [*rules])
+        told += misplaced_texts
+        if over:
             told.append(f"{over} px too wide")
         found += [f"{address} at {width}, {scheme}: {each}" for each in told]
     return found
