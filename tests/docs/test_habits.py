@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from sources import trees
+from sources import statements_of, trees
 
 TESTS = Path(__file__).parents[1]
 FILES = sorted(path for path in TESTS.glob("**/*.py") if "node_modules" not in path.parts)
@@ -122,7 +122,7 @@ def shared_by(folder: Path) -> list[ast.Module]:
 def clockless(path: Path, tree: ast.Module) -> Iterator[str]:
     """Tests whose fixtures rest on a mock clock that the test itself is not given."""
     fixtures = Fixtures([*shared_by(path.parent), tree])
-    for node in ast.walk(tree):
+    for node in statements_of(tree):
         if not isinstance(node, ast.AsyncFunctionDef) or not node.name.startswith("test_"):
             continue
         given = parameters(node)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from sources import trees
+from sources import statements_of, trees
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/risala"
@@ -54,7 +54,7 @@ def named() -> dict[Path, list[tuple[str, int | None]]]:
         tops = {id(node) for node in tree.body if isinstance(node, ast.ClassDef)}
         found[path] = [
             (node.name, node.lineno if id(node) in tops and node.name[0] != "_" else None)
-            for node in ast.walk(tree)
+            for node in statements_of(tree)
             if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         ]
     return found

@@ -25,3 +25,15 @@ def trees(paths: Iterable[Path], saying: str = "") -> Iterator[tuple[Path, ast.M
     finally:
         if was_on:
             gc.enable()
+
+
+def statements_of(tree: ast.Module) -> Iterator[ast.AST]:
+    """Each statement, however deep, and no expression: those are most of what a tree has."""
+    left: list[ast.AST] = [tree]
+    while left:
+        node = left.pop()
+        yield node
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(node, name, None)
+            if isinstance(inner, list):  # of a lambda it is an expression
+                left += inner
