@@ -7,6 +7,7 @@ import math
 import os
 import random
 import shutil
+import tempfile
 from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,8 @@ import trio.testing
 from hypothesis import HealthCheck, Phase, settings
 from trio._core._run import GLOBAL_RUN_CONTEXT
 from werkzeug.routing import Rule
+
+from forked_processes.kept_templates import FOLDER, keep_templates
 
 # How long an example takes, or to think of one, says how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -48,11 +51,18 @@ def pytest_configure(config: pytest.Config) -> None:
     Most of what a test of storage takes is a real disk's sync. That a sync is asked for is tested;
     what it is good for would need a plug to be pulled.
     """
+    if FOLDER not in os.environ:  # workers have that of whoever started them
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="risala-templates-")
+        config.add_cleanup(forget_templates)
     if not os.access(RAM_DISK, os.W_OK):
         return
     is_roomy = shutil.disk_usage(RAM_DISK).free >= RAM_FREE_MIN_BYTES
     if is_roomy and not os.statvfs(RAM_DISK).f_flag & os.ST_NOEXEC:  # some tests write programs
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(RAM_DISK))
+
+
+def forget_templates() -> None:
+    shutil.rmtree(os.environ.pop(FOLDER), ignore_errors=True)
 
 
 def _write_plain_tracebacks() -> None:
@@ -169,6 +179,7 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
+        keep_templates()
         gc.freeze()
         gc.enable()
 

@@ -12,14 +12,17 @@ import importlib
 import json
 import os
 import random
+import runpy
 import selectors
 import signal
 import socket
 import sys
 import threading
+from pathlib import Path
 from typing import Final
 
 REQUEST_BYTES_MAX: Final = 1 << 16
+_KEPT: Final = str(Path(__file__).with_name("kept_templates.py"))
 IMPORTED: Final = (
     "risala.app.lean",
     "risala.app.service",
@@ -65,6 +68,7 @@ def main() -> None:
     import_structlog()
     for name in IMPORTED:
         importlib.import_module(name)
+    runpy.run_path(_KEPT)["keep_templates"]()
     gc.collect()
     gc.freeze()
     ended, wake = os.pipe()
