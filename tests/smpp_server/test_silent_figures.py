@@ -20,7 +20,9 @@ SILENT, CUSTOMERS = 400, 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("era", "kept_out"), [("before", 5), ("now", 0)])
+@pytest.mark.parametrize(
+    ("era", "kept_out"), [pytest.param("before", 5, marks=pytest.mark.long), ("now", 0)]
+)
 async def test_customers_that_silent_connections_keep_out(monkeypatch, era, kept_out):
     """As many as there may be sessions, each silent for as long as a bind may take."""
     if era == "before":

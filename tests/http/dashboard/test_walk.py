@@ -88,7 +88,13 @@ async def test_what_is_done_once_needs_its_key(route, owner, gateway):
 
 
 @sweep("route", GETS, named)
-@pytest.mark.parametrize("role", [None, *(Role.OWNER, Role.DEVELOPER, Role.VIEWER)])
+@pytest.mark.parametrize(
+    "role",
+    [
+        *(None, Role.OWNER),
+        *(pytest.param(role, marks=pytest.mark.long) for role in (Role.DEVELOPER, Role.VIEWER)),
+    ],
+)
 async def test_nothing_stands_inline_and_every_header_is_there(route, role, reader_as):
     page = await reader_as(role).get(path_of(route))
     assert page.headers["content-security-policy"] == POLICY
