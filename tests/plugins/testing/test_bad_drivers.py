@@ -72,6 +72,7 @@ def _report(folder):
             [
                 *(sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
                 *("-c", str(folder / "pytest.ini"), "--import-mode=importlib", "-W", "ignore"),
+                "--noconftest",
                 *("--rootdir", str(folder), "--risala-report", str(folder / f"{path.stem}.json")),
                 str(path),
             ],

@@ -11,7 +11,7 @@ import hashlib
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,12 @@ SERVES_S = 150.0
 AGE_S = EVERY_S + 2 * AGAIN_S
 """So old a copy may be where nothing goes wrong."""
 AWAY = "lost-directory"
+
+
+def _copy_if_there(source: str, target: str) -> None:
+    """A piece that a thread gives its last name at this instant has not come yet."""
+    with suppress(FileNotFoundError):
+        shutil.copy2(source, target)
 
 
 class Standby:
@@ -86,7 +92,7 @@ class Standby:
         if self.is_there:
             shutil.rmtree(self._kept, ignore_errors=True)
             there = self._away if self._away.exists() else self._directory
-            shutil.copytree(there, self._kept)
+            shutil.copytree(there, self._kept, copy_function=_copy_if_there)
 
     def put_back(self) -> None:
         if self._kept.exists():
